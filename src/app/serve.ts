@@ -108,7 +108,7 @@ function offerFirstStart({ entries, log }: NodeDeps, firstStart: FirstStart, add
 }
 
 function composeNode(
-  { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit }: NodeDeps,
+  { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit, nodes }: NodeDeps,
   http: HttpClient,
   firstStart: FirstStart,
 ): Service & { embedder: EmbedderPool } {
@@ -133,7 +133,11 @@ function composeNode(
     shares: stores.shares,
     keys: stores.keys,
     entries: { entries, store: stores.entries.store, firstStart },
-    admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
+    admin: {
+      journal: stores.journal,
+      nodes,
+      readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }),
+    },
     reportError: (message, error) => log.error(message, error),
     onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),
     onRemovedReferences: (deployment, count) =>
@@ -173,7 +177,7 @@ function createMetricsSource(telemetry: NodeTelemetry): { contentType: string; r
 
 /** Reloads changed configuration files for as long as the node runs. */
 function keepConfiguration(
-  { settings, log, entries, publish, state, recordAudit }: NodeDeps,
+  { settings, log, entries, shareFiles, state, recordAudit }: NodeDeps,
   environment: Environment,
   accepted: ValidConfiguration,
 ): Promise<ConfigurationWatch> {
@@ -183,7 +187,7 @@ function keepConfiguration(
     onLoaded(loaded) {
       entries.replaceFiles(loaded);
       recordAudit(configurationLoaded);
-      publish(loaded);
+      shareFiles(loaded);
       log.info('configuration reloaded', { files: files.join(', ') });
     },
     onRejected(errors, cause) {

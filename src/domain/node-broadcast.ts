@@ -1,9 +1,6 @@
-/**
- * A message between the nodes of an installation: a configuration, the ID of a response that its user ended on another node, or
- * the pause of an upstream.
- */
+/** A message between the nodes of an installation: the ID of a response that its user ended, or the pause of an upstream. */
 export interface Notice {
-  readonly topic: 'configuration' | 'response' | 'upstream';
+  readonly topic: 'response' | 'upstream';
   readonly text: string;
 }
 

@@ -83,28 +83,19 @@ describe('nodes whose Redis is stopped', () => {
     expect((await get(refusing, '/v1/user/info', 'no such key')).status).toBe(401);
   });
 
-  it('admit limited calls if the configuration allows it, and log that', async () => {
-    await allowing.configure({ ...toConfiguration(cluster.host.url), limits: { onStoreFailure: 'allow' } });
+  it('admit limited calls if the configuration of one node allows it, and log that', async () => {
+    const configuration = { ...toConfiguration(cluster.host.url), limits: { onStoreFailure: 'allow' } };
+    await allowing.configure(configuration);
     await allowing.untilOutput(/configuration reloaded/);
     const value = await allowing.chat('bounded', { messages: hello });
     expect(value.status).toBe(200);
     await allowing.untilOutput(/could not count a call against its limits/);
-    expect((await refusing.chat('bounded', { messages: hello })).status).toBe(503);
+    await vi.waitFor(async () => expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200), 8_000);
+    await refusing.configure(configuration);
   });
 });
 
 describe('nodes whose Redis is available again', () => {
-  it('apply the configuration that another node received during the outage', async () => {
-    await vi.waitFor(async () => {
-      await refusing.untilOutput(/applied the configuration of another node/);
-    });
-    await cluster.redis.stop();
-    await waitUntilUnavailable(refusing);
-    expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200);
-    await cluster.redis.start();
-    await Promise.all([waitUntilAvailable(refusing), waitUntilAvailable(allowing)]);
-  });
-
   it('count calls and create keys that the other node accepts', async () => {
     expect((await refusing.chat('bounded', { messages: hello })).headers).toHaveProperty('x-ratelimit-remaining-requests');
     const { completion } = await refusing.chat('app', { messages: createTask(chatAt(allowing, 'free')) });

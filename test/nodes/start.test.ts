@@ -143,7 +143,7 @@ describe('log of a node that starts', () => {
     const environment = { PARLEY_REDIS_URL: redis.url, PARLEY_SECRET: 'canary-short' };
     await using node = await startProcess({ configuration, environment });
     await node.untilOutput(/"level":"warn".*PARLEY_SECRET is shorter than 32 characters/);
-    await node.untilOutput(/"level":"warn".*PARLEY_DATABASE_URL is not: nodes do not share consents/);
+    await node.untilOutput(/"level":"warn".*PARLEY_DATABASE_URL is not: nodes do not share the configuration/);
     await node.untilOutput(/"level":"warn".*PARLEY_FILES_URL is not: nodes do not share the contents/);
     expect(node.output.stdout).not.toContain('canary');
   });

@@ -366,7 +366,7 @@ const table: readonly Row[] = [
     toRequest: () => ({ method: 'DELETE', path: '/v1/consent/app' }),
     outcomes: withKeyOnly(204, { roleless: denied, chain: denied }),
   },
-  ...['usage', 'calls', 'audit', 'state'].map(
+  ...['usage', 'calls', 'audit', 'state', 'health'].map(
     (name): Row => ({ route: `GET /v1/admin/${name}`, toRequest: get(`/v1/admin/${name}`), outcomes: byOwner(200) }),
   ),
   ...['keys', 'blocked-users'].map(

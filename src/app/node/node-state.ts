@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type ConfigurationError, formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import type { DanglingDependency, DependencyGraph } from '#domain/consent/dependency-graph.ts';
@@ -40,12 +41,20 @@ const filesElsewhere: Reason = {
   message:
     'Other nodes store the contents of files in a different location, so this node rejects files. Set the same PARLEY_FILES_URL on every node. The log of this node lists the alternatives.',
 };
+const filesDiffer: Reason = {
+  code: 'configuration_differs',
+  message:
+    'The configuration files of this node differ from those in force, which another node read. Write the same files on every node. The files of this node apply when they change, or when no running node has the others.',
+};
+/** Maximum number of reasons in the record of a node. */
+const maxReported = 100;
 const storeNames: Readonly<Record<SharedStore['name'], string>> = { database: 'The shared database', redis: 'Redis' };
 
 /** Operational state of a node for `/health`, `/ready`, and the metrics. */
 export class NodeState {
   #isStarted = false;
   #isStopping: () => boolean = () => false;
+  #areFilesDifferent: () => boolean = () => false;
   #warnings: readonly ConfigurationError[] = [];
   #errors: readonly ConfigurationError[] = [];
   #loadedAtMs = 0;
@@ -66,6 +75,11 @@ export class NodeState {
   started(isStopping: () => boolean): void {
     this.#isStarted = true;
     this.#isStopping = isStopping;
+  }
+
+  /** Sets the check whether other files than those of this node are in force. */
+  filesCompared(areDifferent: () => boolean): void {
+    this.#areFilesDifferent = areDifferent;
   }
 
   storesOpened(stores: StoresState): void {
@@ -102,6 +116,18 @@ export class NodeState {
     return { loadedAt: this.#loadedAtMs, refusedAt, faults: this.#errors, warnings: this.#warnings };
   }
 
+  /** Returns the state of the node for administrators, as JSON. */
+  toHealth(): JsonObject {
+    const [reasons, hindrances] = [this.listIssues(), this.listObstacles()].map((all) => all.slice(0, maxReported));
+    const { loadedAt, refusedAt, faults } = this.configuration;
+    return {
+      status: reasons?.length === 0 ? 'ok' : 'degraded',
+      reasons,
+      hindrances,
+      configuration: { loadedAt, refusedAt, faults: faults.slice(0, maxReported), isDifferent: this.#areFilesDifferent() },
+    };
+  }
+
   isUnavailable(name: SharedStore['name']): boolean {
     return this.#stores.shared.some((store) => store.name === name && store.isUnavailable());
   }
@@ -129,6 +155,7 @@ export class NodeState {
     ...this.#warnings
       .filter(({ isNotice }) => isNotice !== true)
       .map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
+    ...(this.#areFilesDifferent() ? [filesDiffer] : []),
     ...this.#danglingOfConfiguration().map((edge) => ({ code: 'dependency_missing', message: formatDangling(edge) })),
     ...this.documents.reasons,
     ...this.unusable.reasons,

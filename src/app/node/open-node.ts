@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { Caches } from '#base/cache/bounded-cache.ts';
-import { isJsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
@@ -8,8 +9,10 @@ import type { Environment } from '#configuration/substitute.ts';
 import { formatConfigurationError, type ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
+import { FileLayer } from '#services/administration/file-layer.ts';
 import { RuntimeEntries } from '#services/administration/runtime-entries.ts';
 import { RecordMaintenance } from '#services/records/record-maintenance.ts';
+import { NodeRegistry, type NodeRegistryDeps } from '#services/node/node-registry.ts';
 import { openJournal } from '#telemetry/journal/open-journal.ts';
 import type { Log } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
@@ -21,7 +24,6 @@ import { NodeState } from './node-state.ts';
 import { openStores, type Stores } from './open-stores.ts';
 
 const clock = systemClock;
-const sealPurpose = 'configuration notice';
 const minSecretLength = 32;
 
 /** Audit event of configuration files that take effect. */
@@ -40,8 +42,10 @@ export interface NodeDeps {
   readonly telemetry: NodeTelemetry;
   readonly log: Log;
   readonly recordAudit: RecordAudit;
-  /** Publishes a reloaded configuration to the other nodes. */
-  readonly publish: (accepted: ValidConfiguration) => void;
+  /** The running nodes. */
+  readonly nodes: NodeRegistry;
+  /** Shares changed files with the other nodes. */
+  readonly shareFiles: (accepted: ValidConfiguration) => void;
   /** Resources to close after the service has stopped: pending records, stores, and the log. */
   readonly closing: CloseStages;
 }
@@ -83,16 +87,40 @@ export async function openNode(settings: Settings, environment: Environment, acc
   const put = createPut({ snapshot, state, telemetry, log });
   put(accepted);
   recordAudit(configurationLoaded);
+  const nodes = openRegistry(stores, state, reportError);
+  const fileLayer = openFileLayer({ settings, stores, nodes, accepted, log, recordAudit, reportError });
   const entries = new RuntimeEntries({
     ...stores.entries,
-    ...{ files: accepted, check: checkConfiguration, activate: put, clock, newId: randomUUID, reportError },
+    ...{ files: accepted, fileLayer, check: checkConfiguration, activate: put, clock, newId: randomUUID, reportError },
   });
   await entries.start();
   sharePauses({ stores, loadBalancer });
   const maintenance = new RecordMaintenance({ records: stores.journal, snapshot: snapshot.current, clock, reportError });
-  const publish = shareConfiguration({ stores, entries, log, recordAudit });
-  const closing = [[telemetry, entries, maintenance, { close: closeJournal }], [stores], [lines]];
-  return { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit, publish, closing };
+  const share = (): Promise<void> =>
+    entries.shareFiles().catch((error) => reportError('cannot compare the configuration files with those of other nodes', error));
+  await share();
+  nodes.onRenewed(() => entries.shareFiles());
+  state.filesCompared(() => fileLayer?.isDifferent === true);
+  const shareFiles = (changed: ValidConfiguration): void => {
+    fileLayer?.ownChanged(changed);
+    void share();
+  };
+  const closing = [[telemetry, entries, nodes, maintenance, { close: closeJournal }], [stores], [lines]];
+  return {
+    settings,
+    snapshot,
+    loadBalancer,
+    caches,
+    state,
+    stores,
+    entries,
+    telemetry,
+    log,
+    recordAudit,
+    nodes,
+    shareFiles,
+    closing,
+  };
 }
 
 /** Returns warnings about valid settings that are probably mistakes. */
@@ -100,7 +128,7 @@ function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
   if (secrets.some((secret) => secret.reveal().length < minSecretLength))
     yield `PARLEY_SECRET is shorter than ${minSecretLength} characters. Use a long random secret, for example the output of "openssl rand -base64 32"`;
   if (shared.redisUrl !== undefined && shared.databaseUrl === undefined)
-    yield 'PARLEY_REDIS_URL is set but PARLEY_DATABASE_URL is not: nodes do not share consents and applications';
+    yield 'PARLEY_REDIS_URL is set but PARLEY_DATABASE_URL is not: nodes do not share the configuration, consents, and applications';
   if (shared.redisUrl !== undefined && shared.files === undefined)
     yield 'PARLEY_REDIS_URL is set but PARLEY_FILES_URL is not: nodes do not share the contents of stored files';
 }
@@ -138,40 +166,46 @@ function sharePauses({ stores, loadBalancer }: Pick<NodeDeps, 'stores' | 'loadBa
   });
 }
 
-/**
- * Applies configurations that other nodes publish. Returns a function that publishes a reloaded configuration to the other nodes,
- * encrypted with the seal.
- */
-function shareConfiguration({
+/** Registers this node, whose record shows its state to administrators on every node. */
+function openRegistry(stores: Stores, state: NodeState, reportError: NodeRegistryDeps['reportError']): NodeRegistry {
+  const startedAt = clock.epochMs();
+  const host = hostname();
+  return new NodeRegistry({
+    store: stores.nodes,
+    node: randomUUID(),
+    clock,
+    report: () => ({ version: packageJson.version, host, startedAt, ...state.toHealth() }),
+    reportError,
+  });
+}
+
+interface FileLayerParts extends Pick<NodeDeps, 'stores' | 'nodes' | 'log' | 'recordAudit'> {
+  readonly settings: Pick<Settings, 'configurationFiles'>;
+  readonly accepted: ValidConfiguration;
+  readonly reportError: NodeRegistryDeps['reportError'];
+}
+
+/** Opens the files that are in force on all nodes. The embedded default is not shared, because its key is new after each start. */
+function openFileLayer({
+  settings,
   stores,
-  entries,
+  nodes,
+  accepted,
   log,
   recordAudit,
-}: Pick<NodeDeps, 'stores' | 'entries' | 'log' | 'recordAudit'>): NodeDeps['publish'] {
-  const { broadcast, seal } = stores;
-  if (broadcast === undefined) return () => undefined;
-  broadcast.onNotice(({ topic, text }) => {
-    if (topic !== 'configuration') return;
-    try {
-      const configurationText = seal.open(text, sealPurpose);
-      if (configurationText === JSON.stringify(entries.files)) return;
-      const checked = checkConfiguration(parseJson(configurationText));
-      if ('errors' in checked) {
-        for (const error of checked.errors)
-          log.error(`rejected the configuration of another node: ${formatConfigurationError(error)}`, undefined);
-        return;
-      }
-      entries.replaceFiles(checked);
+  reportError,
+}: FileLayerParts): FileLayer | undefined {
+  const { store, isShared } = stores.entries;
+  if (!isShared || settings.configurationFiles.length === 0) return undefined;
+  return new FileLayer({
+    own: accepted,
+    check: checkConfiguration,
+    digestFiles: (text) => store.digestFiles(text),
+    nodes,
+    onApplied() {
       recordAudit(configurationLoaded);
-      log.info('applied the configuration of another node');
-    } catch (error) {
-      log.error('cannot read the configuration of another node', error);
-    }
+      log.info('applied the configuration files of another node');
+    },
+    reportError,
   });
-  return ({ configuration }) => {
-    const text = seal.seal(JSON.stringify(configuration), sealPurpose);
-    broadcast
-      .publish({ topic: 'configuration', text })
-      .catch((error) => log.error('other nodes receive the new configuration when Redis is reachable again', error));
-  };
 }

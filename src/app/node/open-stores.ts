@@ -16,6 +16,7 @@ import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlLimitCounters } from '#stores/sql/limits/limit-counters.ts';
+import { SqlNodeStore } from '#stores/sql/nodes/node-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
@@ -132,6 +133,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     },
     entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared: shared.length > 0 },
     journal: new SqlJournal(database, tools.clock.epochMs),
+    nodes: shared.length > 0 ? new SqlNodeStore(database, recordInvalid) : undefined,
     shared,
     isWritable,
     areFilesElsewhere: contents.areElsewhere,

@@ -1,6 +1,7 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { EntryStore } from '#domain/administration/entry-store.ts';
+import type { NodeStore } from '#domain/administration/node-record.ts';
 import type { BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import type { KeyStore } from '#domain/callers/key-store.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
@@ -31,6 +32,8 @@ export interface DurableStores {
   readonly keys: KeyStores;
   readonly entries: RuntimeEntryStores;
   readonly journal: Journal & RecordUpkeep;
+  /** Running nodes. Undefined if no other nodes use the database. */
+  readonly nodes: NodeStore | undefined;
   readonly shared: readonly SharedStore[];
   /** Returns whether the node's own database accepts writes. Returns true if the database is shared. */
   readonly isWritable: () => boolean;

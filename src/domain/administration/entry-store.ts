@@ -44,12 +44,22 @@ export interface CommittedChange extends EntryChange {
   readonly revision: number;
 }
 
+/** Configuration files that are in force on all nodes. */
+export interface StoredFiles {
+  /** Identifies the content without revealing it. */
+  readonly digest: string;
+  /** Complete configuration as JSON, with its secrets. Undefined if it was sealed with another secret. */
+  readonly text: string | undefined;
+}
+
 export interface EntryUpdates {
   /** Latest revision. 0 before the first change. */
   readonly revision: number;
   /** Entries that changed since the requested revision. */
   readonly entries: readonly RuntimeEntry[];
   readonly deleted: readonly EntryRef[];
+  /** Present if the files changed since the requested revision. */
+  readonly files?: StoredFiles;
 }
 
 /** A page of changes, newest first. */
@@ -65,6 +75,10 @@ export interface EntryStore {
   readUpdates(since: number): Promise<EntryUpdates>;
   /** Stores a change if `revision` is still the latest revision. Otherwise, returns `conflict` and stores nothing. */
   commit(revision: number, change: EntryChange): Promise<number | 'conflict'>;
+  /** Replaces the files of all nodes if `revision` is still the latest revision. Otherwise, returns `conflict`. */
+  commitFiles(revision: number, files: { readonly digest: string; readonly text: string }): Promise<number | 'conflict'>;
+  /** Returns a digest of configuration files. It does not reveal their content. */
+  digestFiles(text: string): string;
   /** Returns those of the SHA-256 digests that an earlier change revoked. */
   findRevoked(digests: readonly string[]): Promise<readonly string[]>;
   /** `beforeRevision` excludes that revision and later ones. A page has fewer changes than `limit` if these are large. */

@@ -25,6 +25,8 @@ import {
   toVisibleKeyPath,
 } from './configuration-layers.ts';
 
+import type { FileLayer } from './file-layer.ts';
+
 /** Interval between reads of the changes of other nodes. All changes take effect within a second. */
 const refreshMs = 300;
 /** Maximum time that a node accepts keys created at run time without the store. */
@@ -37,6 +39,8 @@ export interface RuntimeEntriesDeps {
   readonly store: EntryStore;
   /** Whether other nodes also write to the store. */
   readonly isShared: boolean;
+  /** Files that are in force on all nodes. If undefined, the files of this node are in force on it. */
+  readonly fileLayer?: Pick<FileLayer, 'apply' | 'findReplacement'> | undefined;
   /** Valid configuration of the files at the start. */
   readonly files: ValidConfiguration;
   readonly check: CheckConfiguration;
@@ -126,6 +130,19 @@ export class RuntimeEntries {
   replaceFiles(files: ValidConfiguration): void {
     this.#files = files;
     this.#activate();
+  }
+
+  /**
+   * Stores the files of this node if they must replace those of all nodes. If another change is stored concurrently, the next
+   * call decides again. Throws `StoreError`.
+   */
+  async shareFiles(): Promise<void> {
+    const { fileLayer, store } = this.#deps;
+    if (fileLayer === undefined) return;
+    await this.#freshRead.run();
+    const revision = this.#revision;
+    const files = await fileLayer.findReplacement();
+    if (files !== undefined) await this.#freshRead.write(() => store.commitFiles(revision, files));
   }
 
   /** Configuration in force. */
@@ -311,10 +328,10 @@ export class RuntimeEntries {
   }
 
   async #read(): Promise<void> {
-    const { store, clock } = this.#deps;
+    const { store, clock, fileLayer } = this.#deps;
     const startedAtMs = clock.nowMs();
     const since = this.isStale ? -1 : this.#revision;
-    const { revision, entries, deleted } = await store.readUpdates(since);
+    const { revision, entries, deleted, files: storedFiles } = await store.readUpdates(since);
     if (revision < since) {
       // The database was restored from a backup.
       this.#revision = -1;
@@ -322,12 +339,16 @@ export class RuntimeEntries {
     }
     this.#refreshedAtMs = startedAtMs;
     if (revision === this.#revision && !this.#isOutdated) return;
+    const newFiles = storedFiles && fileLayer?.apply(storedFiles);
+    const hasNewFiles = newFiles !== undefined && newFiles !== this.#files;
+    if (hasNewFiles) this.#files = newFiles;
     const { revision: preparedRevision, files, layers } = this.#prepared ?? {};
     const isPrepared = preparedRevision === revision && since === revision - 1 && files === this.#files;
     const next = since === -1 ? new Map<string, RuntimeEntry>() : new Map(this.#entries);
     for (const entry of entries) next.set(toEntryKey(entry), entry);
     for (const entry of deleted) next.delete(toEntryKey(entry));
-    const hasChanged = entries.length > 0 || deleted.length > 0 || this.#entries.size > next.size || this.#isOutdated;
+    const hasChanged =
+      hasNewFiles || entries.length > 0 || deleted.length > 0 || this.#entries.size > next.size || this.#isOutdated;
     this.#entries = toOrdered(next);
     this.#latestMs = Math.max(this.#latestMs, ...entries.slice(-1).map(({ createdAtMs }) => createdAtMs));
     this.#revision = revision;

@@ -34,7 +34,6 @@ export class RedisLink {
   readonly #reportError: LinkDeps['reportError'];
   readonly #listeners = new Map<string, MessageListener[]>();
   readonly #readyListeners: (() => void)[] = [];
-  readonly #subscribedListeners: (() => void)[] = [];
   readonly #heartbeat: NodeJS.Timeout;
 
   constructor({ connection, node, reportError }: LinkDeps) {
@@ -46,7 +45,7 @@ export class RedisLink {
       for (const listener of this.#readyListeners) listener();
     });
     this.#subscriber.on('ready', () => this.#subscribeTo([...this.#listeners.keys()]));
-    this.#subscriber.on('message', (channel, text) => this.deliver(channel, text));
+    this.#subscriber.on('message', (channel, text) => this.#deliver(channel, text));
     // No other commands are sent on this connection, so only a ping detects that the other end is gone.
     this.#heartbeat = setInterval(() => {
       if (this.#subscriber.status === 'ready') this.#subscriber.ping().catch(() => this.#subscriber.disconnect(true));
@@ -67,11 +66,6 @@ export class RedisLink {
   /** Calls the listener on every new connection to Redis, which may have lost all its data. */
   onReady(listener: () => void): void {
     this.#readyListeners.push(listener);
-  }
-
-  /** Calls the listener whenever messages are received again. Earlier messages were missed. */
-  onSubscribed(listener: () => void): void {
-    this.#subscribedListeners.push(listener);
   }
 
   /** Defines a script as a command with this name. */
@@ -111,8 +105,7 @@ export class RedisLink {
     if (this.#subscriber.status === 'ready') this.#subscribeTo([channel]);
   }
 
-  /** Passes a message to the listeners of a channel as if it had just been received. */
-  deliver(channel: string, text: string): void {
+  #deliver(channel: string, text: string): void {
     for (const listener of this.#listeners.get(channel) ?? []) {
       try {
         listener(text);
@@ -158,12 +151,7 @@ export class RedisLink {
 
   #subscribeTo(channels: readonly string[]): void {
     if (channels.length === 0) return;
-    this.#subscriber.subscribe(...channels).then(
-      () => {
-        for (const listener of this.#subscribedListeners) listener();
-      },
-      () => this.#subscriber.disconnect(true),
-    );
+    this.#subscriber.subscribe(...channels).catch(() => this.#subscriber.disconnect(true));
   }
 }
 

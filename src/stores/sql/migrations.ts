@@ -5,6 +5,7 @@ import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
 import { toRecordTables } from './journal/record-tables.ts';
 import { toBlockedUserTable, toKeyTables } from './keys/key-tables.ts';
 import { toLimitCounterTable } from './limits/limit-counter-tables.ts';
+import { toNodeTables } from './nodes/node-tables.ts';
 import { toResponseTables } from './responses/response-tables.ts';
 
 /** Returns the statements of one migration. */
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   toUsageOfRequests,
   toEntryTables,
   toRecordTables,
+  toNodeTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

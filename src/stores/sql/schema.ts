@@ -5,6 +5,7 @@ import type { EvaluationSchema } from './evaluations/evaluation-tables.ts';
 import type { UsageSumSchema } from './journal/record-tables.ts';
 import type { KeySchema } from './keys/key-tables.ts';
 import type { LimitCounterSchema } from './limits/limit-counter-tables.ts';
+import type { NodeSchema } from './nodes/node-tables.ts';
 import type { PassageSchema } from './passages/passage-schema.ts';
 import type { ResponseSchema } from './responses/response-schema.ts';
 
@@ -15,6 +16,7 @@ export interface Schema
     EvaluationSchema,
     KeySchema,
     LimitCounterSchema,
+    NodeSchema,
     PassageSchema,
     ResponseSchema,
     UsageSumSchema {

@@ -203,6 +203,22 @@ const state: NamedSchema = {
   }),
 };
 
+const nodeHealth: Schema = buildObject({
+  id: { ...text, description: 'Name of the node. It is new after each start.' },
+  version: { ...text, description: 'Version of Parley.' },
+  host: { ...text, description: 'Host name of the machine or container.' },
+  startedAt: moment,
+  status: { enum: ['ok', 'degraded'] },
+  reasons: { type: 'array', description: 'The first 100 reasons of `/health`.', items: reason },
+  hindrances: { type: 'array', description: 'Why the node is not ready to take calls.', items: reason },
+  configuration: buildObject({
+    loadedAt: moment,
+    refusedAt: orNull('integer'),
+    faults: { type: 'array', description: 'Errors in the files that were last rejected.', items: issue },
+    isDifferent: { type: 'boolean', description: 'Whether the files of the node differ from those in force.' },
+  }),
+});
+
 const tag = 'Administration';
 const adminErrors = [...keyErrors, 'access_denied'] as const;
 
@@ -361,5 +377,22 @@ export const adminOperations: readonly ApiOperation[] = [
       'For the roles `admin` and `auditor`. The state has the health, the stores, the upstreams with their back-off, and the configuration with its errors.',
     responses: [{ status: 200, description: 'The state of the node.', content: json(state) }],
     errors: adminErrors,
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/health',
+    id: 'listNodes',
+    tag,
+    summary: 'Returns the version and the errors of each running node',
+    description:
+      'For the roles `admin` and `auditor`. The node that answers is the first one. The state of the others is at most 4 s old. A node that was killed is listed for up to 15 s.',
+    responses: [
+      {
+        status: 200,
+        description: 'The nodes.',
+        content: json({ name: 'NodeList', schema: buildObject({ object: { const: 'list' }, data: buildArray(nodeHealth) }) }),
+      },
+    ],
+    errors: [...adminErrors, 'invalid_request'],
   },
 ];

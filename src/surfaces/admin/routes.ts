@@ -4,6 +4,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
+import type { NodeRecord } from '#domain/administration/node-record.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
@@ -21,15 +22,17 @@ export interface AdminDeps {
   readonly identify: Identify;
   readonly journal: Journal;
   readonly readNode: () => NodeReport;
+  /** The running nodes. If undefined, the list of nodes is empty. */
+  readonly nodes?: { list(): Promise<readonly NodeRecord[]> };
   readonly clock: Clock;
 }
 
 /**
- * Serves `/v1/admin/usage`, `/calls`, `/audit`, and `/state` for the roles `admin` and `auditor`. Serves `/v1/user/usage` and
+ * Serves `/v1/admin/usage`, `/calls`, `/audit`, `/state`, and `/health` for the roles `admin` and `auditor`. Serves `/v1/user/usage` and
  * `/v1/user/calls` for the calls of the signed-in user.
  */
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
-  const { journal, readNode, clock } = deps;
+  const { journal, readNode, nodes, clock } = deps;
   app.get('/v1/admin/usage', async (request, reply) => {
     await requireAdmin(deps, request, reply, 'reads');
     const query = request.query as Query;
@@ -56,6 +59,12 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.get('/v1/admin/state', async (request, reply) => {
     await requireAdmin(deps, request, reply, 'reads');
     return readNode();
+  });
+  app.get('/v1/admin/health', async (request, reply) => {
+    await requireAdmin(deps, request, reply, 'reads');
+    requireKnown(request.query as Query, []);
+    const records = (await nodes?.list()) ?? [];
+    return { object: 'list', data: records.map(({ node, report }) => ({ id: node, ...report })) };
   });
   app.get('/v1/user/usage', async (request, reply) => {
     const { subject } = await identifyUser(deps, request, reply);

@@ -11,6 +11,7 @@ import type {
   EntryUpdates,
   EntryWrite,
   RuntimeEntry,
+  StoredFiles,
 } from '#domain/administration/entry-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
@@ -26,6 +27,9 @@ const rowsPerStatement = 500;
 const maxPageBytes = 4 * 1024 ** 2;
 /** Bounds of stored JSON. A change can contain all entries twice, before and after it. */
 const storedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFINITY };
+
+const fileLayerId = 1;
+const filesContext = 'configuration files';
 
 /** Entries in a table with one row each. Values and changes are sealed, because they contain secrets. */
 export class SqlEntryStore implements EntryStore {
@@ -59,21 +63,43 @@ export class SqlEntryStore implements EntryStore {
         if (entry === undefined) deleted.push({ kind: row.kind, id: row.id });
         else entries.push(entry);
       }
-      return { revision, entries, deleted };
+      const files = await kysely.selectFrom('file_layer').selectAll().where('revision', '>', since).executeTakeFirst();
+      return { revision, entries, deleted, ...(files && { files: this.#openFiles(files) }) };
     });
+  }
+
+  digestFiles(text: string): string {
+    return this.#seal.sign(text, filesContext);
+  }
+
+  commitFiles(
+    expected: number,
+    { digest, text }: { readonly digest: string; readonly text: string },
+  ): Promise<number | 'conflict'> {
+    const sealed = this.#seal.seal(text, filesContext);
+    return this.#database.transact(async (transaction) => {
+      const revision = await raiseRevision(transaction, expected);
+      if (revision === undefined) return 'conflict';
+      const fields = { revision, digest, sealed_files: sealed };
+      await transaction
+        .insertInto('file_layer')
+        .values({ id: fileLayerId, ...fields })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(fields))
+        .execute();
+      return revision;
+    });
+  }
+
+  #openFiles({ digest, sealed_files }: { readonly digest: string; readonly sealed_files: string }): StoredFiles {
+    const open = () => this.#seal.open(sealed_files, filesContext);
+    return { digest, text: readEntry({ kind: 'configuration', id: 'files', reportInvalid: this.#reportInvalid }, open) };
   }
 
   async commit(expected: number, change: EntryChange): Promise<number | 'conflict'> {
     requireStorable(...change.writes.map(({ id }) => id));
     return this.#database.transact(async (transaction) => {
-      const raised = await transaction
-        .updateTable('runtime_revision')
-        .set({ revision: expected + 1 })
-        .where('revision', '=', expected)
-        .returning('revision')
-        .executeTakeFirst();
-      if (raised === undefined) return 'conflict';
-      const { revision } = raised;
+      const revision = await raiseRevision(transaction, expected);
+      if (revision === undefined) return 'conflict';
       await transaction.insertInto('runtime_changes').values(this.#toChangeRow(change, revision)).execute();
       const rows = change.writes.map((write) => this.#toEntryRow(write, change, revision));
       for (let from = 0; from < rows.length; from += rowsPerStatement)
@@ -171,6 +197,17 @@ export class SqlEntryStore implements EntryStore {
       writes: parseJson(this.#seal.open(sealed_writes, toChangeContext(id)), storedBounds) as readonly EntryWrite[],
     }));
   }
+}
+
+/** Takes the lock of the row, so that concurrent changes queue here. Returns undefined if another change was stored. */
+async function raiseRevision(transaction: Kysely<Schema>, expected: number): Promise<number | undefined> {
+  const raised = await transaction
+    .updateTable('runtime_revision')
+    .set({ revision: expected + 1 })
+    .where('revision', '=', expected)
+    .returning('revision')
+    .executeTakeFirst();
+  return raised?.revision;
 }
 
 /** Returns how many changes fit on a page. At least one does. */

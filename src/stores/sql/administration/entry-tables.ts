@@ -6,6 +6,17 @@ export interface EntrySchema {
   readonly runtime_changes: ChangeRow;
   readonly runtime_revision: RevisionRow;
   readonly runtime_revoked_keys: RevokedKeyRow;
+  readonly file_layer: FileLayerRow;
+}
+
+/** Configuration files that are in force on all nodes. The table has at most one row. */
+interface FileLayerRow {
+  readonly id: number;
+  /** Revision of the entries that the files were stored with. */
+  readonly revision: number;
+  readonly digest: string;
+  /** JSON, sealed. */
+  readonly sealed_files: string;
 }
 
 export interface EntryRow {

@@ -1,0 +1,83 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { Recurring } from '#base/time/recurring.ts';
+import type { NodeRecord, NodeStore } from '#domain/administration/node-record.ts';
+
+const renewMs = 4_000;
+/** Time after which other nodes treat a node without renewals as stopped. */
+const leaseMs = 15_000;
+
+export interface NodeRegistryDeps {
+  /** Undefined if there are no other nodes. */
+  readonly store: NodeStore | undefined;
+  /** Name of this node. It is new after each start. */
+  readonly node: string;
+  readonly clock: Pick<Clock, 'epochMs'>;
+  /** Returns the state of this node. */
+  readonly report: () => JsonObject;
+  readonly reportError: (message: string, error: unknown) => void;
+}
+
+/** The running nodes. This node renews its record every 4 seconds. A node that was killed disappears after 15 seconds. */
+export class NodeRegistry {
+  readonly #deps: NodeRegistryDeps;
+  readonly #recurring: Recurring;
+  #filesDigest: string | null = null;
+  /** End of the stored record. */
+  #untilMs = Number.NEGATIVE_INFINITY;
+  #onRenewed: () => Promise<void> = async () => undefined;
+
+  constructor(deps: NodeRegistryDeps) {
+    this.#deps = deps;
+    this.#recurring = new Recurring(deps.reportError);
+    if (deps.store !== undefined)
+      this.#recurring.every(renewMs, 'could not store the state of this node, so other nodes treat it as stopped', () =>
+        this.#renewRegularly(),
+      );
+  }
+
+  /** Sets the only listener, which is called after each renewal. */
+  onRenewed(listener: () => Promise<void>): void {
+    this.#onRenewed = listener;
+  }
+
+  /** Stores the digest of the files that this node read. Throws `StoreError`. */
+  async announceFiles(digest: string): Promise<void> {
+    this.#filesDigest = digest;
+    await this.#renew();
+  }
+
+  /** Returns all running nodes, including this node with its current state. Throws `StoreError`. */
+  async list(): Promise<readonly NodeRecord[]> {
+    const { store, clock, node } = this.#deps;
+    const others = (await store?.list(clock.epochMs())) ?? [];
+    return [this.#toRecord(), ...others.filter((record) => record.node !== node)];
+  }
+
+  /** Removes the record of this node, so that other nodes do not wait for its end. */
+  async close(): Promise<void> {
+    this.#recurring.close();
+    await this.#deps.store?.delete(this.#deps.node).catch(() => undefined);
+  }
+
+  /** Throws only after the record has ended, because a busy database can delay one renewal. */
+  async #renewRegularly(): Promise<void> {
+    try {
+      await this.#renew();
+      await this.#onRenewed();
+    } catch (error) {
+      if (this.#deps.clock.epochMs() > this.#untilMs) throw error;
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const record = this.#toRecord();
+    await this.#deps.store?.put(record, this.#deps.clock.epochMs());
+    this.#untilMs = record.untilMs;
+  }
+
+  #toRecord(): NodeRecord {
+    const { node, clock, report } = this.#deps;
+    return { node, untilMs: clock.epochMs() + leaseMs, filesDigest: this.#filesDigest, report: report() };
+  }
+}
