@@ -4,5 +4,8 @@ export const defaultRole = 'default';
 /** Role that permits operating the service and reading the settings of configured applications. */
 export const adminRole = 'admin';
 
+/** Role of the key with which an identity provider provisions users and groups. */
+export const scimRole = 'scim';
+
 /** Role that permits reading everything under `/v1/admin` without changing it. */
 export const auditorRole = 'auditor';

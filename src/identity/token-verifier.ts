@@ -8,7 +8,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
-import { isReservedSubject, subjectPrefixes } from '#domain/callers/subjects.ts';
+import { toTokenSubject } from '#domain/callers/subjects.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ProviderKeys } from './provider-keys.ts';
 
@@ -127,8 +127,7 @@ export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFi
     throw unauthorized('invalid_token', `The token has no valid user ID: its claim ${entry.userIdClaim} is missing or invalid.`);
   const roles = entry.rolesClaim === undefined ? [] : toRoles(claimAt(claims, entry.rolesClaim));
   return {
-    subject:
-      isFirst && !isReservedSubject(user) ? user : `${subjectPrefixes.token}${name.replace(/[%:]/g, encodeURIComponent)}:${user}`,
+    subject: toTokenSubject({ name, isFirst }, user),
     project: name,
     roles: roles.length > 0 ? roles : [defaultRole],
     chain: null,

@@ -3,12 +3,14 @@ import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
+import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+import { seal } from '../admin/entries-cluster.ts';
 import { report } from '../admin/support.ts';
 import { AdjustableClock, createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 
@@ -60,6 +62,7 @@ export async function startKeysCluster(
       keys: {
         store: new SqlKeyStore(responseDatabase.database),
         blockedUsers: new SqlBlockedUserStore(responseDatabase.database),
+        scim: new SqlScimStore(responseDatabase.database, seal),
         isShared: true,
       },
       admin: { journal: new SqlJournal(responseDatabase.database), readNode: () => report },

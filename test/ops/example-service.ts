@@ -18,6 +18,7 @@ import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
+import type { ScimStore } from '#domain/scim/scim-store.ts';
 import { FirstStart } from '#services/administration/first-start.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
@@ -26,6 +27,7 @@ import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
 import { entryExamples, toEntryExample, toFileEntryExample } from '#surfaces/admin/entries/openapi.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
@@ -101,7 +103,12 @@ export async function startExampleService(): Promise<ExampleService> {
     },
   };
   const upstream = await startScriptedUpstream(answerPassThrough);
-  const keys = { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false };
+  const keys = {
+    store: new SqlKeyStore(database),
+    blockedUsers: new SqlBlockedUserStore(database),
+    scim: new SqlScimStore(database, new Seal([new Secret('a secret of this test')])),
+    isShared: false,
+  };
   const issuer = await startIssuer();
   const token = await issuer.token({ sub: 'ada', roles: userKey.roles });
   const entryStore = new SqlEntryStore(database, new Seal([new Secret('a secret of this test')]));
@@ -151,6 +158,7 @@ export async function startExampleService(): Promise<ExampleService> {
       await keys.store.add(userKey, 10);
       await keys.blockedUsers.put({ user: exampleNames.blockedUser, reason: null, blockedAtMs: 1, blockedBy: subject });
       await putEntries(database, entryStore);
+      await putProvisioned(keys.scim);
       firstStart.offer(service.snapshot.current().configuration);
       await consents.delete(subject, 'sample-with-consent');
       await consents.put(subject, { deployment: 'sample-account', form: {}, acceptedAtMs: 1 });
@@ -204,6 +212,18 @@ async function putEntries(database: SqlDatabase, store: EntryStore): Promise<voi
     writes,
     revokedDigests: [],
   });
+}
+
+/** Restores the user and the group that a provider provisioned. */
+async function putProvisioned(store: ScimStore): Promise<void> {
+  const { resources: users } = await store.listUsers({ filter: undefined, offset: 0, limit: 100 });
+  for (const { id } of users) await store.deleteUser(id, undefined);
+  const { resources: groups } = await store.listGroups({ filter: undefined, offset: 0, limit: 100 });
+  for (const { id } of groups) await store.deleteGroup(id);
+  const times = { externalId: null, createdAtMs: 1, updatedAtMs: 1 };
+  const { scimUser, scimGroup } = exampleNames;
+  await store.addUser({ id: scimUser, userName: 'ada', isActive: true, attributes: {}, ...times }, undefined);
+  await store.addGroup({ id: scimGroup, displayName: 'Editors of the group', ...times }, []);
 }
 
 /** Entries of the files that the examples copy to run time. */
@@ -326,7 +346,7 @@ function toConfiguration(endpoint: string, issuer: Issuer): object {
     models: { ...models, ...files.models },
     applications: { ...configuration.applications, ...files.applications },
     addons: { ...configuration.addons, ...files.addons },
-    keys: { ...configuration.keys, ...files.keys },
+    keys: { local: { ...configuration.keys.local, roles: ['default', 'admin', 'scim'] }, ...files.keys },
     roles: { ...roles, ...files.roles },
     identityProviders: { company, own: createProviderEntry(issuer, { rolesClaim: 'roles' }), ...files.identityProviders },
   };

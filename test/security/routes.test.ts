@@ -121,6 +121,30 @@ const changeRoutes: readonly Row[] = [
   }),
 ];
 
+/** Provisioning is for keys with the role `scim`, which none of the callers has. */
+const scimRoutes: readonly Row[] = [
+  ...['/ServiceProviderConfig', '/ResourceTypes', '/ResourceTypes/:name', '/Schemas', '/Schemas/:name'].map(
+    (path) => `GET ${path}`,
+  ),
+  ...[
+    ['Users', 'user'],
+    ['Groups', 'group'],
+  ].flatMap(([kind, name]) => [
+    `GET /${kind}`,
+    `POST /${kind}`,
+    ...['GET', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} /${kind}/:${name}`),
+  ]),
+].map((text): Row => {
+  const [method = '', path = ''] = text.split(' ');
+  const url = `/scim/v2${path.replace(/:\w+/, 'none')}`;
+  const body = method === 'POST' || method === 'PUT' || method === 'PATCH' ? { body: {} } : {};
+  return {
+    route: `${method} /scim/v2${path}`,
+    toRequest: () => ({ method, path: url, ...body }),
+    outcomes: { ...open(403), nobody: 401, unknown: 401, ended: 401 },
+  };
+});
+
 const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
   const base = `/${prefix}/deployments`;
   const version = prefix === 'compat' ? '/2024-10-21' : '';
@@ -374,6 +398,7 @@ const table: readonly Row[] = [
   ),
   ...entryRoutes,
   ...changeRoutes,
+  ...scimRoutes,
   {
     route: 'DELETE /v1/admin/keys/:entry',
     toRequest: () => ({ method: 'DELETE', path: '/v1/admin/keys/none' }),
@@ -600,6 +625,8 @@ describe('route table', () => {
 
 function toOutcome({ status, text }: TestResponse): Outcome {
   if (status < 400) return status;
-  const { error } = JSON.parse(text) as { error: { code?: string; type: string } };
+  const { error } = JSON.parse(text) as { error?: { code?: string; type: string } };
+  // Errors of SCIM have no code.
+  if (error === undefined) return status;
   return `${status} ${error.code ?? error.type}`;
 }

@@ -15,6 +15,7 @@ import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
+import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
@@ -47,7 +48,12 @@ export async function startFullService(toConfiguration: (hostUrl: string) => obj
   const parts: Parts = {
     admin: { journal: new SqlJournal(database), readNode: () => report },
     applications,
-    keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false },
+    keys: {
+      store: new SqlKeyStore(database),
+      blockedUsers: new SqlBlockedUserStore(database),
+      scim: new SqlScimStore(database, new Seal([new Secret('a secret of this test')])),
+      isShared: false,
+    },
     entryStore: new SqlEntryStore(database, seal),
     evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },

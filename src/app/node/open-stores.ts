@@ -20,6 +20,7 @@ import { SqlNodeStore } from '#stores/sql/nodes/node-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
+import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
 import { getChatTextBytes, getProcessMemory } from '../process/memory-shares.ts';
 import type { Settings } from '../settings.ts';
 import { openBlobs, openContents } from './open-contents.ts';
@@ -129,6 +130,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     keys: {
       store: new SqlKeyStore(database, recordInvalid),
       blockedUsers: new SqlBlockedUserStore(database),
+      scim: new SqlScimStore(database, seal, recordInvalid),
       isShared: shared.length > 0,
     },
     entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared: shared.length > 0 },

@@ -17,6 +17,7 @@ import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 import type { ConversationStore } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore, RunStore } from '#domain/responses/response-store.ts';
 import type { Journal, RecordUpkeep } from '#domain/usage/journal.ts';
+import type { ScimStore } from '#domain/scim/scim-store.ts';
 import type { PassageStore } from '../service/document-tools.ts';
 
 /** Stores that survive restarts: a database and files. */
@@ -52,6 +53,8 @@ export interface ResponseStores {
 /** Stores of keys that users create. */
 export interface KeyStores {
   readonly store: KeyStore;
+  /** Users and groups that an identity provider provisions. If undefined, their paths are not served. */
+  readonly scim?: ScimStore;
   /** Users that administrators blocked. */
   readonly blockedUsers: BlockedUserStore;
   /** Whether other nodes write to the stores too. */

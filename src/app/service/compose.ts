@@ -9,7 +9,14 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { userBlocked } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { createIdentify, hasExpired, type Identify, unauthorized, wasRevoked } from '#domain/callers/identify.ts';
+import {
+  createIdentify,
+  hasExpired,
+  type Identify,
+  unauthorized,
+  type VerifyToken,
+  wasRevoked,
+} from '#domain/callers/identify.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
@@ -18,6 +25,7 @@ import { withFileDeletion } from '#services/files/with-file-deletion.ts';
 import { BlockedUsers } from '#services/keys/blocked-users.ts';
 import { UserKeys } from '#services/keys/user-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
+import { GroupRoles } from '#services/scim/group-roles.ts';
 import { AddinMount, mountedAddin } from '#surfaces/addin/mount.ts';
 import { listAliasOperations } from '#surfaces/chat-completions/openapi.ts';
 import { compatErrorDialectAt } from '#surfaces/chat-completions/replies.ts';
@@ -32,6 +40,7 @@ import type { MethodOfPath } from '#surfaces/http/openapi/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { requireHttps } from '#surfaces/http/strict-transport.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
+import { scimErrorDialect, scimPrefix } from '#surfaces/scim/scim-error.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
 import type { Core } from './feature.ts';
 import { apiOperations, features } from './features.ts';
@@ -88,7 +97,8 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipelin
   const userKeys = composeUserKeys(app, parts, inFlightCalls);
   endCallsOfRevokedKeys(app, parts, inFlightCalls);
   const blockedUsers = composeBlockedUsers(app, parts, inFlightCalls);
-  const identify = composeIdentify(parts, { userKeys, blockedUsers });
+  const groupRoles = composeGroupRoles(app, parts);
+  const identify = composeIdentify(parts, { userKeys, blockedUsers, groupRoles });
   const contents = composeContents(parts);
   const { applications } = parts.stores;
   const prepareSaved = (id: string): void =>
@@ -102,6 +112,7 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipelin
     inFlightCalls,
     userKeys,
     blockedUsers,
+    groupRoles,
     hasEnded: (caller) =>
       userKeys?.hasEnded(caller) === true ||
       blockedUsers?.has(caller) === true ||
@@ -135,7 +146,10 @@ function withSavedApplications(recordAudit: RecordAudit, onSaved: (id: string) =
 function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): FastifyInstance {
   const { aliases } = snapshot().configuration;
   const allowedOrigins = () => snapshot().configuration.security.allowedOrigins;
-  const dialectAt = errorDialectAt(aliases.msgapi, compatErrorDialectAt(['compat', ...aliases.compat]));
+  const elsewhere = compatErrorDialectAt(['compat', ...aliases.compat]);
+  const dialectAt = errorDialectAt(aliases.msgapi, (path) =>
+    path.startsWith(`${scimPrefix}/`) ? scimErrorDialect : elsewhere(path),
+  );
   const addin = new AddinMount(mountedAddin(snapshot));
   const newRequestId = createLetterIds();
   const fastPath = new FastPath(newRequestId);
@@ -169,12 +183,15 @@ function listPaths(aliases: Configuration['aliases']): readonly MethodOfPath[] {
 
 function composeIdentify(
   { snapshot, http, clock, caches, stores, entries, reportError, recordAudit }: CompleteServiceDeps,
-  { userKeys, blockedUsers }: Pick<Core, 'userKeys' | 'blockedUsers'>,
+  { userKeys, blockedUsers, groupRoles }: Pick<Core, 'userKeys' | 'blockedUsers' | 'groupRoles'>,
 ): Identify {
   const recordRejection = (code: string): void =>
     recordAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
-  const recordSignIn = userKeys && ((caller: Caller) => userKeys.onSignIn(caller));
-  const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, reportError, recordSignIn });
+  const recordSignIn =
+    userKeys &&
+    (async (caller: Caller) => userKeys.onSignIn(groupRoles === undefined ? caller : await groupRoles.addRoles(caller)));
+  const verify = createTokenVerifier({ snapshot, http, clock, caches, reportError, recordSignIn });
+  const verifyToken: VerifyToken = groupRoles === undefined ? verify : async (token) => groupRoles.addRoles(await verify(token));
   return createIdentify(snapshot, stores.perRequestKeys, {
     verifyToken,
     clock,
@@ -209,6 +226,14 @@ function composeBlockedUsers(
   blockedUsers.onChange(() => inFlightCalls.abortMatching((caller) => blockedUsers.has(caller), userBlocked()));
   app.addHook('onClose', async () => blockedUsers.close());
   return blockedUsers;
+}
+
+/** Creates the roles of users that an identity provider provisions. */
+function composeGroupRoles(app: FastifyInstance, { keys, snapshot, reportError }: CompleteServiceDeps): GroupRoles | undefined {
+  if (keys?.scim === undefined) return undefined;
+  const groupRoles = new GroupRoles({ store: keys.scim, isShared: keys.isShared, snapshot, reportError });
+  app.addHook('onClose', async () => groupRoles.close());
+  return groupRoles;
 }
 
 /** Interval of the checks for calls whose configured key has expired or was revoked. */

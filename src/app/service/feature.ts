@@ -7,6 +7,7 @@ import type { StoredResources } from '#services/files/stored-resources.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
+import type { GroupRoles } from '#services/scim/group-roles.ts';
 import type { CompatDeps } from '#surfaces/chat-completions/routes.ts';
 import type { ApiOperation } from '#surfaces/http/openapi/operation.ts';
 import type { RequestHandler } from '#surfaces/http/request-handler.ts';
@@ -23,6 +24,8 @@ export interface Core extends CompleteServiceDeps, CallPipeline {
   readonly userKeys: UserKeys | undefined;
   /** Undefined if the service stores no keys of users. */
   readonly blockedUsers: BlockedUsers | undefined;
+  /** Undefined if the service stores no provisioned users. */
+  readonly groupRoles: GroupRoles | undefined;
   /** Returns whether calls that this caller started must end, because its key is no longer valid or its user is blocked. */
   readonly hasEnded: (caller: Caller) => boolean;
   /** Undefined if the service stores no files. */

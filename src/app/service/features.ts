@@ -14,13 +14,14 @@ import { mcpServer } from '../features/mcp-server.ts';
 import { messages } from '../features/messages.ts';
 import { page } from '../features/page.ts';
 import { responses } from '../features/responses.ts';
+import { scim } from '../features/scim.ts';
 import { userKeys } from '../features/user-keys.ts';
 import type { Feature } from './feature.ts';
 
 /** All features of the service, in the order of `/openapi.json`. To add a feature, add its file to `features` and its name here. */
 export const features: readonly Feature[] = [
   ...[chatCompletions, messages, responses, mcpServer, listings, userKeys, deploymentFeatures, consent],
-  ...[applications, evaluations, chats, files, administration, page],
+  ...[applications, evaluations, chats, files, administration, scim, page],
 ];
 
 /** Returns the operations that `/openapi.json` lists for a configuration. */

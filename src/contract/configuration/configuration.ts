@@ -15,6 +15,7 @@ import {
   RecordSettings,
   ResponsesSettings,
   RetrievalSettings,
+  ScimSettings,
   SecuritySettings,
   ToolSettings,
 } from './service.ts';
@@ -54,6 +55,7 @@ export const Configuration = strict(
       default: {},
       description: 'Token issuers by any name. See [Identity](identity.md).',
     }),
+    scim: ScimSettings,
     addin: AddinSettings,
     security: SecuritySettings,
     aliases: AliasSettings,

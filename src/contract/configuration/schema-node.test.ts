@@ -11,6 +11,7 @@ describe('complete', () => {
       keys: {},
       roles: {},
       identityProviders: {},
+      scim: { userAttribute: 'userName', groups: {} },
       addin: { enabled: false, prefix: '/addin', models: [] },
       security: {
         allowPrivateNetworks: [],

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { readLogoData } from '../page/brand.ts';
 import { Authorization } from './authorization.ts';
-import { httpUrl, milliseconds, network, networkOrHost, strict, text } from './fields.ts';
+import { buildRecord, httpUrl, milliseconds, network, networkOrHost, strict, text, texts } from './fields.ts';
 import { isOrigin, isPathPrefix } from './values.ts';
 
 /** Tools that a request can name under `addons`. */
@@ -271,6 +271,28 @@ export const EvaluationSettings = strict(
   { default: {}, description: 'Evaluations of applications. See [Evaluation](evaluation.md).' },
 );
 export type EvaluationSettings = Static<typeof EvaluationSettings>;
+
+/** Users and groups that an identity provider provisions with SCIM. */
+export const ScimSettings = strict(
+  {
+    provider: Type.Optional(
+      text('Name of the entry of `identityProviders` whose users are provisioned. Default: the first entry.'),
+    ),
+    userAttribute: Type.Enum(['userName', 'externalId'], {
+      default: 'userName',
+      description: 'Attribute of a provisioned user that equals the `userIdClaim` of tokens.',
+    }),
+    groups: buildRecord(texts({ description: 'Roles of the members.' }), {
+      by: 'group',
+      default: {},
+      description: 'Roles by the name of a provisioned group. Members have them in addition to the roles of their tokens.',
+    }),
+  },
+  {
+    default: {},
+    description: 'Provisioning of users and groups with SCIM. See [Identity](identity.md#provision-users-and-groups).',
+  },
+);
 
 /** Settings for responses that outlive their call. */
 export const ResponsesSettings = strict(

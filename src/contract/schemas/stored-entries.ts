@@ -38,6 +38,9 @@ export const storedEntries = {
   adminEntry: { schemas: entrySchemas, maxBytes: mebibyte, boundedBy: 'bytes' },
   adminKey: { schemas: [NewAdminKey], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
   firstStart: { schemas: [FirstStartBody], maxBytes: 4 * kibibyte, boundedBy: 'fields' },
+  /** A provisioned user or group, with attributes of its provider. */
+  scimUser: { schemas: [], maxBytes: 64 * kibibyte, boundedBy: 'bytes' },
+  scimGroup: { schemas: [], maxBytes: 2 * mebibyte, boundedBy: 'bytes' },
   /** A document of entries, and a change that it causes. */
   adminDocument: { schemas: entrySchemas, maxBytes: 16 * mebibyte, boundedBy: 'bytes' },
   blockedUser: { schemas: [BlockedUserBody], maxBytes: 8 * kibibyte, boundedBy: 'fields' },

@@ -18,6 +18,14 @@ export interface BlockedUserPage {
   readonly limit: number;
 }
 
+/** Blocked users with their revision. Without `users`, they did not change. */
+export interface BlockedUserUpdates {
+  readonly revision: number;
+  readonly users: readonly string[] | undefined;
+  /** Those of the users that provisioning blocked. Tokens can spell their names with another case. */
+  readonly provisioned?: readonly string[];
+}
+
 /** Port that stores blocked users. Each write creates a revision. Throws `StoreError`. */
 export interface BlockedUserStore {
   /** Replaces the entry of a user who is already blocked. */
@@ -26,8 +34,8 @@ export interface BlockedUserStore {
   delete(user: string): Promise<boolean>;
   /** Returns one page, latest first. */
   list(page: BlockedUserPage): Promise<readonly BlockedUser[]>;
-  /** Returns all blocked users, or undefined if the revision is still `since`. */
-  changes(since: number): Promise<{ readonly revision: number; readonly users: readonly string[] | undefined }>;
+  /** Returns all blocked users, or no users if the revision is still `since`. */
+  changes(since: number): Promise<BlockedUserUpdates>;
 }
 
 /** Returns the error for a request, or for a call in progress, of a blocked user. */

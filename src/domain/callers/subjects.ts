@@ -11,7 +11,13 @@ export const subjectPrefixes = {
   service: 'parley:',
 } as const;
 
+/** Returns the subject of a user of an identity provider. The claim of a user of the first provider has no prefix. */
+export function toTokenSubject({ name, isFirst }: { readonly name: string; readonly isFirst: boolean }, claim: string): string {
+  if (isFirst && !isReservedSubject(claim)) return claim;
+  return `${subjectPrefixes.token}${name.replace(/[%:]/g, encodeURIComponent)}:${claim}`;
+}
+
 /** Returns whether only Parley may give the subject. */
-export function isReservedSubject(subject: string): boolean {
+function isReservedSubject(subject: string): boolean {
   return Object.values(subjectPrefixes).some((prefix) => subject.startsWith(prefix));
 }

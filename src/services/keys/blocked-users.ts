@@ -27,6 +27,8 @@ export class BlockedUsers {
   /** Undefined after the first read has ended, even if it failed. */
   #firstRead: Promise<void> | undefined;
   #users: ReadonlySet<string> = new Set();
+  /** Users that provisioning blocked, in lower case. */
+  #foldedUsers: ReadonlySet<string> = new Set();
   #revision = -1;
   #onChange: () => void = () => undefined;
 
@@ -53,7 +55,7 @@ export class BlockedUsers {
   }
 
   has({ subject }: Pick<Caller, 'subject'>): boolean {
-    return this.#users.has(subject);
+    return this.#users.has(subject) || (this.#foldedUsers.size > 0 && this.#foldedUsers.has(subject.toLowerCase()));
   }
 
   /** Returns the caller. Throws `user_blocked`. */
@@ -77,10 +79,11 @@ export class BlockedUsers {
   }
 
   async #read(): Promise<void> {
-    const { revision, users } = await this.#deps.store.changes(this.#revision);
+    const { revision, users, provisioned = [] } = await this.#deps.store.changes(this.#revision);
     this.#revision = revision;
     if (users === undefined) return;
     this.#users = new Set(users);
+    this.#foldedUsers = new Set(provisioned.map((user) => user.toLowerCase()));
     this.#onChange();
   }
 }

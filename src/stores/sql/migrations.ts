@@ -7,6 +7,7 @@ import { toBlockedUserTable, toKeyTables } from './keys/key-tables.ts';
 import { toLimitCounterTable } from './limits/limit-counter-tables.ts';
 import { toNodeTables } from './nodes/node-tables.ts';
 import { toResponseTables } from './responses/response-tables.ts';
+import { toScimTables } from './scim/scim-tables.ts';
 
 /** Returns the statements of one migration. */
 export type Migration = (types: ColumnTypes) => readonly string[];
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   toEntryTables,
   toRecordTables,
   toNodeTables,
+  toScimTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

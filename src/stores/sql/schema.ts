@@ -8,6 +8,7 @@ import type { LimitCounterSchema } from './limits/limit-counter-tables.ts';
 import type { NodeSchema } from './nodes/node-tables.ts';
 import type { PassageSchema } from './passages/passage-schema.ts';
 import type { ResponseSchema } from './responses/response-schema.ts';
+import type { ScimSchema } from './scim/scim-tables.ts';
 
 /** The tables, which are the same in every engine. `migrations` creates them. Times are milliseconds since the epoch. */
 export interface Schema
@@ -19,6 +20,7 @@ export interface Schema
     NodeSchema,
     PassageSchema,
     ResponseSchema,
+    ScimSchema,
     UsageSumSchema {
   readonly consents: ConsentRow;
   readonly applications: ApplicationRow;

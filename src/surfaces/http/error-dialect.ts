@@ -6,6 +6,8 @@ export interface ErrorDialect {
   readonly acceptsXApiKey: boolean;
   /** Response headers that carry the request ID. */
   readonly idHeaders: readonly string[];
+  /** Media type of error bodies. Default: `application/json; charset=utf-8`. */
+  readonly mediaType?: string;
   readonly toErrorBody: (error: ParleyError, requestId: string) => object;
   /** Returns additional headers of an error in the dialect's own form, such as remaining limits. Undefined adds no headers. */
   readonly toDialectHeaders?: (headers: Readonly<Record<string, string>>, nowEpochMs: number) => Record<string, string>;

@@ -11,8 +11,10 @@ export interface ErrorDeps {
 
 /** Installs the error handler of a Fastify application. Also adds the request ID and the cache headers to every response. */
 export function answerErrors(app: FastifyInstance, { reportError, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
-  const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply =>
-    sendError(reply, error, errorDialectAt(url).toErrorBody(error, id));
+  const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply => {
+    const { toErrorBody: toBody, mediaType } = errorDialectAt(url);
+    return sendError(reply, error, toBody(error, id), mediaType);
+  };
   app.addHook('onSend', ({ method, url, id }, reply, _payload, done) => {
     if (method !== 'OPTIONS') keepPrivate(reply);
     for (const name of errorDialectAt(url).idHeaders) reply.header(name, id);
@@ -38,8 +40,13 @@ function toContractError(error: unknown): unknown {
 }
 
 /** Sends an error to the client. */
-export function sendError(reply: FastifyReply, error: ParleyError, body: object = toErrorBody(error)): FastifyReply {
+export function sendError(
+  reply: FastifyReply,
+  error: ParleyError,
+  body: object = toErrorBody(error),
+  mediaType = 'application/json; charset=utf-8',
+): FastifyReply {
   for (const [name, value] of Object.entries(error.headers ?? {})) reply.header(name, value);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
-  return reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+  return reply.code(error.status).type(mediaType).send(JSON.stringify(body));
 }

@@ -41,7 +41,7 @@ export function serveCalls(app: FastifyInstance, url: string, serve: ServeRaw): 
 }
 
 interface Place {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
 }
 

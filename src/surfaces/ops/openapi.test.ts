@@ -180,7 +180,7 @@ describe('toOpenApi', () => {
       expect(schema).toMatchObject({ properties: { choices: { items: { properties: { message: { type: 'object' } } } } } });
   });
 
-  test('describes the errors of the messages surface in its dialect and all others in the compat dialect', () => {
+  test('describes the errors of the messages surface and of SCIM in their dialects and all others in the compat dialect', () => {
     const shapes = Object.entries(fullDocument.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { responses }]) =>
         Object.entries(responses)
@@ -194,7 +194,9 @@ describe('toOpenApi', () => {
     const ofMcp = shapes.filter(({ path, status }) => path.endsWith('/mcp') && ['400', '404'].includes(status));
     for (const { content } of ofMcp) expect(JSON.stringify(content)).toMatch(/anyOf.*schemas\/Error".*schemas\/McpError"/);
     expect(ofMcp).toHaveLength(2);
-    const others = shapes.filter((shape) => !ofMessages.includes(shape) && !ofMcp.includes(shape));
+    const ofScim = shapes.filter(({ path }) => path.startsWith('/scim/v2/'));
+    for (const { content } of ofScim) expect(JSON.stringify(content)).toMatch(/scim\+json.*schemas\/ScimError"/);
+    const others = shapes.filter((shape) => ![ofMessages, ofMcp, ofScim].some((known) => known.includes(shape)));
     for (const { content } of others) expect(content).toEqual(refersTo('Error'));
   });
 

@@ -3,7 +3,6 @@ import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 import {
   type ApiOperation,
   type Content,
-  json,
   type NamedSchema,
   openApiTags,
   type Parameter,
@@ -103,7 +102,9 @@ function toResponses(operation: ApiOperation, components: SchemaComponents): Doc
     responses[status] = { description: toText(lines), ...(content && { content: toContent(content, show) }) };
     if (status !== 'default') codes.delete(status);
   }
-  const errorContent = method !== 'head' && { content: toContent(json(errorShape.body), show) };
+  const errorContent = method !== 'head' && {
+    content: toContent([{ type: errorShape.mediaType ?? 'application/json', schema: errorShape.body }], show),
+  };
   for (const [status, conditions] of codes) {
     responses[status] = { description: toText(conditions.map(errorShape.describe)), ...errorContent };
   }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { BlockedUser, BlockedUserPage, BlockedUserStore } from '#domain/callers/blocked-users.ts';
+import type { BlockedUser, BlockedUserPage, BlockedUserStore, BlockedUserUpdates } from '#domain/callers/blocked-users.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { scimAuthor } from '#domain/scim/scim-store.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
@@ -17,7 +18,7 @@ export class SqlBlockedUserStore implements BlockedUserStore {
     requireStorable(user, blockedBy);
     const fields = { reason, blocked_at_ms: blockedAtMs, blocked_by: blockedBy };
     return this.#database.transact(async (transaction) => {
-      await raiseRevision(transaction);
+      await raiseUsersRevision(transaction);
       const replaced = await transaction
         .updateTable('blocked_users')
         .set(fields)
@@ -36,7 +37,7 @@ export class SqlBlockedUserStore implements BlockedUserStore {
   async delete(user: string): Promise<boolean> {
     if (!isStorableKey(user)) return false;
     return this.#database.transact(async (transaction) => {
-      await raiseRevision(transaction);
+      await raiseUsersRevision(transaction);
       const deleted = await transaction.deleteFrom('blocked_users').where('subject', '=', user).returning('subject').execute();
       return deleted.length > 0;
     });
@@ -66,21 +67,22 @@ export class SqlBlockedUserStore implements BlockedUserStore {
   }
 
   /** Reads the revision first, so that a write in between is read again. */
-  changes(since: number): Promise<{ readonly revision: number; readonly users: readonly string[] | undefined }> {
+  changes(since: number): Promise<BlockedUserUpdates> {
     return this.#database.run(async (kysely) => {
       const { users_revision: revision } = await kysely
         .selectFrom('api_key_changes')
         .select('users_revision')
         .executeTakeFirstOrThrow();
       if (revision === since) return { revision, users: undefined };
-      const rows = await kysely.selectFrom('blocked_users').select('subject').execute();
-      return { revision, users: rows.map(({ subject }) => subject) };
+      const rows = await kysely.selectFrom('blocked_users').select(['subject', 'blocked_by']).execute();
+      const provisioned = rows.filter((row) => row.blocked_by === scimAuthor);
+      return { revision, users: rows.map(({ subject }) => subject), provisioned: provisioned.map(({ subject }) => subject) };
     });
   }
 }
 
-/** Takes the row's lock, so that concurrent writes queue here. */
-async function raiseRevision(transaction: Kysely<Schema>): Promise<void> {
+/** Raises the revision of blocked users. Takes the row's lock, so that concurrent writes queue here. */
+export async function raiseUsersRevision(transaction: Kysely<Schema>): Promise<void> {
   await transaction
     .updateTable('api_key_changes')
     .set(({ eb }) => ({ users_revision: eb('users_revision', '+', 1) }))

@@ -36,6 +36,9 @@ export const exampleNames = {
   key: 'key-of-a-user',
   /** A change of an administrator. */
   adminChange: 'change-of-an-administrator',
+  /** A provisioned user, and a group. */
+  scimUser: 'user-of-a-provider',
+  scimGroup: 'group-of-a-provider',
   /** Token of the first start. */
   firstStartToken: 'parley_first_example',
   /** A blocked user. */

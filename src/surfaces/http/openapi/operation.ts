@@ -43,6 +43,8 @@ export interface ApiResponse {
 /** Format of the errors of an operation. */
 export interface ErrorShape {
   readonly body: NamedSchema;
+  /** Media type of errors. Default: `application/json`. */
+  readonly mediaType?: string;
   /** Returns the text about one error code for the description of a status. */
   readonly describe: (code: ErrorCode) => string;
 }
@@ -64,12 +66,13 @@ export const openApiTags = {
   Files: 'Stored files. Each user, or project of a key, has a bucket.',
   Administration: 'For callers with the role `admin`. Callers with the role `auditor` can read.',
   'Signing in': 'User sign-in.',
+  Provisioning: 'SCIM 2.0 (RFC 7644), for keys with the role `scim`.',
   Operations: 'For operators and monitoring tools.',
 } as const;
 
 /** One method of a path, for `/openapi.json`. It does not validate requests, but a test sends its examples to the route. */
 export interface ApiOperation {
-  readonly method: 'get' | 'head' | 'put' | 'post' | 'delete' | 'options';
+  readonly method: 'get' | 'head' | 'put' | 'post' | 'patch' | 'delete' | 'options';
   /** Path pattern, such as `/v1/deployments/{id}/limits`. */
   readonly path: string;
   readonly id: string;

@@ -1,0 +1,101 @@
+import { FreshRead, Recurring } from '#base/time/recurring.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { toTokenSubject } from '#domain/callers/subjects.ts';
+import type { ScimStore } from '#domain/scim/scim-store.ts';
+
+/** Interval between reads of the changes of other nodes. All changes take effect within a second. */
+const refreshMs = 300;
+
+export interface GroupRolesDeps {
+  readonly store: Pick<ScimStore, 'readRoleMembers'>;
+  /** Whether other nodes also write to the store. */
+  readonly isShared: boolean;
+  readonly snapshot: () => { readonly configuration: Pick<Configuration, 'scim' | 'identityProviders'> };
+  readonly reportError: (message: string, error: unknown) => void;
+}
+
+/**
+ * Roles that users have because of their provisioned groups, all in memory. While the store is unavailable, the last roles stay
+ * valid. Without mapped groups, the store is not read.
+ */
+export class GroupRoles {
+  readonly #deps: GroupRolesDeps;
+  readonly #recurring: Recurring;
+  readonly #freshRead = new FreshRead(() => this.#read());
+  /** Undefined after the first read has ended, even if it failed. */
+  #firstRead: Promise<void> | undefined;
+  /** Roles by the subject in lower case, because names of provisioned users ignore case. */
+  #roles: ReadonlyMap<string, readonly string[]> = new Map();
+  #revision = -1;
+  #settings: Configuration['scim'] | undefined;
+
+  constructor(deps: GroupRolesDeps) {
+    this.#deps = deps;
+    this.#recurring = new Recurring(deps.reportError);
+    this.#firstRead = this.#freshRead
+      .run()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#firstRead = undefined;
+      });
+    this.#recurring.every(refreshMs, 'could not read the groups of provisioned users. The last roles stay valid', async () => {
+      const isDue = deps.isShared || this.#freshRead.isBehind || this.#settings !== deps.snapshot().configuration.scim;
+      if (isDue) await this.#freshRead.run();
+    });
+  }
+
+  /** Returns the caller of a token with the roles of its groups. */
+  async addRoles(caller: Caller): Promise<Caller> {
+    await this.#firstRead;
+    const added = this.#roles.size === 0 ? undefined : this.#roles.get(caller.subject.toLowerCase());
+    return added === undefined ? caller : { ...caller, roles: [...new Set([...caller.roles, ...added])] };
+  }
+
+  /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
+  write<Value>(write: () => Promise<Value>): Promise<Value> {
+    return this.#freshRead.write(write);
+  }
+
+  close(): void {
+    this.#recurring.close();
+  }
+
+  async #read(): Promise<void> {
+    const { configuration } = this.#deps.snapshot();
+    const { scim } = configuration;
+    const groups = new Map(Object.entries(scim.groups).map(([name, roles]) => [name.toLowerCase(), roles]));
+    if (groups.size === 0) {
+      this.#roles = new Map();
+      this.#settings = scim;
+      return;
+    }
+    const since = this.#settings === scim ? this.#revision : -1;
+    const { revision, members } = await this.#deps.store.readRoleMembers(since, [...groups.keys()]);
+    this.#revision = revision;
+    this.#settings = scim;
+    if (members === undefined) return;
+    const roles = new Map<string, string[]>();
+    for (const { groupName, ...user } of members) {
+      const subject = toScimSubject(configuration, user)?.toLowerCase();
+      if (subject !== undefined)
+        roles.set(subject, [...(roles.get(subject) ?? []), ...(groups.get(groupName.toLowerCase()) ?? [])]);
+    }
+    this.#roles = roles;
+  }
+}
+
+/**
+ * Returns the user subject that tokens of a provisioned user have. Returns undefined if the user lacks the attribute, or if no
+ * identity provider is configured.
+ */
+export function toScimSubject(
+  { scim, identityProviders }: Pick<Configuration, 'scim' | 'identityProviders'>,
+  user: { readonly userName: string; readonly externalId: string | null },
+): string | undefined {
+  const [first] = Object.keys(identityProviders);
+  const name = scim.provider ?? first;
+  const claim = user[scim.userAttribute];
+  if (name === undefined || claim === null || claim === '' || !Object.hasOwn(identityProviders, name)) return undefined;
+  return toTokenSubject({ name, isFirst: name === first }, claim);
+}

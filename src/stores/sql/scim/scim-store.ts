@@ -1,0 +1,305 @@
+import type { Kysely } from 'kysely';
+import { isJsonObject, parseJson } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import {
+  type MemberChange,
+  type RoleMember,
+  type ScimBlock,
+  type ScimFilter,
+  type ScimGroup,
+  type ScimMember,
+  type ScimPage,
+  type ScimQuery,
+  type ScimStore,
+  type ScimUser,
+  type ScimWriteResult,
+  scimAuthor,
+} from '#domain/scim/scim-store.ts';
+import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { raiseUsersRevision } from '../keys/blocked-user-store.ts';
+import type { Schema } from '../schema.ts';
+import type { ScimGroupRow, ScimUserRow } from './scim-tables.ts';
+
+const maxUsers = 100_000;
+const maxGroups = 10_000;
+/** SQLite and PostgreSQL limit the number of parameters of a statement. */
+const rowsPerStatement = 500;
+
+/** Provisioned users and groups in tables. Attributes of users are sealed. A write of a user also stores its block. */
+export class SqlScimStore implements ScimStore {
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+  readonly #reportInvalid: ReportInvalidEntry;
+
+  constructor(database: SqlDatabase, seal: Seal, reportInvalid: ReportInvalidEntry = () => undefined) {
+    this.#database = database;
+    this.#seal = seal;
+    this.#reportInvalid = reportInvalid;
+  }
+
+  addUser(user: ScimUser, block: ScimBlock | undefined): Promise<ScimWriteResult> {
+    return this.#write(async (kysely) => {
+      if (await hasName(kysely, 'scim_users', user.userName, user.id)) return 'taken';
+      if ((await countRows(kysely, 'scim_users')) >= maxUsers) return 'full';
+      await kysely.insertInto('scim_users').values(this.#toUserRow(user)).execute();
+      await writeBlock(kysely, block);
+      return 'stored';
+    });
+  }
+
+  replaceUser(user: ScimUser, block: ScimBlock | undefined): Promise<ScimWriteResult> {
+    return this.#write(async (kysely) => {
+      if (await hasName(kysely, 'scim_users', user.userName, user.id)) return 'taken';
+      const { id, ...row } = this.#toUserRow(user);
+      const replaced = await kysely.updateTable('scim_users').set(row).where('id', '=', id).returning('id').execute();
+      if (replaced.length === 0) return 'missing';
+      await writeBlock(kysely, block);
+      return 'stored';
+    });
+  }
+
+  deleteUser(id: string, block: ScimBlock | undefined): Promise<ScimWriteResult> {
+    return this.#write(async (kysely) => {
+      await kysely.deleteFrom('scim_members').where('user_id', '=', id).execute();
+      const deleted = await kysely.deleteFrom('scim_users').where('id', '=', id).returning('id').execute();
+      if (deleted.length === 0) return 'missing';
+      await writeBlock(kysely, block);
+      return 'stored';
+    });
+  }
+
+  async findUser(id: string): Promise<ScimUser | undefined> {
+    const { resources } = await this.listUsers({ filter: { attribute: 'id', value: id }, offset: 0, limit: 1 });
+    return resources[0];
+  }
+
+  async listUsers({ filter, offset, limit }: ScimQuery): Promise<ScimPage<ScimUser>> {
+    return this.#database.run(async (kysely) => {
+      const selected = kysely.selectFrom('scim_users').$if(filter !== undefined, (query) => query.where(...toCondition(filter)));
+      const { total } = await selected.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+      const rows = await selected.selectAll().orderBy('created_at_ms').orderBy('id').offset(offset).limit(limit).execute();
+      return { total: Number(total), resources: withoutInvalid(rows.map((row) => this.#openUser(row))) };
+    });
+  }
+
+  addGroup(group: ScimGroup, members: readonly string[]): Promise<ScimWriteResult> {
+    return this.#write(async (kysely) => {
+      if (await hasName(kysely, 'scim_groups', group.displayName, group.id)) return 'taken';
+      if ((await countRows(kysely, 'scim_groups')) >= maxGroups) return 'full';
+      await kysely.insertInto('scim_groups').values(toGroupRow(group)).execute();
+      return changeMembers(kysely, group.id, [{ op: 'add', userIds: members }]);
+    });
+  }
+
+  replaceGroup(group: ScimGroup, changes: readonly MemberChange[]): Promise<ScimWriteResult> {
+    return this.#write(async (kysely) => {
+      if (await hasName(kysely, 'scim_groups', group.displayName, group.id)) return 'taken';
+      const { id, ...row } = toGroupRow(group);
+      const replaced = await kysely.updateTable('scim_groups').set(row).where('id', '=', id).returning('id').execute();
+      return replaced.length === 0 ? 'missing' : changeMembers(kysely, id, changes);
+    });
+  }
+
+  deleteGroup(id: string): Promise<ScimWriteResult> {
+    return this.#write(async (kysely) => {
+      await kysely.deleteFrom('scim_members').where('group_id', '=', id).execute();
+      const deleted = await kysely.deleteFrom('scim_groups').where('id', '=', id).returning('id').execute();
+      return deleted.length === 0 ? 'missing' : 'stored';
+    });
+  }
+
+  async findGroup(id: string): Promise<ScimGroup | undefined> {
+    const { resources } = await this.listGroups({ filter: { attribute: 'id', value: id }, offset: 0, limit: 1 });
+    return resources[0];
+  }
+
+  async listGroups({ filter, offset, limit }: ScimQuery): Promise<ScimPage<ScimGroup>> {
+    return this.#database.run(async (kysely) => {
+      const selected = kysely.selectFrom('scim_groups').$if(filter !== undefined, (query) => query.where(...toCondition(filter)));
+      const { total } = await selected.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+      const rows = await selected.selectAll().orderBy('created_at_ms').orderBy('id').offset(offset).limit(limit).execute();
+      return { total: Number(total), resources: rows.map(openGroup) };
+    });
+  }
+
+  async listMembers(
+    of: { readonly groups: readonly string[] } | { readonly users: readonly string[] },
+    limit: number,
+  ): Promise<readonly ScimMember[]> {
+    const [column, ids] = 'groups' in of ? (['group_id', of.groups] as const) : (['user_id', of.users] as const);
+    if (ids.length === 0) return [];
+    return this.#database.run((kysely) =>
+      kysely
+        .selectFrom('scim_members')
+        .innerJoin('scim_users', 'scim_users.id', 'scim_members.user_id')
+        .innerJoin('scim_groups', 'scim_groups.id', 'scim_members.group_id')
+        .select([
+          'scim_groups.id as groupId',
+          'scim_groups.display_name as groupName',
+          'scim_users.id as userId',
+          'scim_users.user_name as userName',
+        ])
+        .where(`scim_members.${column}`, 'in', [...ids])
+        .orderBy('scim_members.group_id')
+        .orderBy('scim_members.user_id')
+        .limit(limit)
+        .execute(),
+    );
+  }
+
+  /** Reads the revision first, so that a write in between is read again. */
+  readRoleMembers(
+    since: number,
+    groupNames: readonly string[],
+  ): Promise<{ readonly revision: number; readonly members: readonly RoleMember[] | undefined }> {
+    return this.#database.run(async (kysely) => {
+      const { revision } = await kysely.selectFrom('scim_revision').select('revision').executeTakeFirstOrThrow();
+      if (revision === since) return { revision, members: undefined };
+      const members = await kysely
+        .selectFrom('scim_members')
+        .innerJoin('scim_users', 'scim_users.id', 'scim_members.user_id')
+        .innerJoin('scim_groups', 'scim_groups.id', 'scim_members.group_id')
+        .select([
+          'scim_users.user_name as userName',
+          'scim_users.external_id as externalId',
+          'scim_groups.display_name as groupName',
+        ])
+        .where('scim_groups.folded_name', 'in', groupNames.map(fold))
+        .execute();
+      return { revision, members };
+    });
+  }
+
+  /** Takes the lock of the revision first, so that concurrent writes queue. A result other than `stored` changes nothing. */
+  async #write(work: (kysely: Kysely<Schema>) => Promise<ScimWriteResult>): Promise<ScimWriteResult> {
+    try {
+      return await this.#database.transact(async (kysely) => {
+        await kysely
+          .updateTable('scim_revision')
+          .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
+          .execute();
+        const result = await work(kysely);
+        if (result !== 'stored') throw new Rejected(result);
+        return result;
+      });
+    } catch (error) {
+      const rejected = error instanceof Error && error.cause instanceof Rejected ? error.cause : error;
+      if (rejected instanceof Rejected) return rejected.result;
+      throw error;
+    }
+  }
+
+  #toUserRow({ id, userName, externalId, isActive, attributes, createdAtMs, updatedAtMs }: ScimUser): ScimUserRow {
+    return {
+      ...{ id, user_name: userName, folded_name: fold(userName), external_id: externalId, is_active: isActive ? 1 : 0 },
+      sealed_attributes: this.#seal.seal(JSON.stringify(attributes), toContext(id)),
+      ...{ created_at_ms: createdAtMs, updated_at_ms: updatedAtMs },
+    };
+  }
+
+  #openUser(row: ScimUserRow): ScimUser | undefined {
+    const { id, user_name: userName, external_id: externalId } = row;
+    return readEntry({ kind: 'user', id, reportInvalid: this.#reportInvalid }, () => {
+      const attributes = parseJson(this.#seal.open(row.sealed_attributes, toContext(id)));
+      if (!isJsonObject(attributes)) throw new Error('the stored attributes are not an object');
+      const times = { createdAtMs: row.created_at_ms, updatedAtMs: row.updated_at_ms };
+      return { id, userName, externalId, isActive: row.is_active === 1, attributes, ...times };
+    });
+  }
+}
+
+/** Rolls a transaction back because of its result. */
+class Rejected extends Error {
+  readonly result: ScimWriteResult;
+
+  constructor(result: ScimWriteResult) {
+    super(result);
+    this.result = result;
+  }
+}
+
+function toContext(id: string): string {
+  return JSON.stringify(['scim user', id]);
+}
+
+function fold(name: string): string {
+  return name.toLowerCase();
+}
+
+const columns = { id: 'id', externalId: 'external_id', name: 'folded_name' } as const;
+
+function toCondition(filter: ScimFilter | undefined): [(typeof columns)[keyof typeof columns], '=', string] {
+  const { attribute, value } = filter ?? { attribute: 'id', value: '' };
+  return [columns[attribute], '=', attribute === 'name' ? fold(value) : value];
+}
+
+async function hasName(kysely: Kysely<Schema>, table: 'scim_users' | 'scim_groups', name: string, id: string): Promise<boolean> {
+  const row = await kysely
+    .selectFrom(table)
+    .select('id')
+    .where('folded_name', '=', fold(name))
+    .where('id', '!=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function countRows(kysely: Kysely<Schema>, table: 'scim_users' | 'scim_groups'): Promise<number> {
+  const { total } = await kysely
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+}
+
+/** Stores or ends the block of a user. A block of an administrator stays. */
+async function writeBlock(kysely: Kysely<Schema>, block: ScimBlock | undefined): Promise<void> {
+  if (block === undefined) return;
+  const { subject, isBlocked, reason, atMs } = block;
+  await raiseUsersRevision(kysely);
+  if (!isBlocked) {
+    await kysely.deleteFrom('blocked_users').where('subject', '=', subject).where('blocked_by', '=', scimAuthor).execute();
+    return;
+  }
+  await kysely
+    .insertInto('blocked_users')
+    .values({ subject, reason, blocked_at_ms: atMs, blocked_by: scimAuthor })
+    .onConflict((conflict) => conflict.column('subject').doNothing())
+    .execute();
+}
+
+async function changeMembers(
+  kysely: Kysely<Schema>,
+  groupId: string,
+  changes: readonly MemberChange[],
+): Promise<ScimWriteResult> {
+  for (const { op, userIds } of changes) {
+    if (op === 'set') await kysely.deleteFrom('scim_members').where('group_id', '=', groupId).execute();
+    const unique = [...new Set(userIds)];
+    for (let from = 0; from < unique.length; from += rowsPerStatement) {
+      const ids = unique.slice(from, from + rowsPerStatement);
+      if (op === 'remove') {
+        await kysely.deleteFrom('scim_members').where('group_id', '=', groupId).where('user_id', 'in', ids).execute();
+        continue;
+      }
+      const known = await kysely.selectFrom('scim_users').select('id').where('id', 'in', ids).execute();
+      if (known.length < ids.length) return 'unknown';
+      await kysely
+        .insertInto('scim_members')
+        .values(ids.map((id) => ({ group_id: groupId, user_id: id })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+  }
+  return 'stored';
+}
+
+function toGroupRow({ id, displayName, externalId, createdAtMs, updatedAtMs }: ScimGroup): ScimGroupRow {
+  const names = { display_name: displayName, folded_name: fold(displayName), external_id: externalId };
+  return { id, ...names, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs };
+}
+
+function openGroup({ id, display_name, external_id, created_at_ms, updated_at_ms }: ScimGroupRow): ScimGroup {
+  const times = { createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
+  return { id, displayName: display_name, externalId: external_id, ...times };
+}

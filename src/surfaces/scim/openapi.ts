@@ -1,0 +1,205 @@
+import {
+  type ApiOperation,
+  anyObject,
+  buildArray,
+  buildObject,
+  inPath,
+  inQuery,
+  json,
+  type NamedSchema,
+} from '../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { groupSchema, userSchema } from './resources.ts';
+import { scimErrorShape, scimMediaType, scimPrefix } from './scim-error.ts';
+
+const text = { type: 'string' };
+const scim = (schema: NamedSchema) => [{ type: scimMediaType, schema }];
+
+const toResource = (name: string, property: string): NamedSchema => ({
+  name,
+  schema: {
+    type: 'object',
+    required: ['schemas', 'id', property, 'meta'],
+    additionalProperties: true,
+    properties: { schemas: buildArray(text), id: text, externalId: text, [property]: text, meta: anyObject },
+  },
+});
+const toList = (name: string): NamedSchema => ({
+  name,
+  schema: buildObject({
+    schemas: buildArray(text),
+    totalResults: { type: 'integer' },
+    startIndex: { type: 'integer' },
+    itemsPerPage: { type: 'integer' },
+    Resources: buildArray(anyObject),
+  }),
+});
+const definition: NamedSchema = {
+  name: 'ScimDefinition',
+  schema: { type: 'object', required: ['schemas'], additionalProperties: true, properties: { schemas: buildArray(text) } },
+};
+const patch: NamedSchema = {
+  name: 'ScimPatch',
+  schema: {
+    type: 'object',
+    required: ['Operations'],
+    properties: {
+      schemas: buildArray(text),
+      Operations: buildArray({
+        type: 'object',
+        required: ['op'],
+        properties: { op: { ...text, description: '`add`, `replace`, or `remove`.' }, path: text, value: {} },
+      }),
+    },
+  },
+};
+
+const errors = [...keyErrors, 'access_denied'] as const;
+type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
+
+interface Kind {
+  /** Name of a resource in IDs of operations. */
+  readonly name: 'User' | 'Group';
+  readonly nameAttribute: string;
+  readonly example: string;
+  readonly body: object;
+  readonly operation: object;
+}
+
+function describeKind({ name, nameAttribute, example, body, operation }: Kind): readonly Described[] {
+  const noun = name.toLowerCase();
+  const base = `${scimPrefix}/${name}s`;
+  const path = `${base}/{${noun}}`;
+  const resource = toResource(`Scim${name}`, nameAttribute);
+  const sent = json(
+    { name: `Scim${name}Body`, schema: { type: 'object', additionalProperties: true } },
+    { [noun]: { summary: `A ${noun}`, value: body } },
+  );
+  const inResource = inPath(noun, `ID of the ${noun}.`, example);
+  const excluded =
+    name === 'Group' ? [inQuery('excludedAttributes', '`members` omits the members.', { example: 'members' })] : [];
+  return [
+    {
+      method: 'get',
+      path: base,
+      id: `listScim${name}s`,
+      summary: `Lists provisioned ${noun}s`,
+      parameters: [
+        inQuery('filter', `\`${nameAttribute}\`, \`externalId\`, or \`id\`, then \`eq\` and a text.`, {
+          example: `${nameAttribute} eq "ada"`,
+        }),
+        inQuery('startIndex', 'Position of the first resource, from 1.', { schema: { type: 'integer', default: 1 }, example: 1 }),
+        inQuery('count', 'Maximum number of resources, at most 200.', { schema: { type: 'integer', default: 200 }, example: 10 }),
+        ...excluded,
+      ],
+      responses: [{ status: 200, description: 'A page.', content: scim(toList(`Scim${name}List`)) }],
+      errors: [...errors, 'invalid_request'],
+    },
+    {
+      method: 'post',
+      path: base,
+      id: `createScim${name}`,
+      summary: `Provisions a ${noun}`,
+      body: sent,
+      responses: [{ status: 201, description: `The ${noun} is created.`, content: scim(resource) }],
+      errors: [...errors, ...bodyErrors, 'name_taken'],
+    },
+    {
+      method: 'get',
+      path,
+      id: `getScim${name}`,
+      summary: `Returns a provisioned ${noun}`,
+      parameters: [inResource, ...excluded],
+      responses: [{ status: 200, description: `The ${noun}.`, content: scim(resource) }],
+      errors: [...errors, 'resource_not_found'],
+    },
+    {
+      method: 'put',
+      path,
+      id: `replaceScim${name}`,
+      summary: `Replaces a provisioned ${noun}`,
+      parameters: [inResource],
+      body: sent,
+      responses: [{ status: 200, description: `The ${noun}.`, content: scim(resource) }],
+      errors: [...errors, ...bodyErrors, 'name_taken', 'resource_not_found'],
+    },
+    {
+      method: 'patch',
+      path,
+      id: `patchScim${name}`,
+      summary: `Changes a provisioned ${noun}`,
+      parameters: [inResource],
+      body: json(patch, { one: { summary: 'One change', value: { Operations: [operation] } } }),
+      responses: [{ status: 200, description: `The ${noun}.`, content: scim(resource) }],
+      errors: [...errors, ...bodyErrors, 'name_taken', 'resource_not_found'],
+    },
+    {
+      method: 'delete',
+      path,
+      id: `deleteScim${name}`,
+      summary: `Deletes a provisioned ${noun}`,
+      ...(name === 'User' && { description: 'The user is blocked, like a user with `active: false`.' }),
+      parameters: [inResource],
+      responses: [{ status: 204, description: `The ${noun} is deleted.` }],
+      errors: [...errors, 'invalid_request', 'resource_not_found'],
+    },
+  ];
+}
+
+function describeDefinitions(path: string, noun: string, example: string): readonly Described[] {
+  const suffix = path.slice(1);
+  return [
+    {
+      method: 'get',
+      path: `${scimPrefix}${path}`,
+      id: `listScim${suffix}`,
+      summary: `Lists the ${noun}s of the SCIM service`,
+      responses: [{ status: 200, description: 'The definitions.', content: scim(toList(`Scim${suffix}List`)) }],
+      errors,
+    },
+    {
+      method: 'get',
+      path: `${scimPrefix}${path}/{name}`,
+      id: `getScim${suffix}`,
+      summary: `Returns a ${noun} of the SCIM service`,
+      parameters: [inPath('name', 'ID of the definition.', example)],
+      responses: [{ status: 200, description: 'The definition.', content: scim(definition) }],
+      errors: [...errors, 'resource_not_found'],
+    },
+  ];
+}
+
+const described: readonly Described[] = [
+  {
+    method: 'get',
+    path: `${scimPrefix}/ServiceProviderConfig`,
+    id: 'getScimServiceProviderConfig',
+    summary: 'Returns the features of the SCIM service',
+    responses: [{ status: 200, description: 'The features.', content: scim(definition) }],
+    errors,
+  },
+  ...describeDefinitions('/ResourceTypes', 'resource type', 'User'),
+  ...describeDefinitions('/Schemas', 'schema', userSchema),
+  ...describeKind({
+    name: 'User',
+    nameAttribute: 'userName',
+    example: exampleNames.scimUser,
+    body: { schemas: [userSchema], userName: 'grace', active: true },
+    operation: { op: 'replace', path: 'active', value: false },
+  }),
+  ...describeKind({
+    name: 'Group',
+    nameAttribute: 'displayName',
+    example: exampleNames.scimGroup,
+    body: { schemas: [groupSchema], displayName: 'Editors', members: [{ value: exampleNames.scimUser }] },
+    operation: { op: 'add', path: 'members', value: [{ value: exampleNames.scimUser }] },
+  }),
+];
+
+/** Provisioning of users and groups, for keys with the role `scim`. */
+export const scimOperations: readonly ApiOperation[] = described.map((operation) => ({
+  ...operation,
+  tag: 'Provisioning' as const,
+  errorShape: scimErrorShape,
+}));

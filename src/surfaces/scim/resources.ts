@@ -1,0 +1,145 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { ScimFilter, ScimGroup, ScimMember, ScimQuery, ScimUser } from '#domain/scim/scim-store.ts';
+import { getMember, toFilterValue } from './patch.ts';
+import { scimError, scimPrefix } from './scim-error.ts';
+
+export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
+export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+/** Parsed query parameters. */
+export type Query = Readonly<Record<string, unknown>>;
+
+const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+const maxNameChars = 512;
+/** Maximum number of resources on a page. */
+export const maxCount = 200;
+
+/** Attributes that Parley sets, or that are stored separately. A password is never stored. */
+const ownAttributes: ReadonlySet<string> = new Set([
+  'id',
+  'schemas',
+  'meta',
+  'groups',
+  'username',
+  'externalid',
+  'active',
+  'password',
+]);
+
+/** Returns a user as the API shows it. */
+export function toUserResource(user: ScimUser, groups: readonly ScimMember[]): JsonObject {
+  const { id, userName, externalId, isActive, attributes } = user;
+  const extensions = Object.keys(attributes).filter((name) => name.startsWith('urn:'));
+  return {
+    schemas: [userSchema, ...extensions],
+    id,
+    ...(externalId !== null && { externalId }),
+    userName,
+    active: isActive,
+    ...attributes,
+    groups: groups.map(({ groupId, groupName }) => ({
+      value: groupId,
+      display: groupName,
+      $ref: `${scimPrefix}/Groups/${groupId}`,
+    })),
+    meta: toMeta('User', user),
+  };
+}
+
+/** Returns a group as the API shows it. Undefined members are not in the response. */
+export function toGroupResource(group: ScimGroup, members: readonly ScimMember[] | undefined): JsonObject {
+  const { id, displayName, externalId } = group;
+  const items = members?.map(({ userId, userName }) => ({
+    value: userId,
+    display: userName,
+    $ref: `${scimPrefix}/Users/${userId}`,
+  }));
+  return {
+    schemas: [groupSchema],
+    id,
+    ...(externalId !== null && { externalId }),
+    displayName,
+    ...(items && { members: items }),
+    meta: toMeta('Group', group),
+  };
+}
+
+function toMeta(resourceType: 'User' | 'Group', { id, createdAtMs, updatedAtMs }: ScimUser | ScimGroup): JsonObject {
+  return {
+    resourceType,
+    created: new Date(createdAtMs).toISOString(),
+    lastModified: new Date(updatedAtMs).toISOString(),
+    location: `${scimPrefix}/${resourceType}s/${id}`,
+  };
+}
+
+export function toListResponse(total: number, startIndex: number, resources: readonly JsonObject[]): JsonObject {
+  return { schemas: [listSchema], totalResults: total, startIndex, itemsPerPage: resources.length, Resources: resources };
+}
+
+/** Returns the attributes of a user in a body. Microsoft Entra ID can send `active` as a string. Throws a SCIM error. */
+export function readUser(body: JsonObject): Pick<ScimUser, 'userName' | 'externalId' | 'isActive' | 'attributes'> {
+  const active = getMember(body, 'active') ?? true;
+  const isActive = typeof active === 'string' ? { true: true, false: false }[active.toLowerCase()] : active;
+  if (typeof isActive !== 'boolean') throw scimError('invalidValue', 'active must be true or false.');
+  const others = Object.entries(body).filter(([name]) => !ownAttributes.has(name.toLowerCase()));
+  return {
+    userName: readName(body, 'userName'),
+    externalId: readExternalId(body),
+    isActive,
+    attributes: Object.fromEntries(others),
+  };
+}
+
+/** Returns the attributes of a group in a body, without its members. Throws a SCIM error. */
+export function readGroup(body: JsonObject): Pick<ScimGroup, 'displayName' | 'externalId'> {
+  return { displayName: readName(body, 'displayName'), externalId: readExternalId(body) };
+}
+
+function readName(body: JsonObject, attribute: string): string {
+  const name = getMember(body, attribute);
+  if (typeof name === 'string' && name.trim() !== '' && isShortText(name)) return name;
+  throw scimError('invalidValue', `${attribute} must be a text of 1 to ${maxNameChars} characters without control characters.`);
+}
+
+function readExternalId(body: JsonObject): string | null {
+  const id = getMember(body, 'externalId') ?? null;
+  if (id === null || id === '') return null;
+  if (typeof id === 'string' && isShortText(id)) return id;
+  throw scimError('invalidValue', `externalId must be a text of at most ${maxNameChars} characters without control characters.`);
+}
+
+function isShortText(text: string): boolean {
+  return text.length <= maxNameChars && !/[\p{Cc}\p{Cs}]/u.test(text);
+}
+
+// Pattern bound: linear. The parts have different first characters.
+const equality = /^\s*([A-Za-z][\w:.-]{0,200})\s+eq\s+("(?:[^"\\]|\\.){0,600}")\s*$/i;
+
+/** Returns the filter and the page of a list. `nameAttribute` is `userName` or `displayName`. Throws a SCIM error. */
+export function readListQuery(query: Query, nameAttribute: string): ScimQuery & { readonly startIndex: number } {
+  const startIndex = Math.max(1, readInteger(query, 'startIndex', 1));
+  const limit = Math.min(maxCount, Math.max(0, readInteger(query, 'count', maxCount)));
+  return { filter: readFilter(query.filter, nameAttribute), offset: startIndex - 1, limit, startIndex };
+}
+
+function readFilter(filter: unknown, nameAttribute: string): ScimFilter | undefined {
+  if (filter === undefined || filter === '') return undefined;
+  const [, path = '', literal] = typeof filter === 'string' ? (equality.exec(filter) ?? []) : [];
+  const attribute = path.replace(/^urn:ietf:params:scim:schemas:core:2\.0:\w+:/i, '').toLowerCase();
+  const known = { id: 'id', externalid: 'externalId', [nameAttribute.toLowerCase()]: 'name' } as const;
+  const name = Object.hasOwn(known, attribute) ? known[attribute as keyof typeof known] : undefined;
+  if (name === undefined || literal === undefined)
+    throw scimError(
+      'invalidFilter',
+      `filter must be ${nameAttribute}, externalId, or id, then eq and a text in quotation marks.`,
+    );
+  return { attribute: name as ScimFilter['attribute'], value: String(toFilterValue(literal)) };
+}
+
+function readInteger(query: Query, name: string, fallback: number): number {
+  const text = query[name];
+  if (text === undefined) return fallback;
+  const value = typeof text === 'string' && /^-?\d{1,9}$/.test(text) ? Number(text) : undefined;
+  if (value === undefined) throw scimError('invalidValue', `${name} must be a whole number.`);
+  return value;
+}

@@ -1,0 +1,263 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { scimRole } from '#contract/roles.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from '#domain/scim/scim-store.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
+import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
+import { listResourceTypes, listSchemas, serviceProviderConfig } from './discovery.ts';
+import { getMember, patchGroup, patchResource, readMemberIds, readOperations } from './patch.ts';
+import { type Query, readGroup, readListQuery, readUser, toGroupResource, toListResponse, toUserResource } from './resources.ts';
+import { scimError, scimMediaType, scimPrefix } from './scim-error.ts';
+
+/** Maximum number of members, or of groups of users, in one response. */
+const maxMembers = 20_000;
+
+export interface ScimDeps {
+  readonly identify: Identify;
+  readonly store: ScimStore;
+  readonly groupRoles: Pick<GroupRoles, 'write'>;
+  readonly blockedUsers: { write<Value>(write: () => Promise<Value>): Promise<Value> };
+  readonly snapshot: () => { readonly configuration: Configuration };
+  readonly clock: Pick<Clock, 'epochMs'>;
+  readonly newId: () => string;
+  readonly recordAudit: RecordAudit;
+}
+
+type Handler = (request: FastifyRequest, caller: Caller) => Promise<JsonObject | undefined>;
+
+/** Serves SCIM 2.0 (RFC 7644) below `/scim/v2` for keys with the role `scim`. */
+export function scimRoutes(app: FastifyInstance, deps: ScimDeps): void {
+  const serve = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, maxBytes: number, handle: Handler): void =>
+    serveEarly(app, { method, url: `${scimPrefix}${path}` }, async (request, reply) => {
+      rejectLargeBody(request.raw, maxBytes);
+      const caller = await requireScim(deps, request, reply);
+      const body = await handle(request, caller);
+      if (method === 'POST') reply.code(201);
+      if (body === undefined) reply.code(204);
+      else reply.type(scimMediaType);
+      return body === undefined ? undefined : JSON.stringify(body);
+    });
+  serve('GET', '/ServiceProviderConfig', 0, async () => serviceProviderConfig);
+  for (const [path, list] of [
+    ['/ResourceTypes', listResourceTypes],
+    ['/Schemas', listSchemas],
+  ] as const) {
+    serve('GET', path, 0, async () => toListResponse(list.length, 1, list));
+    serve('GET', `${path}/:name`, 0, async ({ params }) => {
+      const { name } = params as { name: string };
+      return list.find(({ id }) => id === name) ?? notFound();
+    });
+  }
+  const { maxBytes: userBytes } = storedEntries.scimUser;
+  serve('GET', '/Users', 0, ({ query }) => listUsers(deps, query as Query));
+  serve('POST', '/Users', userBytes, (request) => createUser(deps, request));
+  serve('GET', '/Users/:user', 0, async (request) => showUser(deps, await findUser(deps, request)));
+  serve('PUT', '/Users/:user', userBytes, (request) => changeUser(deps, request, async () => readBody(request, userBytes)));
+  serve('PATCH', '/Users/:user', userBytes, (request) =>
+    changeUser(deps, request, async (before) =>
+      patchResource(toUserResource(before, []), readOperations(await readBody(request, userBytes))),
+    ),
+  );
+  serve('DELETE', '/Users/:user', 0, (request) => deleteUser(deps, request));
+  const { maxBytes: groupBytes } = storedEntries.scimGroup;
+  serve('GET', '/Groups', 0, ({ query }) => listGroups(deps, query as Query));
+  serve('POST', '/Groups', groupBytes, (request) => createGroup(deps, request, groupBytes));
+  serve('GET', '/Groups/:group', 0, async (request) => showGroup(deps, await findGroup(deps, request), request.query as Query));
+  serve('PUT', '/Groups/:group', groupBytes, (request) => replaceGroup(deps, request, groupBytes));
+  serve('PATCH', '/Groups/:group', groupBytes, (request) => changeGroup(deps, request, groupBytes));
+  serve('DELETE', '/Groups/:group', 0, (request) => deleteGroup(deps, request));
+}
+
+async function requireScim({ identify }: ScimDeps, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+  reply.header('cache-control', 'no-store');
+  const caller = await identify(readCredentials(raw), raw);
+  rejectPerRequestKey(caller, 'provision users');
+  if (caller.roles.includes(scimRole)) return caller;
+  throw new ParleyError('access_denied', `This requires a key with the role ${scimRole}.`);
+}
+
+async function readBody({ raw }: FastifyRequest, maxBytes: number): Promise<JsonObject> {
+  const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
+  if (type.trim().toLowerCase() !== scimMediaType) requireJson(raw);
+  const body = (await readJsonBody(raw, maxBytes))();
+  if (isJsonObject(body)) return body;
+  throw scimError('invalidSyntax', 'The body must be an object.');
+}
+
+/** Returns the ID of a resource in the path. */
+function readId({ params }: FastifyRequest, name: 'user' | 'group'): string {
+  const id = (params as Record<string, string>)[name] ?? '';
+  return isStorableKey(id) ? id : notFound();
+}
+
+function notFound(): never {
+  throw new ParleyError('resource_not_found', 'There is no resource with this ID.');
+}
+
+/** Throws the error of a write that was not stored. */
+function requireStored(result: ScimWriteResult): void {
+  if (result === 'taken') throw scimError('uniqueness', 'Another resource has this name. Find it with a filter, and change it.');
+  if (result === 'full') throw scimError('tooMany', 'There are too many resources. Delete those that are not used.');
+  if (result === 'unknown') throw scimError('invalidValue', 'A member is not the ID of a user. Create the user first.');
+  if (result === 'missing') notFound();
+}
+
+async function listUsers({ store }: ScimDeps, query: Query): Promise<JsonObject> {
+  const { startIndex, ...page } = readListQuery(query, 'userName');
+  const { total, resources } = await store.listUsers(page);
+  const members = await store.listMembers({ users: resources.map(({ id }) => id) }, maxMembers);
+  const shown = resources.map((user) =>
+    toUserResource(
+      user,
+      members.filter(({ userId }) => userId === user.id),
+    ),
+  );
+  return toListResponse(total, startIndex, shown);
+}
+
+async function findUser({ store }: ScimDeps, request: FastifyRequest): Promise<ScimUser> {
+  return (await store.findUser(readId(request, 'user'))) ?? notFound();
+}
+
+async function showUser({ store }: ScimDeps, user: ScimUser): Promise<JsonObject> {
+  return toUserResource(user, await store.listMembers({ users: [user.id] }, maxMembers));
+}
+
+async function createUser(deps: ScimDeps, request: FastifyRequest): Promise<JsonObject> {
+  const atMs = deps.clock.epochMs();
+  const body = await readBody(request, storedEntries.scimUser.maxBytes);
+  const user = { id: deps.newId(), ...readUser(body), createdAtMs: atMs, updatedAtMs: atMs };
+  await writeUser(deps, request, { user, action: 'scim.user_created' }, (block) => deps.store.addUser(user, block));
+  return showUser(deps, user);
+}
+
+async function changeUser(
+  deps: ScimDeps,
+  request: FastifyRequest,
+  read: (before: ScimUser) => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const before = await findUser(deps, request);
+  const body = await read(before);
+  const user = { ...before, ...readUser(body), updatedAtMs: deps.clock.epochMs() };
+  if (Buffer.byteLength(JSON.stringify(user.attributes)) > storedEntries.scimUser.maxBytes)
+    throw scimError('tooMany', `The attributes of a user can have at most ${storedEntries.scimUser.maxBytes} bytes.`);
+  await writeUser(deps, request, { user, action: 'scim.user_changed' }, (block) => deps.store.replaceUser(user, block));
+  return showUser(deps, user);
+}
+
+async function deleteUser(deps: ScimDeps, request: FastifyRequest): Promise<undefined> {
+  const user = { ...(await findUser(deps, request)), isActive: false };
+  await writeUser(deps, request, { user, action: 'scim.user_deleted' }, (block) => deps.store.deleteUser(user.id, block));
+}
+
+interface UserWrite {
+  readonly user: ScimUser;
+  readonly action: 'scim.user_created' | 'scim.user_changed' | 'scim.user_deleted';
+}
+
+/** Writes a user together with its block, and adds both to the audit log. */
+async function writeUser(
+  deps: ScimDeps,
+  request: FastifyRequest,
+  { user, action }: UserWrite,
+  write: (block: ScimBlock | undefined) => Promise<ScimWriteResult>,
+): Promise<void> {
+  const { configuration } = deps.snapshot();
+  const subject = toScimSubject(configuration, user);
+  if (subject === undefined && !user.isActive)
+    throw scimError(
+      'invalidValue',
+      `Parley cannot block this user: it has no ${configuration.scim.userAttribute}, or identityProviders has no such provider.`,
+    );
+  const isBlocked = !user.isActive;
+  const reason = action === 'scim.user_deleted' ? 'Deleted by provisioning' : 'Deactivated by provisioning';
+  const block = subject === undefined ? undefined : { subject, isBlocked, reason, atMs: deps.clock.epochMs() };
+  requireStored(await deps.blockedUsers.write(() => deps.groupRoles.write(() => write(block))));
+  const details = { user: subject ?? '', active: String(user.isActive) };
+  deps.recordAudit({ action, subject: undefined, object: user.id, requestId: request.id, details });
+}
+
+async function listGroups({ store }: ScimDeps, query: Query): Promise<JsonObject> {
+  const { startIndex, ...page } = readListQuery(query, 'displayName');
+  const { total, resources } = await store.listGroups(page);
+  const members = hasMembers(query)
+    ? await store.listMembers({ groups: resources.map(({ id }) => id) }, maxMembers + 1)
+    : undefined;
+  if (members !== undefined && members.length > maxMembers)
+    throw scimError(
+      'tooMany',
+      'The groups of the page have too many members. Add excludedAttributes=members or a smaller count.',
+    );
+  const toItem = (group: ScimGroup) =>
+    toGroupResource(
+      group,
+      members?.filter(({ groupId }) => groupId === group.id),
+    );
+  return toListResponse(total, startIndex, resources.map(toItem));
+}
+
+/** Returns whether a response has the members of groups. Microsoft Entra ID excludes them. */
+function hasMembers({ excludedAttributes }: Query): boolean {
+  return typeof excludedAttributes !== 'string' || !excludedAttributes.toLowerCase().split(',').includes('members');
+}
+
+async function findGroup({ store }: ScimDeps, request: FastifyRequest): Promise<ScimGroup> {
+  return (await store.findGroup(readId(request, 'group'))) ?? notFound();
+}
+
+async function showGroup({ store }: ScimDeps, group: ScimGroup, query: Query): Promise<JsonObject> {
+  const members = hasMembers(query) ? await store.listMembers({ groups: [group.id] }, maxMembers) : undefined;
+  return toGroupResource(group, members);
+}
+
+async function createGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
+  const atMs = deps.clock.epochMs();
+  const body = await readBody(request, maxBytes);
+  const group = { id: deps.newId(), ...readGroup(body), createdAtMs: atMs, updatedAtMs: atMs };
+  const members = readMemberIds(getMember(body, 'members'));
+  return writeGroup(deps, request, group, () => deps.store.addGroup(group, members));
+}
+
+async function replaceGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
+  const before = await findGroup(deps, request);
+  const body = await readBody(request, maxBytes);
+  const group = { ...before, ...readGroup(body), updatedAtMs: deps.clock.epochMs() };
+  const changes = [{ op: 'set', userIds: readMemberIds(getMember(body, 'members')) }] as const;
+  return writeGroup(deps, request, group, () => deps.store.replaceGroup(group, changes));
+}
+
+async function changeGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
+  const before = await findGroup(deps, request);
+  const operations = readOperations(await readBody(request, maxBytes));
+  const { attributes, members } = patchGroup(toGroupResource(before, undefined), operations);
+  const group = { ...before, ...readGroup(attributes), updatedAtMs: deps.clock.epochMs() };
+  return writeGroup(deps, request, group, () => deps.store.replaceGroup(group, members));
+}
+
+async function deleteGroup(deps: ScimDeps, request: FastifyRequest): Promise<undefined> {
+  const id = readId(request, 'group');
+  requireStored(await deps.groupRoles.write(() => deps.store.deleteGroup(id)));
+  deps.recordAudit({ action: 'scim.group_deleted', subject: undefined, object: id, requestId: request.id });
+}
+
+async function writeGroup(
+  deps: ScimDeps,
+  request: FastifyRequest,
+  group: ScimGroup,
+  write: () => Promise<ScimWriteResult>,
+): Promise<JsonObject> {
+  requireStored(await deps.groupRoles.write(write));
+  const details = { name: group.displayName };
+  deps.recordAudit({ action: 'scim.group_saved', subject: undefined, object: group.id, requestId: request.id, details });
+  return showGroup(deps, group, request.query as Query);
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openStream, type TestResponse } from '#test/send-request.ts';
+import { type KeysCluster, knows, makeKey, sendWithCredentials, startKeysCluster, talkOn } from '../keys/keys-cluster.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const withinSecond = { timeout: 3_000, interval: 20 };
+const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+
+interface Resource {
+  readonly id: string;
+  readonly [name: string]: unknown;
+}
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s', (engine) => {
+  let cluster: KeysCluster;
+  beforeAll(async () => {
+    cluster = await startKeysCluster(engine);
+    cluster.configure({
+      keys: {
+        'scim-key': { project: 'directory', role: 'scim' },
+        'admin-key': { project: 'office', role: 'admin' },
+      },
+      scim: { groups: { 'AI Admins': ['admin'] } },
+    });
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  const send = (method: string, path: string, body?: object, key = 'scim-key'): Promise<TestResponse> =>
+    sendWithCredentials(cluster.nodes[0], key, `/scim/v2${path}`, {
+      method,
+      ...(body && { body, headers: { 'content-type': 'application/scim+json; charset=utf-8' } }),
+    });
+  const create = async (kind: 'Users' | 'Groups', body: object): Promise<Resource> => {
+    const { status, json } = await send('POST', `/${kind}`, body);
+    expect(status).toBe(201);
+    return json as Resource;
+  };
+  const patch = (path: string, ...operations: object[]) =>
+    send('PATCH', path, { schemas: [patchSchema], Operations: operations });
+  const createToken = (sub: string) => cluster.issuer.token({ sub, roles: 'maker' });
+  const untilKnown = (credentials: string, expected: string) =>
+    vi.waitFor(async () => expect(await knows(cluster.nodes[1], credentials)).toBe(expected), withinSecond);
+
+  it('creates, reads, replaces, and deletes a user, and keeps attributes that it does not use', async () => {
+    const body = {
+      schemas: [userSchema],
+      userName: 'Lovelace',
+      externalId: 'ext-1',
+      name: { givenName: 'Ada' },
+      password: 'canary',
+    };
+    const created = await create('Users', body);
+    expect(created).toMatchObject({ userName: 'Lovelace', externalId: 'ext-1', active: true, name: { givenName: 'Ada' } });
+    expect(created).not.toHaveProperty('password');
+    expect((await send('POST', '/Users', { userName: 'lovelace' })).json).toMatchObject({
+      status: '409',
+      scimType: 'uniqueness',
+    });
+    const read = await send('GET', `/Users/${created.id}`);
+    expect([read.headers['content-type'], read.json]).toEqual(['application/scim+json; charset=utf-8', created]);
+    const replaced = await send('PUT', `/Users/${created.id}`, { userName: 'Lovelace', displayName: 'Ada' });
+    expect(replaced.json).toMatchObject({ id: created.id, displayName: 'Ada' });
+    expect(replaced.json).not.toHaveProperty('name');
+    expect((await send('DELETE', `/Users/${created.id}`)).status).toBe(204);
+    expect((await send('GET', `/Users/${created.id}`)).json).toMatchObject({ status: '404' });
+  });
+
+  it('finds users by name without regard to case, by external ID, and page by page', async () => {
+    const ids = [];
+    for (const name of ['page-a', 'page-b', 'page-c'])
+      ids.push((await create('Users', { userName: name, externalId: `x-${name}` })).id);
+    const find = async (query: string) =>
+      (await send('GET', `/Users?${query}`)).json as { totalResults: number; Resources: Resource[] };
+    expect((await find('filter=userName%20eq%20%22PAGE-B%22')).Resources.map(({ id }) => id)).toEqual([ids[1]]);
+    expect((await find('filter=externalId+eq+"x-page-c"')).Resources.map(({ id }) => id)).toEqual([ids[2]]);
+    const { totalResults } = await find('count=0');
+    const page = await find(`startIndex=${totalResults - 1}&count=1`);
+    expect(page).toMatchObject({ totalResults, startIndex: totalResults - 1, itemsPerPage: 1 });
+    expect(page.Resources[0]?.id).toBe(ids[1]);
+    expect((await send('GET', '/Users?filter=userName+co+"a"')).json).toMatchObject({ status: '400', scimType: 'invalidFilter' });
+    for (const id of ids) await send('DELETE', `/Users/${id}`);
+  });
+
+  it('applies the PATCH requests of Microsoft Entra ID and Okta', async () => {
+    const { id } = await create('Users', { userName: 'patched', emails: [{ type: 'home', value: 'h@example.com' }] });
+    const fromEntra = await patch(
+      `/Users/${id}`,
+      { op: 'Replace', path: 'active', value: 'False' },
+      { op: 'Add', path: 'emails[type eq "work"].value', value: 'w@example.com' },
+      { op: 'Add', path: `${enterprise}:department`, value: 'Engines' },
+      { op: 'Replace', value: { 'name.givenName': 'Pat', displayName: 'Pat' } },
+    );
+    expect(fromEntra.json).toMatchObject({
+      active: false,
+      name: { givenName: 'Pat' },
+      emails: [
+        { type: 'home', value: 'h@example.com' },
+        { type: 'work', value: 'w@example.com' },
+      ],
+      [enterprise]: { department: 'Engines' },
+    });
+    const fromOkta = await patch(
+      `/Users/${id}`,
+      { op: 'replace', value: { active: true } },
+      { op: 'remove', path: 'emails[type eq "home"]' },
+    );
+    expect(fromOkta.json).toMatchObject({ active: true, emails: [{ type: 'work' }] });
+    expect((await patch(`/Users/${id}`, { op: 'replace', path: 'a..b', value: 1 })).json).toMatchObject({
+      scimType: 'invalidPath',
+    });
+    expect((await patch(`/Users/${id}`, { op: 'replace', path: '__proto__.x', value: 1 })).status).toBe(400);
+    await send('DELETE', `/Users/${id}`);
+  });
+
+  it('blocks tokens, keys, and streams of a user who is deactivated or deleted, on all nodes', async () => {
+    const token = await createToken('Grace');
+    const { key } = await makeKey(cluster.nodes[0], token);
+    const { id } = await create('Users', { userName: 'grace' });
+    cluster.upstream.script(talkOn);
+    const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hello' }] };
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const stream = await openStream(cluster.nodes[1].url, { path: '/v1/chat/completions', headers, body });
+    await stream.next();
+    await patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    await untilKnown(token, '403 user_blocked');
+    await untilKnown(key, '403 user_blocked');
+    await stream.readRest();
+    await patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
+    await untilKnown(token, 'Grace');
+    await send('DELETE', `/Users/${id}`);
+    await untilKnown(token, '403 user_blocked');
+    await create('Users', { userName: 'Grace' });
+    await untilKnown(token, 'Grace');
+  });
+
+  it('does not end the block of an administrator', async () => {
+    const token = await createToken('mallory');
+    await sendWithCredentials(cluster.nodes[0], 'admin-key', '/v1/admin/blocked-users/mallory', { method: 'PUT', body: {} });
+    const { id } = await create('Users', { userName: 'mallory' });
+    for (const value of [false, true]) await patch(`/Users/${id}`, { op: 'replace', path: 'active', value });
+    await untilKnown(token, '403 user_blocked');
+  });
+
+  it('gives the members of a group the roles of the configuration, on all nodes', async () => {
+    const token = await createToken('linus');
+    const { id } = await create('Users', { userName: 'Linus' });
+    const canAdminister = async () => (await sendWithCredentials(cluster.nodes[1], token, '/v1/admin/state')).status;
+    const group = await create('Groups', { displayName: 'AI Admins', members: [] });
+    expect(await canAdminister()).toBe(403);
+    await patch(`/Groups/${group.id}`, { op: 'Add', path: 'members', value: [{ value: id }] });
+    await vi.waitFor(async () => expect(await canAdminister()).toBe(200), withinSecond);
+    expect((await send('GET', `/Groups/${group.id}`)).json).toMatchObject({ members: [{ value: id, display: 'Linus' }] });
+    expect((await send('GET', `/Users/${id}`)).json).toMatchObject({ groups: [{ value: group.id, display: 'AI Admins' }] });
+    const excluded = await send('GET', '/Groups?filter=displayName+eq+"ai+admins"&excludedAttributes=members');
+    expect((excluded.json as { Resources: Resource[] }).Resources[0]).not.toHaveProperty('members');
+    await patch(`/Groups/${group.id}`, { op: 'Remove', path: `members[value eq "${id}"]` });
+    await vi.waitFor(async () => expect(await canAdminister()).toBe(403), withinSecond);
+    await patch(`/Groups/${group.id}`, {
+      op: 'replace',
+      value: { id: group.id, displayName: 'AI Admins', members: [{ value: id }] },
+    });
+    await vi.waitFor(async () => expect(await canAdminister()).toBe(200), withinSecond);
+    const unknown = await patch(`/Groups/${group.id}`, { op: 'add', path: 'members', value: [{ value: 'nobody' }] });
+    expect(unknown.json).toMatchObject({ status: '400', scimType: 'invalidValue' });
+    expect((await send('DELETE', `/Groups/${group.id}`)).status).toBe(204);
+    await vi.waitFor(async () => expect(await canAdminister()).toBe(403), withinSecond);
+  });
+
+  it('describes itself, and rejects other keys and large bodies', async () => {
+    expect((await send('GET', '/ServiceProviderConfig')).json).toMatchObject({ patch: { supported: true } });
+    expect((await send('GET', '/ResourceTypes')).json).toMatchObject({ totalResults: 2 });
+    expect((await send('GET', `/Schemas/${userSchema}`)).json).toMatchObject({ name: 'User' });
+    expect((await send('GET', '/Users', undefined, 'admin-key')).json).toMatchObject({ status: '403' });
+    expect((await send('POST', '/Users', { userName: 'large', note: 'x'.repeat(70_000) })).status).toBe(413);
+    expect((await send('POST', '/Users', { userName: '' })).json).toMatchObject({ status: '400', scimType: 'invalidValue' });
+  });
+});
