@@ -106,7 +106,7 @@ describe('the configuration files of nodes on one database', () => {
     await stop(fourth, 'SIGKILL');
   });
 
-  it('are those of a killed node until its lease ends', async () => {
+  it('stay in force after a node is killed, until its lease ends', async () => {
     const node = await start('six');
     expect(await listModels(node)).toEqual(['five']);
     expect(await listNodes(node)).toHaveLength(2);

@@ -50,8 +50,8 @@ export class NodeRegistry {
   /** Returns all running nodes, including this node with its current state. Throws `StoreError`. */
   async list(): Promise<readonly NodeRecord[]> {
     const { store, clock, node } = this.#deps;
-    const others = (await store?.list(clock.epochMs())) ?? [];
-    return [this.#toRecord(), ...others.filter((record) => record.node !== node)];
+    const records = (await store?.list(clock.epochMs())) ?? [];
+    return [this.#toRecord(), ...records.filter((record) => record.node !== node)];
   }
 
   /** Removes the record of this node, so that other nodes do not wait for its end. */

@@ -130,7 +130,7 @@ function describeKind({ name, nameAttribute, example, body, operation }: Kind): 
       id: `patchScim${name}`,
       summary: `Changes a provisioned ${noun}`,
       parameters: [inResource],
-      body: json(patch, { one: { summary: 'One change', value: { Operations: [operation] } } }),
+      body: json(patch, { change: { summary: 'One change', value: { Operations: [operation] } } }),
       responses: [{ status: 200, description: `The ${noun}.`, content: scim(resource) }],
       errors: [...errors, ...bodyErrors, 'name_taken', 'resource_not_found'],
     },

@@ -64,7 +64,7 @@ export interface GroupPatch {
   readonly members: readonly MemberChange[];
 }
 
-/** Separates the operations on the members of a group from the others. Throws a SCIM error. */
+/** Separates changes of members from changes of attributes. Throws a SCIM error. */
 export function patchGroup(attributes: JsonObject, operations: readonly PatchOperation[]): GroupPatch {
   const members: MemberChange[] = [];
   let patched = attributes;
@@ -76,8 +76,8 @@ export function patchGroup(attributes: JsonObject, operations: readonly PatchOpe
     } else if (parsed !== undefined || !isJsonObject(value)) {
       patched = patchResource(patched, [operation]);
     } else {
-      const { found, rest } = splitMember(value, 'members');
-      patched = patchResource(patched, [{ ...operation, value: rest }]);
+      const { found, attributes: changed } = splitMember(value, 'members');
+      patched = patchResource(patched, [{ ...operation, value: changed }]);
       if (found !== undefined) members.push({ op: operation.op === 'add' ? 'add' : 'set', userIds: readMemberIds(found) });
     }
   }
@@ -103,7 +103,7 @@ function toFiltered(op: PatchOperation['op'], { filter }: AttributePath): Member
 export function readMemberIds(value: unknown): readonly string[] {
   const members = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
   if (members.length > maxMembers)
-    throw scimError('tooMany', `A request can contain at most ${maxMembers} members. Send the others with further requests.`);
+    throw scimError('tooMany', `A request can contain at most ${maxMembers} members. Send more requests for larger groups.`);
   return members.map((member) => {
     const id = isJsonObject(member) ? member.value : member;
     if (typeof id !== 'string' || id === '' || id.length > 100)
@@ -112,10 +112,10 @@ export function readMemberIds(value: unknown): readonly string[] {
   });
 }
 
-function splitMember(value: JsonObject, name: string): { readonly found: unknown; readonly rest: JsonObject } {
+function splitMember(value: JsonObject, name: string): { readonly found: unknown; readonly attributes: JsonObject } {
   const entries = Object.entries(value);
   const isNamed = ([key]: [string, unknown]) => key.toLowerCase() === name;
-  return { found: entries.find(isNamed)?.[1], rest: Object.fromEntries(entries.filter((entry) => !isNamed(entry))) };
+  return { found: entries.find(isNamed)?.[1], attributes: Object.fromEntries(entries.filter((entry) => !isNamed(entry))) };
 }
 
 /** Applies a member of a value without a path. Its name can be a path, or the URN of an extension. */
@@ -130,8 +130,8 @@ function applyMember(resource: JsonObject, name: string, { op, value }: Omit<Pat
 
 function parsePath(path: string): AttributePath {
   const core = path.replace(coreUrn, '');
-  const [, extension, rest = core] = extensionPath.exec(core) ?? [];
-  const [, attribute, filterAttribute, filterValue, sub] = attributePath.exec(rest) ?? [];
+  const [, extension, inner = core] = extensionPath.exec(core) ?? [];
+  const [, attribute, filterAttribute, filterValue, sub] = attributePath.exec(inner) ?? [];
   if (attribute === undefined)
     throw scimError(
       'invalidPath',
@@ -191,7 +191,7 @@ function applyTo(container: JsonObject, name: string, { op, value }: Omit<PatchO
   if (op === 'remove') delete container[name];
   else if (op === 'add' && Array.isArray(before)) {
     const added = (Array.isArray(value) ? value : [value]).filter(
-      (item) => !before.some((other) => isDeepStrictEqual(other, item)),
+      (item) => !before.some((existing) => isDeepStrictEqual(existing, item)),
     );
     container[name] = [...before, ...added];
   } else if (isJsonObject(before) && isJsonObject(value)) container[name] = { ...before, ...value };

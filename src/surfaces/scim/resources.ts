@@ -81,12 +81,12 @@ export function readUser(body: JsonObject): Pick<ScimUser, 'userName' | 'externa
   const active = getMember(body, 'active') ?? true;
   const isActive = typeof active === 'string' ? { true: true, false: false }[active.toLowerCase()] : active;
   if (typeof isActive !== 'boolean') throw scimError('invalidValue', 'active must be true or false.');
-  const others = Object.entries(body).filter(([name]) => !ownAttributes.has(name.toLowerCase()));
+  const attributes = Object.entries(body).filter(([name]) => !ownAttributes.has(name.toLowerCase()));
   return {
     userName: readName(body, 'userName'),
     externalId: readExternalId(body),
     isActive,
-    attributes: Object.fromEntries(others),
+    attributes: Object.fromEntries(attributes),
   };
 }
 
@@ -126,8 +126,8 @@ function readFilter(filter: unknown, nameAttribute: string): ScimFilter | undefi
   if (filter === undefined || filter === '') return undefined;
   const [, path = '', literal] = typeof filter === 'string' ? (equality.exec(filter) ?? []) : [];
   const attribute = path.replace(/^urn:ietf:params:scim:schemas:core:2\.0:\w+:/i, '').toLowerCase();
-  const known = { id: 'id', externalid: 'externalId', [nameAttribute.toLowerCase()]: 'name' } as const;
-  const name = Object.hasOwn(known, attribute) ? known[attribute as keyof typeof known] : undefined;
+  const names = { id: 'id', externalid: 'externalId', [nameAttribute.toLowerCase()]: 'name' } as const;
+  const name = Object.hasOwn(names, attribute) ? names[attribute as keyof typeof names] : undefined;
   if (name === undefined || literal === undefined)
     throw scimError(
       'invalidFilter',

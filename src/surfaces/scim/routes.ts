@@ -116,13 +116,13 @@ async function listUsers({ store }: ScimDeps, query: Query): Promise<JsonObject>
   const { startIndex, ...page } = readListQuery(query, 'userName');
   const { total, resources } = await store.listUsers(page);
   const members = await store.listMembers({ users: resources.map(({ id }) => id) }, maxMembers);
-  const shown = resources.map((user) =>
+  const items = resources.map((user) =>
     toUserResource(
       user,
       members.filter(({ userId }) => userId === user.id),
     ),
   );
-  return toListResponse(total, startIndex, shown);
+  return toListResponse(total, startIndex, items);
 }
 
 async function findUser({ store }: ScimDeps, request: FastifyRequest): Promise<ScimUser> {
@@ -173,7 +173,8 @@ async function writeUser(
   write: (block: ScimBlock | undefined) => Promise<ScimWriteResult>,
 ): Promise<void> {
   const { configuration } = deps.snapshot();
-  const subject = toScimSubject(configuration, user);
+  // Names ignore case, so a user who is created again with another case must find the block.
+  const subject = toScimSubject(configuration, user)?.toLowerCase();
   if (subject === undefined && !user.isActive)
     throw scimError(
       'invalidValue',

@@ -282,8 +282,8 @@ async function changeMembers(
         await kysely.deleteFrom('scim_members').where('group_id', '=', groupId).where('user_id', 'in', ids).execute();
         continue;
       }
-      const known = await kysely.selectFrom('scim_users').select('id').where('id', 'in', ids).execute();
-      if (known.length < ids.length) return 'unknown';
+      const users = await kysely.selectFrom('scim_users').select('id').where('id', 'in', ids).execute();
+      if (users.length < ids.length) return 'unknown';
       await kysely
         .insertInto('scim_members')
         .values(ids.map((id) => ({ group_id: groupId, user_id: id })))
