@@ -16,8 +16,8 @@ import type { LimitStore } from '#domain/limits/limit-store.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 import type { ConversationStore } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore, RunStore } from '#domain/responses/response-store.ts';
-import type { Journal, RecordUpkeep } from '#domain/usage/journal.ts';
 import type { ScimStore } from '#domain/scim/scim-store.ts';
+import type { Journal, RecordUpkeep } from '#domain/usage/journal.ts';
 import type { PassageStore } from '../service/document-tools.ts';
 
 /** Stores that survive restarts: a database and files. */
