@@ -7,7 +7,7 @@ import type { Frame } from '#contract/chat/frame.ts';
 import type { Caller } from './callers/caller.ts';
 import type { ConfigSnapshot } from './deployments/config-snapshot.ts';
 import type { Deployment, DeploymentUse } from './deployments/deployment.ts';
-import type { Limit } from './limits/limits.ts';
+import type { Account } from './limits/limit-counters.ts';
 import type { CallRecord } from './telemetry.ts';
 import type { RemoteTools } from './tools/remote-server.ts';
 import type { NativeRequest, PassThroughFrame, PassThroughRequest } from './upstreams/upstream.ts';
@@ -50,8 +50,8 @@ export interface Target {
   readonly deployment: Deployment;
   /** IDs from the root through the deployment. */
   readonly path: readonly string[];
-  /** Limits of the caller on the deployment. An empty list means unlimited. */
-  readonly limits: readonly Limit[];
+  /** Limits of the caller on the deployment. */
+  readonly account: Account;
   /** Configuration at the time of the call. A reload does not change a call in progress. */
   readonly snapshot: ConfigSnapshot;
   readonly [authorized]: true;

@@ -94,6 +94,16 @@ describe('subject of toCaller', () => {
   });
 });
 
+describe('project of toCaller', () => {
+  it('is the claim of the token, otherwise the name of the provider', () => {
+    const readProject = (claims: object, entry: object = { projectClaim: 'org.unit' }) =>
+      toCaller({ sub: 'ada', ...claims }, createSource(entry)).project;
+    expect(readProject({ org: { unit: 'search' } })).toBe('search');
+    for (const unit of [undefined, '', 7, 'a\nb', ['search']]) expect(readProject({ org: { unit } })).toBe('corporate');
+    expect(readProject({ org: { unit: 'search' } }, {})).toBe('corporate');
+  });
+});
+
 describe('roles of toCaller', () => {
   it.each([
     ['a list', { roles: ['staff', 'admin'] }, 'roles', ['staff', 'admin']],

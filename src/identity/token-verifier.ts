@@ -114,11 +114,11 @@ interface ClaimsSource {
   readonly name: string;
   /** Whether the provider is the first in the configuration. */
   readonly isFirst: boolean;
-  readonly entry: Pick<IdentityProviderEntry, 'userIdClaim' | 'rolesClaim'>;
+  readonly entry: Pick<IdentityProviderEntry, 'userIdClaim' | 'rolesClaim' | 'projectClaim'>;
 }
 
 /**
- * Returns the caller of verified claims. Its project is the name of the provider. Throws `invalid_token` if the claims have no
+ * Returns the caller of verified claims. Its project comes from `projectClaim`, or is the name of the provider. Throws `invalid_token` if the claims have no
  * valid user ID.
  */
 export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFirst, entry }: ClaimsSource): Caller {
@@ -128,10 +128,16 @@ export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFi
   const roles = entry.rolesClaim === undefined ? [] : toRoles(claimAt(claims, entry.rolesClaim));
   return {
     subject: toTokenSubject({ name, isFirst }, user),
-    project: name,
+    project: findProject(claims, entry.projectClaim) ?? name,
     roles: roles.length > 0 ? roles : [defaultRole],
     chain: null,
   };
+}
+
+/** Returns the project of a token. A value that stores do not preserve is ignored. */
+function findProject(claims: Readonly<Record<string, unknown>>, projectClaim: string | undefined): string | undefined {
+  const project = projectClaim === undefined ? undefined : claimAt(claims, projectClaim);
+  return typeof project === 'string' && isSubject(project) ? project : undefined;
 }
 
 /** Returns whether all stores preserve the text: not too long, without control characters and unpaired surrogates. */

@@ -7,6 +7,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { type Deployment, type DeploymentUse, listApis, restrictToUse } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
+import { toAccount } from '#domain/limits/limit-counters.ts';
 
 export interface AuthorizeDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -15,7 +16,7 @@ export interface AuthorizeDeps {
 }
 
 /** Result of the authorization of a call. */
-interface Permit extends Pick<Target, 'deployment' | 'path' | 'limits' | 'snapshot'> {
+interface Permit extends Pick<Target, 'deployment' | 'path' | 'account' | 'snapshot'> {
   readonly use: DeploymentUse;
   /** Whether the permit applies to all equal calls of the caller while the configuration is in force. */
   readonly isCacheable: boolean;
@@ -36,8 +37,8 @@ export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
       permit = await createPermit(deps, call, { use, snapshot });
       if (permit.isCacheable) cachePermit(permits, call, permit);
     }
-    const { deployment, path, limits } = permit;
-    return { call, deployment, path, limits, snapshot } as Target;
+    const { deployment, path, account } = permit;
+    return { call, deployment, path, account, snapshot } as Target;
   };
 }
 
@@ -61,8 +62,8 @@ async function createPermit(
     await consenting;
     const isConfigured = requested === snapshot.deployments.get(call.deployment);
     const isCacheable = isConfigured && caller.chain === null && consenting === undefined;
-    const limits = snapshot.limits.find(caller.roles, deployment.id);
-    return { deployment, path: buildPath(deployment, caller), limits, snapshot, use, isCacheable };
+    const account = toAccount(caller.subject, deployment.id, snapshot.limits.find(caller, deployment.id));
+    return { deployment, path: buildPath(deployment, caller), account, snapshot, use, isCacheable };
   } catch (error) {
     if (error instanceof ParleyError && error.status === 403) caller.chain?.onRejection?.();
     throw error;

@@ -8,6 +8,7 @@ import { getForwardedFields } from '#domain/callers/forwarded-fields.ts';
 import { createReceiverRights } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
+import { toAccount } from '#domain/limits/limit-counters.ts';
 import { toIdFields } from './call-application.ts';
 import { toDeclaredHeaders } from './declared-headers.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
@@ -52,10 +53,10 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
 /** Counts a request toward the caller's limits. Rejects with status 429 if a limit is reached. */
 async function countRequest({ reserveLimits }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
   const { caller, deployment, snapshot } = request;
-  const roleLimits = snapshot.limits.find(caller.roles, deployment.id);
-  const limits = roleLimits.filter(({ window }) => window.kind === 'requests');
+  const limits = snapshot.limits.find(caller, deployment.id).filter(({ window }) => window.kind === 'requests');
+  const account = toAccount(caller.subject, deployment.id, limits);
   const size = { promptTokens: 0, maxTokens: 0, isClientConnected: () => !signal.aborted };
-  const { settle } = await reserveLimits({ call: { caller }, deployment, limits, snapshot }, size);
+  const { settle } = await reserveLimits({ call: { caller }, deployment, account, snapshot }, size);
   settle?.(undefined);
 }
 

@@ -1,13 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Call, Target } from '#domain/call.ts';
-import {
-  type Admission,
-  type CallAmounts,
-  InvalidAmountError,
-  type LimitCounters,
-  toAccount,
-} from '#domain/limits/limit-counters.ts';
+import { type Admission, type CallAmounts, InvalidAmountError, type LimitCounters } from '#domain/limits/limit-counters.ts';
 import { countRequest, toLimitError, toLimitHeaders } from '#domain/limits/limit-error.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
@@ -29,7 +23,7 @@ interface CallUsage extends CallAmounts {
 }
 
 /** Properties of a call that decide which limits it counts against. */
-interface LimitedCall extends Pick<Target, 'deployment' | 'limits' | 'snapshot'> {
+interface LimitedCall extends Pick<Target, 'deployment' | 'account' | 'snapshot'> {
   readonly call: Pick<Call, 'caller'>;
 }
 
@@ -66,9 +60,8 @@ const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
   const { counters, sizes, clock, reportError } = deps;
-  return async ({ call: { caller }, deployment, limits, snapshot }, request) => {
-    if (limits.length === 0) return unlimited;
-    const account = toAccount(caller.subject, deployment.id, limits);
+  return async ({ call: { caller }, deployment, account, snapshot }, request) => {
+    if (account.limits.length === 0) return unlimited;
     const expected = sizes.estimate(deployment, request);
     const estimate = { tokens: expected.total_tokens, cost: computeCost(deployment, expected) };
     let admission = uncheckedAdmission;

@@ -12,6 +12,9 @@ const roles = {
   default: { limits: { tokens: { month: 1000 }, requests: { requestDay: 2 } }, costLimit: { month: 1 } },
 };
 
+/** `test` is the project of the key. */
+const projects = { test: { costLimit: { year: 1 }, reset: { dayOfMonth: 31, timeZone: 'Pacific/Apia' } } };
+
 /** Longer than the save interval of the counters. */
 const saveMs = 1000;
 
@@ -27,7 +30,7 @@ function start(endpoint: string, { flags, environment }: Storage): Promise<TestP
     requests: { upstreams },
     money: { upstreams, pricing: { prompt: 0.001, completion: 0.001 } },
   };
-  return startProcess({ configuration: { models, roles }, flags, environment });
+  return startProcess({ configuration: { models, roles, projects }, flags, environment });
 }
 
 async function getStorage(engine: 'SQLite' | 'PostgreSQL', folder: string, database: TestDatabase): Promise<Storage> {
@@ -38,10 +41,19 @@ async function getStorage(engine: 'SQLite' | 'PostgreSQL', folder: string, datab
 const getChatStatus = async (node: TestProcess, model: string): Promise<number> =>
   (await node.chat(model, { messages: hello })).status;
 
+async function readProject(node: TestProcess): Promise<unknown> {
+  const { json } = await node.sendRequest({ method: 'GET', path: '/v1/deployments/money/limits', headers: withKey() });
+  return (json as { scopes: unknown }).scopes;
+}
+
 async function readUsed(node: TestProcess, model: string): Promise<Record<string, number>> {
   const { json } = await node.sendRequest({ method: 'GET', path: `/v1/deployments/${model}/limits`, headers: withKey() });
-  const stats = Object.entries(json as Record<string, { used: number; total: number | null }>);
-  return Object.fromEntries(stats.filter(([, { total }]) => total !== null).map(([name, { used }]) => [name, used]));
+  const { scopes: _scopes, ...windows } = json as Record<string, { used: number; total: number | null }>;
+  return Object.fromEntries(
+    Object.entries(windows)
+      .filter(([, { total }]) => total !== null)
+      .map(([name, { used }]) => [name, used]),
+  );
 }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('limits of a node without Redis, with %s', (engine) => {
@@ -63,6 +75,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('limits of a node without Redis
       await using second = await start(upstream.endpoint, storage);
       expect(await readUsed(second, 'tokens')).toEqual({ monthTokenStats: 1050, monthCostStats: 1.05 });
       expect(await readUsed(second, 'requests')).toEqual({ dayRequestStats: 2, monthCostStats: 1.05 });
+      expect(await readProject(second)).toMatchObject([{ of: 'project:test', window: 'cost.year', used: 1.05, remaining: 0 }]);
       const statuses = ['tokens', 'requests', 'money'].map((model) => getChatStatus(second, model));
       expect(await Promise.all(statuses)).toEqual([429, 429, 429]);
     },

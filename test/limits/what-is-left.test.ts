@@ -22,6 +22,7 @@ describe('GET /v1/deployments/{id}/limits', () => {
       dayCostStats: { total: null, used: 0, resetsAt: nextDay },
       weekCostStats: { total: 2.5, used: 0.017, resetsAt: toMs('2026-07-20T00:00:00Z') },
       monthCostStats: { total: null, used: 0, resetsAt: toMs('2026-08-01T00:00:00Z') },
+      yearCostStats: { total: null, used: 0, resetsAt: toMs('2027-01-01T00:00:00Z') },
     });
   });
 

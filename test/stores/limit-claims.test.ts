@@ -69,15 +69,21 @@ interface CallInProgress {
   readonly leases: readonly string[];
 }
 
-function createCounters(holder: string, total: number, added: Amounts): Counter[] {
-  return windows.map((window) => ({ window, holder, endsAtMs, total, amount: added[window.kind] }));
+/** Returns the counters of a user and of the project that all users share. */
+function createCounters(holders: readonly string[], total: number, added: Amounts): Counter[] {
+  return holders.flatMap((holder, scope) =>
+    windows.map((window) => {
+      const claim = window.kind === 'requests' ? -1 : ['tokens', 'cost'].indexOf(window.kind) + 2 * scope;
+      return { window, holder, endsAtMs, total, amount: added[window.kind], claim };
+    }),
+  );
 }
 
-function createClaims(holder: string, { tokens, cost }: Amounts, exempt: Amounts): RequestedClaim[] {
-  return [
+function createClaims(holders: readonly string[], { tokens, cost }: Amounts, exempt: Amounts): RequestedClaim[] {
+  return holders.flatMap((holder): RequestedClaim[] => [
     { kind: 'tokens', holder, amount: tokens, exempt: exempt.tokens },
     { kind: 'cost', holder, amount: cost, exempt: exempt.cost },
-  ];
+  ]);
 }
 
 const noAmounts: Amounts = { tokens: 0, requests: 0, cost: 0 };
@@ -93,22 +99,25 @@ class StorePair {
     return new RedisLimitStore(nodes[index]?.link ?? expect.unreachable(), systemClock);
   }
 
+  #toHolders(name: string): readonly string[] {
+    return [this.#run + name, `${this.#run}project`];
+  }
+
   async reserve(
     nodeIndex: number,
     name: string,
     { amounts, total, exempt }: { amounts: Amounts; total: number; exempt: Amounts },
   ): Promise<ReserveOutcome> {
-    const holder = this.#run + name;
-    const claims = createClaims(holder, amounts, exempt);
-    const counters = createCounters(holder, total, { ...noAmounts, requests: amounts.requests });
+    const holders = this.#toHolders(name);
+    const claims = createClaims(holders, amounts, exempt);
+    const counters = createCounters(holders, total, { ...noAmounts, requests: amounts.requests });
     const stores: LimitStore[] = [this.#memory, this.#redis[nodeIndex] ?? expect.unreachable()];
     const [memoryOutcome, redisOutcome] = await Promise.all(stores.map((store) => store.reserve(counters, claims)));
     if (memoryOutcome === undefined || redisOutcome === undefined) expect.unreachable();
     expect([redisOutcome.used, redisOutcome.reserved]).toEqual([memoryOutcome.used, memoryOutcome.reserved]);
-    const isAdmitted = windows.every(({ kind }, index) => {
-      const claim = claims.findIndex((each) => each.kind === kind);
-      return (memoryOutcome.used[index] ?? 0) + (memoryOutcome.reserved[claim] ?? 0) < total;
-    });
+    const isAdmitted = counters.every(
+      ({ claim }, index) => (memoryOutcome.used[index] ?? 0) + (memoryOutcome.reserved[claim] ?? 0) < total,
+    );
     if (isAdmitted)
       this.inProgress.push({ node: nodeIndex, holder: name, claims, leases: [memoryOutcome.lease, redisOutcome.lease] });
     return memoryOutcome;
@@ -119,7 +128,7 @@ class StorePair {
       this.inProgress.findIndex((call) => call.claims === claims),
       1,
     );
-    const counters = createCounters(this.#run + holder, 0, used).filter(({ amount }) => amount > 0);
+    const counters = createCounters(this.#toHolders(holder), 0, used).filter(({ amount }) => amount > 0);
     const stores: LimitStore[] = [this.#memory, this.#redis[nodeIndex] ?? expect.unreachable()];
     for (const [index, store] of stores.entries()) await store.settle(counters, { claims, lease: leases[index] } as LeasedClaims);
   }
@@ -140,10 +149,10 @@ class StorePair {
   async compare(): Promise<void> {
     for (const name of ['a', 'b']) {
       const { reserved } = await this.reserve(0, name, { amounts: noAmounts, total: 0, exempt: noAmounts });
-      const heldClaims = this.inProgress.filter(({ holder }) => holder === name).flatMap(({ claims }) => claims);
-      const sum = (kind: string) =>
-        heldClaims.filter((claim) => claim.kind === kind).reduce((all, { amount }) => all + amount, 0);
-      expect(reserved).toEqual([sum('tokens'), sum('cost')]);
+      const heldClaims = this.inProgress.flatMap(({ claims }) => claims);
+      const sum = (kind: string, of: string) =>
+        heldClaims.filter((claim) => claim.kind === kind && claim.holder === of).reduce((all, { amount }) => all + amount, 0);
+      expect(reserved).toEqual(this.#toHolders(name).flatMap((holder) => [sum('tokens', holder), sum('cost', holder)]));
     }
   }
 

@@ -36,13 +36,13 @@ function openStore(index: number, epochMs = systemClock.epochMs): RedisLimitStor
 }
 
 function counter(fields: Partial<Counter> = {}): Counter {
-  return { window: requestMinute, holder: 'm\nuser@example.org', endsAtMs, total: 20, amount: 1, ...fields };
+  return { window: requestMinute, holder: 'm\nuser@example.org', endsAtMs, total: 20, amount: 1, claim: -1, ...fields };
 }
 
 /** Reserves tokens for one holder and returns the previous amounts. */
 async function reserve(store: RedisLimitStore, amount: number) {
   const claims = [{ kind: 'tokens' as const, holder: 'm\nuser@example.org', amount, exempt: 0 }];
-  const outcome = await store.reserve([counter({ window: minute, amount: 0 })], claims);
+  const outcome = await store.reserve([counter({ window: minute, amount: 0, claim: 0 })], claims);
   return { ...outcome, made: { claims, lease: outcome.lease } };
 }
 

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { KeyEntry } from '../configuration/access.ts';
 
-const { project, roles, name, expiresAt, allowedIps, deployments } = KeyEntry.properties;
+const { project, roles, name, expiresAt, allowedIps, deployments, limits, totals, costLimit, reset } = KeyEntry.properties;
 
 /** Body that creates a key. Parley chooses the ID and the secret. */
 export const NewAdminKey = Type.Object(
-  { project, roles, name, expiresAt, allowedIps, deployments },
+  { project, roles, name, expiresAt, allowedIps, deployments, limits, totals, costLimit, reset },
   { additionalProperties: false },
 );
 

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { IdentityProviderEntry, KeyEntry, RoleEntry } from '../configuration/access.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { ApplicationEntry, ModelEntry } from '../configuration/deployments.ts';
+import { LimitResetEntry, ProjectEntry, UserEntry } from '../configuration/limits.ts';
 import { AddonEntry } from '../configuration/service.ts';
 
 interface KindDescription {
@@ -18,8 +19,11 @@ export const entryKinds = {
   applications: { section: 'applications', schema: ApplicationEntry, name: 'application' },
   addons: { section: 'addons', schema: AddonEntry, name: 'addon' },
   roles: { section: 'roles', schema: RoleEntry, name: 'role' },
+  projects: { section: 'projects', schema: ProjectEntry, name: 'project' },
+  users: { section: 'users', schema: UserEntry, name: 'user' },
   keys: { section: 'keys', schema: KeyEntry, name: 'key' },
   'identity-providers': { section: 'identityProviders', schema: IdentityProviderEntry, name: 'identity provider' },
+  'limit-resets': { section: 'limitResets', schema: LimitResetEntry, name: 'limit reset' },
 } as const satisfies Record<string, KindDescription>;
 
 export type EntryKind = keyof typeof entryKinds;

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { buildRecord, fieldBounds, network, secretLine, strict, text, texts } from './fields.ts';
+import { buildRecord, fieldBounds, network, secretLine, strict, text, texts, time } from './fields.ts';
+import { CostLimit, DeploymentLimit, limitSettings } from './limits.ts';
 import { isHttpUrl, isWithoutUser, parseTime } from './values.ts';
 
 const digest = (description: string) =>
@@ -9,13 +10,6 @@ const digest = (description: string) =>
     errorMessage: 'must be a SHA-256 digest: 64 hexadecimal digits',
     description,
   });
-
-const time = (description: string) =>
-  Type.Refine(
-    Type.String({ maxLength: fieldBounds.maxNameChars, description }),
-    (value) => parseTime(value) !== undefined,
-    () => 'must be a date and time with a time zone, such as 2027-01-31T18:00:00Z',
-  );
 
 /** The secret that a key had before its rotation. */
 const PreviousSecret = strict(
@@ -64,8 +58,9 @@ export const KeyEntry = strict(
           'IDs of the deployments that the key can call. The key is then a [bound key](wire.md#bound-keys). Default: all that its roles allow. Empty: none.',
       }),
     ),
+    ...limitSettings,
   },
-  { description: 'A key, its project, and its roles.' },
+  { description: 'A key, its project, its roles, and its limits.' },
 );
 export type KeyEntry = Static<typeof KeyEntry>;
 
@@ -86,31 +81,6 @@ export function toVisibleKeyName(keys: JsonObject, name: string): string {
 export function isActiveKey({ disabled, expiresAt }: Pick<KeyEntry, 'disabled' | 'expiresAt'>, nowMs: number): boolean {
   return disabled !== true && (expiresAt === undefined || (parseTime(expiresAt) ?? 0) > nowMs);
 }
-
-const count = (what: string) =>
-  Type.Optional(Type.Integer({ description: `${what}. Default: unlimited. 0 or less: no access.` }));
-const money = (window: string) =>
-  Type.Optional(Type.Number({ description: `Maximum USD ${window}. Default: unlimited. 0 or less: no access.` }));
-
-/** Limits of one user of a role on one deployment. */
-const DeploymentLimit = strict(
-  {
-    minute: count('Maximum tokens a minute'),
-    day: count('Maximum tokens a day'),
-    week: count('Maximum tokens a week'),
-    month: count('Maximum tokens a month'),
-    requestMinute: count('Maximum requests a minute'),
-    requestHour: count('Maximum requests an hour'),
-    requestDay: count('Maximum requests a day'),
-  },
-  { description: 'Limits for one deployment. Windows follow the UTC calendar. Weeks start on Monday.' },
-);
-
-/** Maximum cost per user of a role. */
-const CostLimit = strict(
-  { day: money('a day'), week: money('a week'), month: money('a month') },
-  { description: 'Cost limit for all deployments. Default: the cost limit of the role `default`, or unlimited.' },
-);
 
 /** Settings for keys that users create for themselves. */
 const SelfService = strict(
@@ -219,6 +189,11 @@ export const IdentityProviderEntry = strict(
       claim({
         description:
           'Claim with the roles, such as `realm_access.roles`: a list, or a text with spaces. Default: the role `default`.',
+      }),
+    ),
+    projectClaim: Type.Optional(
+      claim({
+        description: 'Claim with the project, such as `department`. Default, also if a token lacks it: the name of the entry.',
       }),
     ),
     signIn: Type.Optional(SignInEntry),

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { IdentityProviderEntry, KeyEntry, RoleEntry } from './access.ts';
 import { ApplicationEntry, ModelEntry } from './deployments.ts';
 import { buildRecord, strict } from './fields.ts';
+import { LimitResetEntry, ProjectEntry, UserEntry } from './limits.ts';
 import {
   AddinSettings,
   AddonEntry,
@@ -49,6 +50,22 @@ export const Configuration = strict(
       by: 'name',
       default: {},
       description: 'Roles by name. `default` applies to callers whose roles are not listed. See [Limits](limits.md).',
+    }),
+    projects: buildRecord(ProjectEntry, {
+      by: 'name',
+      default: {},
+      description:
+        'Projects by name: limits, owners, and tags. A project without an entry has no limits. See [Limits](limits.md#projects-keys-and-users).',
+    }),
+    users: buildRecord(UserEntry, {
+      by: 'user ID',
+      default: {},
+      description: 'Limits of single users, by the ID that usage shows. See [Limits](limits.md#projects-keys-and-users).',
+    }),
+    limitResets: buildRecord(LimitResetEntry, {
+      by: '`project:`, `key:`, or `user:`, and a name',
+      default: {},
+      description: 'Last resets of counters. `POST /v1/admin/projects/{id}/reset` writes such an entry.',
     }),
     identityProviders: buildRecord(IdentityProviderEntry, {
       by: 'name',

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { isApiVersion } from '../api-version.ts';
-import { isHeaderValue, isHostName, isHttpUrl, isNetwork, isWithoutUser } from './values.ts';
+import { isHeaderValue, isHostName, isHttpUrl, isNetwork, isWithoutUser, parseTime } from './values.ts';
 
 interface FieldOptions {
   readonly description: string;
@@ -60,6 +60,15 @@ export function withinChars<Schema extends TSchema>(schema: Schema, maxChars: nu
 
 export function text(description: string, maxLength: number = fieldBounds.maxWordChars) {
   return Type.String({ minLength: 1, maxLength, description });
+}
+
+/** Returns the schema of a date and time in ISO 8601 with a time zone. */
+export function time(description: string) {
+  return Type.Refine(
+    Type.String({ maxLength: fieldBounds.maxNameChars, description }),
+    (value) => parseTime(value) !== undefined,
+    () => 'must be a date and time with a time zone, such as 2027-01-31T18:00:00Z',
+  );
 }
 
 interface TextsOptions {

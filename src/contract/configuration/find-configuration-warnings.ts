@@ -2,8 +2,10 @@ import { toAccents } from '../page/brand.ts';
 import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
 import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-document.ts';
 import { defaultRole } from '../roles.ts';
+import { toVisibleKeyName } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Issue } from './issue.ts';
+import { hasLimits, type LimitSettings } from './limits.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
 import { parseTime } from './values.ts';
@@ -54,13 +56,26 @@ export function* findConfigurationWarnings(
   yield* unreadableDocuments(configuration);
 }
 
+/** An entry with limits, and its path. */
+interface LimitedEntry extends LimitSettings {
+  readonly start: readonly [section: 'roles' | 'projects' | 'users' | 'keys', name: string];
+}
+
+/** Yields the entries that can have limits. */
+function* listLimited({ roles, projects, users, keys }: Configuration): Iterable<LimitedEntry> {
+  for (const [section, entries] of Object.entries({ roles, projects, users, keys } as const))
+    for (const [name, entry] of Object.entries(entries as Readonly<Record<string, LimitSettings>>))
+      if (hasLimits(entry)) yield { ...entry, start: [section as LimitedEntry['start'][0], name] };
+}
+
 /** Other products use limits below 0 for "unlimited". 0 is the documented way to deny access. */
-function* negativeLimits({ roles }: Configuration): Iterable<Issue> {
-  for (const [role, { limits, costLimit = {} }] of Object.entries(roles)) {
+function* negativeLimits(configuration: Configuration): Iterable<Issue> {
+  for (const { start, limits = {}, totals = {}, costLimit = {} } of listLimited(configuration)) {
     const sections: (readonly [Issue['path'], Readonly<Record<string, number | undefined>>])[] = [
-      [['roles', role, 'costLimit'], costLimit],
+      [[...start, 'costLimit'], costLimit],
+      [[...start, 'totals'], totals],
     ];
-    for (const [id, limit] of Object.entries(limits)) sections.push([['roles', role, 'limits', id], limit]);
+    for (const [id, limit] of Object.entries(limits)) sections.push([[...start, 'limits', id], limit]);
     for (const [path, values] of sections) {
       for (const [name, value = 0] of Object.entries(values)) {
         if (value >= 0) continue;
@@ -81,16 +96,19 @@ function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Issue
   }
 }
 
-/** Yields a notice for each model without prices if a role has a cost limit. */
-function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Issue> {
-  const [limited] = Object.entries(roles).find(([, { costLimit = {} }]) => Object.keys(costLimit).length > 0) ?? [];
+/** Yields a notice for each model without prices if a role, a project, a user, or a key has a cost limit. */
+function* costLimitsWithoutPrices(configuration: Configuration): Iterable<Issue> {
+  const { models, keys } = configuration;
+  const [limited] = [...listLimited(configuration)].filter(({ costLimit = {} }) => Object.keys(costLimit).length > 0);
   if (limited === undefined) return;
+  const [section, name] = limited.start;
+  const holder = section === 'keys' ? `key ${toVisibleKeyName(keys, name)}` : `${section.slice(0, -1)} ${name}`;
   for (const [id, model] of Object.entries(models)) {
     const isDemo = model.upstreams.every((upstream) => protocolFor(upstream, model) === 'demo');
     if (model.pricing !== undefined || isDemo) continue;
     yield {
       path: ['models', id, 'pricing'],
-      message: `is missing, so calls of this model never reach the costLimit of the role ${limited}`,
+      message: `is missing, so calls of this model never reach the costLimit of the ${holder}`,
       hint: 'write "pricing": {} if the model is free',
       isNotice: true,
     };
@@ -285,10 +303,9 @@ function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Issue> {
 }
 
 function* findUnusedLimits(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
-  for (const [role, { limits }] of Object.entries(configuration.roles)) {
+  for (const { start, limits = {} } of listLimited(configuration)) {
     for (const id of Object.keys(limits)) {
-      if (id !== '*' && !mayExist(id, ids))
-        yield { path: ['roles', role, 'limits', id], ...notConfigured('a deployment', id, ids) };
+      if (id !== '*' && !mayExist(id, ids)) yield { path: [...start, 'limits', id], ...notConfigured('a deployment', id, ids) };
     }
   }
 }

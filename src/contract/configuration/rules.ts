@@ -5,6 +5,7 @@ import {
   findAliasIssues,
   findIdentityProviderIssues,
   findKeyIssues,
+  findLimitResetIssues,
   findPageIssues,
   findRetrievalIssues,
 } from './service-rules.ts';
@@ -18,6 +19,7 @@ export function findRuleIssues(configuration: unknown): readonly Issue[] {
     ...findDeploymentIssues(configuration),
     ...findKeyIssues(configuration),
     ...findIdentityProviderIssues(configuration),
+    ...findLimitResetIssues(configuration),
     ...findAliasIssues(configuration),
     ...findAddinIssues(configuration),
     ...findPageIssues(configuration),

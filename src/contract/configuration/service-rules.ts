@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { getSection, listEntries } from './entries.ts';
 import type { Issue, Path } from './issue.ts';
+import { resetKinds } from './limits.ts';
 import { notConfigured } from './nearest.ts';
 import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
@@ -37,6 +38,14 @@ function* findSpellingIssues(key: unknown, path: Path): Iterable<Issue> {
       message:
         'is not a valid key: it must not contain control characters, or start or end with white space. Check for a trailing line break',
     };
+  }
+}
+
+/** Yields errors of the names of limit resets. */
+export function* findLimitResetIssues(configuration: unknown): Iterable<Issue> {
+  for (const name of Object.keys(getSection(configuration, 'limitResets'))) {
+    if (!resetKinds.some((kind) => name.startsWith(`${kind}:`) && name.length > kind.length + 1))
+      yield { path: ['limitResets', name], message: `must start with ${resetKinds.map((kind) => `${kind}:`).join(', ')}` };
   }
 }
 

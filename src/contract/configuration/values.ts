@@ -61,3 +61,12 @@ export function parseTime(text: string): number | undefined {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;
 }
+
+/** Returns whether a text is a time zone of the IANA database that this process knows, such as `Europe/Zurich`. */
+export function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -83,6 +83,7 @@ const routes: Readonly<Record<string, RouteEntries | readonly RouteEntries[]>> =
   'src/surfaces/admin/entries/change-routes.ts': 'adminDocument',
   'src/surfaces/admin/entries/entry-routes.ts': 'adminEntry',
   'src/surfaces/admin/entries/key-routes.ts': 'adminKey',
+  'src/surfaces/admin/entries/limit-routes.ts': 'adminEntry',
   'src/surfaces/admin/user-routes.ts': 'blockedUser',
   'src/surfaces/applications/evaluation/case-routes.ts': 'evaluationCases',
   'src/surfaces/applications/evaluation/evaluation-routes.ts': 'evaluationCases',

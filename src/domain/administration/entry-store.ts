@@ -31,7 +31,7 @@ export interface EntryChange {
   readonly atMs: number;
   /** Subject of the administrator. */
   readonly author: string;
-  readonly action: 'saved' | 'deleted' | 'applied' | 'rotated' | 'rolled_back';
+  readonly action: 'saved' | 'deleted' | 'applied' | 'rotated' | 'reset' | 'rolled_back';
   /** ID of the change that this change undoes. */
   readonly undoes?: string;
   readonly writes: readonly EntryWrite[];

@@ -1,4 +1,5 @@
 import type { ModelUsage } from '#contract/chat/chunk.ts';
+import type { Tags } from '#contract/tags.ts';
 import type { Claim } from '../limits/limit-store.ts';
 import type { HeldRights } from './held-rights.ts';
 
@@ -42,7 +43,7 @@ export interface UserKey {
 }
 
 /** Part of a caller that determines which deployments it may use. */
-export interface Actor extends Pick<Caller, 'subject' | 'roles' | 'userKey' | 'configuredKey'> {
+export interface Actor extends Pick<Caller, 'subject' | 'project' | 'roles' | 'userKey' | 'configuredKey'> {
   readonly chain: Pick<Chain, 'path'> | null;
 }
 
@@ -52,6 +53,8 @@ export interface Chain {
   readonly path: readonly string[];
   /** Rights to stored resources, such as files that requests on the path reference. */
   readonly rights: HeldRights;
+  /** Tags of the call at the root of the chain. */
+  readonly tags?: Tags;
   /** Reservations of the calls on the path. They do not block calls made with the key. */
   readonly claims?: readonly Claim[];
   /**

@@ -17,6 +17,11 @@ export interface RingEntry {
   readonly hasBounds: boolean;
 }
 
+/** Returns the ID of a key of the configuration. It does not change on a reload. A named entry keeps it when its secret changes. */
+export function toKeyId(name: string, entry: Pick<KeyEntry, 'key' | 'sha256'>): string {
+  return hasSecretName(entry) ? `digest ${hashKey(name)}` : `name ${name}`;
+}
+
 /** Characters of a digest that identify a secret among the secrets of one entry. */
 const secretIdChars = 16;
 
@@ -53,7 +58,7 @@ export class KeyRing {
     const { key, sha256, previous, expiresAt } = entry;
     const isNamed = !hasSecretName(entry);
     const digest = sha256?.toLowerCase() ?? hashKey(key ?? name);
-    const id = isNamed ? `name ${name}` : `digest ${digest}`;
+    const id = toKeyId(name, entry);
     const common = { id, ...(isNamed && { name }), deployments: entry.deployments ?? null };
     const expiresAtMs = expiresAt === undefined ? null : (parseTime(expiresAt) ?? 0);
     this.#addSecret(entry, digest, { ...common, expiresAtMs });

@@ -6,7 +6,7 @@ import { protocolFor, protocols } from '#contract/configuration/protocols.ts';
 import { isHeaderValue } from '#contract/configuration/values.ts';
 import { completeQuickApp } from '#contract/quick-app/quick-app-issues.ts';
 import { KeyRing } from '../callers/key-ring.ts';
-import { RoleLimits } from '../limits/limits.ts';
+import { LimitRules } from '../limits/limits.ts';
 import { toQuickApp } from '../quick-app/to-quick-app.ts';
 import type { Upstream, UpstreamApi } from '../upstreams/upstream.ts';
 import type { Deployment, Ownership } from './deployment.ts';
@@ -18,14 +18,14 @@ export interface ConfigSnapshot {
   readonly configuration: Configuration;
   readonly deployments: ReadonlyMap<string, Deployment>;
   readonly keys: KeyRing;
-  readonly limits: RoleLimits;
+  readonly limits: LimitRules;
 }
 
 export function toSnapshot(configuration: Configuration): ConfigSnapshot {
   const deployments = new Map<string, Deployment>();
   for (const [id, entry] of Object.entries(configuration.models)) deployments.set(id, toModel(id, entry));
   for (const [id, entry] of Object.entries(configuration.applications)) deployments.set(id, toApplication(id, entry));
-  return { configuration, deployments, keys: new KeyRing(configuration.keys), limits: new RoleLimits(configuration.roles) };
+  return { configuration, deployments, keys: new KeyRing(configuration.keys), limits: new LimitRules(configuration) };
 }
 
 function toModel(id: string, entry: ModelEntry): Deployment {

@@ -16,7 +16,7 @@ const lookup = {
     list: () => Promise.resolve(deployments),
   } as unknown as Catalog,
   snapshot: { limits: { find: () => [] } } as unknown as ConfigSnapshot,
-  caller: { subject: 'ada', roles: ['default'], chain: null },
+  caller: { subject: 'ada', project: 'p', roles: ['default'], chain: null },
 };
 const isChat = ({ type }: Deployment) => type === 'chat';
 

@@ -2,13 +2,22 @@ import type { Clock } from '#base/time/clock.ts';
 import type { LimitStatus } from './limit-error.ts';
 import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim } from './limit-store.ts';
 import type { Limit } from './limits.ts';
-import { Calendar, type Window } from './windows.ts';
+import { Calendar, type CompleteReset, type PeriodEnds, type Window } from './windows.ts';
 
-/** Limits of a subject on a deployment, and the names of its counters. */
+/** Limits of a call, with the names of their counters. */
 export interface Account {
-  readonly limits: readonly Limit[];
-  readonly subject: string;
-  readonly subjectOnDeployment: string;
+  readonly limits: readonly CountedLimit[];
+  /** Claims of a call, without amounts: one for each kind and holder. */
+  readonly claims: readonly Pick<Claim, 'kind' | 'holder'>[];
+  /** Name of the queue of calls that wait for other calls. */
+  readonly queue: string;
+}
+
+/** A limit with its counter. */
+interface CountedLimit extends Limit {
+  readonly holder: string;
+  /** Index of its claim, or -1. */
+  readonly claim: number;
 }
 
 /** Amounts by kind. */
@@ -40,10 +49,33 @@ export class InvalidAmountError extends Error {
 const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
 const noAmounts: Amounts = { requests: 0, tokens: 0, cost: 0 };
 
-/** Returns the account. Tokens and requests are counted per deployment, and cost over all deployments. */
+const noAccount: Account = { limits: [], claims: [], queue: '' };
+
+/** Returns the account of a subject on a deployment. */
 export function toAccount(subject: string, deployment: string, limits: readonly Limit[]): Account {
-  // IDs of deployments contain no line break, so these names are unique for any subject.
-  return { limits, subject, subjectOnDeployment: `${deployment}\n${subject}` };
+  if (limits.length === 0) return noAccount;
+  const claims: Pick<Claim, 'kind' | 'holder'>[] = [];
+  const toClaim = (kind: Window['kind'], holder: string): number => {
+    if (kind === 'requests') return -1;
+    const index = claims.findIndex((claim) => claim.kind === kind && claim.holder === holder);
+    return index === -1 ? claims.push({ kind, holder }) - 1 : index;
+  };
+  const counted = limits.map((limit): CountedLimit => {
+    const holder = toHolder(limit, subject, limit.isOverall ? undefined : deployment);
+    return { ...limit, holder, claim: toClaim(limit.window.kind, holder) };
+  });
+  return { limits: counted, claims, queue: `${deployment}\n${subject}` };
+}
+
+/**
+ * Returns the name of the counters of a limit. Names are unique, because IDs of deployments contain no line break, and no subject
+ * starts with one.
+ */
+function toHolder({ scope }: Limit, subject: string, deployment: string | undefined): string {
+  if (scope === undefined) return deployment === undefined ? subject : `${deployment}\n${subject}`;
+  const { kind, id, resetAt } = scope;
+  const name = `\n\n${kind}\n${deployment ?? ''}\n${id}`;
+  return resetAt === undefined ? name : `${name}\n\n${resetAt}`;
 }
 
 /** Counts usage in the current periods. Rethrows errors of the store. */
@@ -51,6 +83,7 @@ export class LimitCounters {
   readonly #store: LimitStore;
   readonly #clock: Clock;
   readonly #calendar = new Calendar();
+  readonly #calendars = new WeakMap<CompleteReset, Calendar>();
   readonly #queues: CallQueues<Admission>;
 
   constructor(store: LimitStore, clock: Clock) {
@@ -68,7 +101,7 @@ export class LimitCounters {
     const attempt = () => this.#reserve(account, oneRequest, claims);
     const firstOutcome = await attempt();
     if (!isBlocked(firstOutcome)) return firstOutcome;
-    return this.#queues.enqueue(account.subjectOnDeployment, {
+    return this.#queues.enqueue(account.queue, {
       firstOutcome,
       attempt,
       isBlocked,
@@ -87,45 +120,53 @@ export class LimitCounters {
     const heldClaims = claims.filter(({ amount }) => amount > 0);
     if (counters.length === 0 && heldClaims.length === 0) return;
     await this.#store.settle(counters, { claims: heldClaims, lease });
-    this.#queues.wake(account.subjectOnDeployment);
+    this.#queues.wake(account.queue);
   }
 
   async #reserve(account: Account, amounts: Amounts, claims: readonly RequestedClaim[]): Promise<Admission> {
     const counters = this.#counters(account, amounts);
     const { used, reserved, lease } = await this.#store.reserve(counters, claims);
-    const statuses = counters.map(({ window, total, endsAtMs }, index): LimitStatus => {
-      const claim = claims.findIndex(({ kind }) => kind === window.kind);
-      return { window, total, used: used[index] ?? 0, reserved: reserved[claim] ?? 0, resetsAtMs: endsAtMs };
-    });
+    const statuses = account.limits.map(
+      (limit, index): LimitStatus => ({
+        limit,
+        used: used[index] ?? 0,
+        reserved: reserved[limit.claim] ?? 0,
+        resetsAtMs: counters[index]?.endsAtMs ?? 0,
+      }),
+    );
     return { statuses, claims: { claims, lease } };
   }
 
-  #counters({ limits, subject, subjectOnDeployment }: Account, amounts: Amounts): Counter[] {
-    const ends = this.#calendar.endsAt(this.#clock.epochMs());
-    return limits.map(({ window, total }) => ({
+  #counters({ limits }: Account, amounts: Amounts): Counter[] {
+    const nowMs = this.#clock.epochMs();
+    const ends = this.#calendar.endsAt(nowMs);
+    return limits.map(({ window, total, holder, claim }) => ({
       window,
-      holder: window.kind === 'cost' ? subject : subjectOnDeployment,
-      endsAtMs: ends[window.period],
+      holder,
       total,
+      claim,
+      endsAtMs: (window.reset === undefined ? ends : this.#endsAt(window.reset, nowMs))[window.period],
       amount: Math.min(amounts[window.kind], Number.MAX_SAFE_INTEGER),
     }));
   }
+
+  #endsAt(reset: CompleteReset, nowMs: number): PeriodEnds {
+    const calendar = this.#calendars.get(reset) ?? new Calendar(reset);
+    this.#calendars.set(reset, calendar);
+    return calendar.endsAt(nowMs);
+  }
 }
 
-/** Returns one claim for each kind that a limit bounds. */
+/** Returns the claims of a call with their amounts. */
 function toClaims(
-  { limits, subject, subjectOnDeployment }: Account,
+  account: Account,
   { estimate, chainClaims }: Pick<AdmissionRequest, 'estimate' | 'chainClaims'>,
-): readonly RequestedClaim[] {
-  const claims: RequestedClaim[] = [];
-  for (const kind of ['tokens', 'cost'] as const) {
-    if (!limits.some(({ window }) => window.kind === kind)) continue;
-    const holder = kind === 'cost' ? subject : subjectOnDeployment;
-    let exemptAmount = 0;
-    for (const claim of chainClaims) if (claim.kind === kind && claim.holder === holder) exemptAmount += claim.amount;
-    claims.push({ kind, holder, amount: Math.min(requireAmount(estimate[kind]), Number.MAX_SAFE_INTEGER), exempt: exemptAmount });
-  }
-  return claims;
+): RequestedClaim[] {
+  return account.claims.map(({ kind, holder }) => {
+    let exempt = 0;
+    for (const claim of chainClaims) if (claim.kind === kind && claim.holder === holder) exempt += claim.amount;
+    return { kind, holder, amount: Math.min(requireAmount(estimate[kind]), Number.MAX_SAFE_INTEGER), exempt };
+  });
 }
 
 function requireAmount(amount: number): number {
@@ -136,7 +177,11 @@ function requireAmount(amount: number): number {
 /** Returns whether only reservations block the call. */
 function isBlocked({ statuses }: Admission): boolean {
   let isBlockedByReservations = false;
-  for (const { used, reserved, total } of statuses) {
+  for (const {
+    used,
+    reserved,
+    limit: { total },
+  } of statuses) {
     if (used >= total) return false;
     if (used + reserved >= total) isBlockedByReservations = true;
   }

@@ -5,7 +5,8 @@ import { costWindows, deploymentWindows, type Window } from './windows.ts';
 const nowMs = Date.parse('2026-07-15T10:20:30.400Z');
 
 function status(window: Window, used: number, total: number, resetsInMs = 29_600): LimitStatus {
-  return { window, used, total, reserved: 0, resetsAtMs: nowMs + resetsInMs };
+  const limit = { window, total, isOverall: window.kind === 'cost' };
+  return { limit, used, reserved: 0, resetsAtMs: nowMs + resetsInMs };
 }
 
 const { minute, day, requestMinute, requestHour } = deploymentWindows;

@@ -1,11 +1,10 @@
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
-import { unitsPerUsd } from './limits.ts';
+import { type Limit, type LimitScope, unitsPerUsd } from './limits.ts';
 import type { Window } from './windows.ts';
 
 /** Usage of a limit. */
 export interface LimitStatus {
-  readonly window: Window;
-  readonly total: number;
+  readonly limit: Limit;
   readonly used: number;
   /** Amount reserved for other calls in progress. */
   readonly reserved: number;
@@ -27,22 +26,57 @@ const blockedRetrySeconds = 1;
  * block it, reports the one that resets last. Exhausted limits take precedence.
  */
 export function toLimitError(statuses: readonly LimitStatus[], deployment: string, nowMs: number): ParleyError | undefined {
-  const exhausted = findLastReset(statuses.filter(({ used, total }) => used >= total));
-  const blocking = exhausted ?? findLastReset(statuses.filter(({ used, reserved, total }) => used + reserved >= total));
+  const exhausted = findLastReset(statuses.filter(({ used, limit }) => used >= limit.total));
+  const blocking = exhausted ?? findLastReset(statuses.filter(({ used, reserved, limit }) => used + reserved >= limit.total));
   if (blocking === undefined) return undefined;
-  const { window, used, reserved, total, resetsAtMs } = blocking;
-  const scope = window.kind === 'cost' ? '' : ` on ${deployment}`;
-  const limit = `Your limit of ${formatWithUnit(window, total)} per ${window.period}${scope}`;
+  const { limit, used, reserved, resetsAtMs } = blocking;
+  const { window, total, isOverall } = limit;
+  const amount = `${formatWithUnit(window, total)} per ${window.period}${isOverall ? '' : ` on ${deployment}`}`;
   const counted = `${formatAmount(window, used)} of ${formatAmount(window, total)}`;
   const state =
     exhausted === undefined
-      ? `is reserved for your calls in progress (${counted} used, ${formatAmount(window, reserved)} reserved). Try again when they end. The limit resets`
+      ? `is reserved for ${isOfScope(limit) ? '' : 'your '}calls in progress (${counted} used, ${formatAmount(window, reserved)} reserved). Try again when they end. The limit resets`
       : `is used up (${counted}). It resets`;
   const resets = `in ${toDuration(resetsAtMs - nowMs)}, at ${new Date(resetsAtMs).toISOString().replace('.000Z', 'Z')}`;
-  return new ParleyError(codes[window.kind], `${limit} ${state} ${resets}.`, {
+  return new ParleyError(codes[window.kind], `${formatOwner(limit, amount)} ${state} ${resets}.`, {
     retryAfterSeconds: exhausted === undefined ? blockedRetrySeconds : Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)),
     headers: toLimitHeaders(statuses, nowMs),
+    ...(isOfScope(limit) && {
+      members: { limit: { of: toScopeName(limit), window: toWindowName(limit, deployment), resetsAt: resetsAtMs } },
+    }),
   });
+}
+
+/** Returns whether a limit is one of a project, a key, or a user, and not of the roles of a user. */
+export function isOfScope(limit: Limit): limit is Limit & Required<Pick<Limit, 'scope'>> {
+  return limit.scope !== undefined && limit.scope.kind !== 'role';
+}
+
+/** Returns the public name of a scope, such as `project:search`. Does not contain the digest of a key whose name is its secret. */
+export function toScopeName({ scope }: Required<Pick<Limit, 'scope'>>): string {
+  return isUnnamedKey(scope) ? scope.kind : `${scope.kind}:${scope.id}`;
+}
+
+/** Returns the public name of a window, such as `cost.month` or `tokens.day:gpt`. */
+export function toWindowName({ window, isOverall }: Pick<Limit, 'window' | 'isOverall'>, deployment: string): string {
+  return `${window.kind}.${window.period}${isOverall ? '' : `:${deployment}`}`;
+}
+
+function isUnnamedKey({ kind, id }: LimitScope): boolean {
+  return kind === 'key' && id.startsWith('digest ');
+}
+
+function formatOwner({ scope }: Limit, amount: string): string {
+  switch (scope?.kind) {
+    case 'project':
+      return `The limit of your project ${scope.id}, ${amount},`;
+    case 'key':
+      return isUnnamedKey(scope) ? `The limit of your key, ${amount},` : `The limit of your key ${scope.id}, ${amount},`;
+    case 'user':
+      return `The limit of your user, ${amount},`;
+    default:
+      return `Your limit of ${amount}`;
+  }
 }
 
 function findLastReset(statuses: readonly LimitStatus[]): LimitStatus | undefined {
@@ -51,7 +85,7 @@ function findLastReset(statuses: readonly LimitStatus[]): LimitStatus | undefine
 
 /** Returns the statuses after one more request is counted. */
 export function countRequest(statuses: readonly LimitStatus[]): readonly LimitStatus[] {
-  return statuses.map((status) => (status.window.kind === 'requests' ? { ...status, used: status.used + 1 } : status));
+  return statuses.map((status) => (status.limit.window.kind === 'requests' ? { ...status, used: status.used + 1 } : status));
 }
 
 /**
@@ -62,13 +96,13 @@ export function toLimitHeaders(statuses: readonly LimitStatus[], nowMs: number):
   const headers: Record<string, string> = {};
   const requests = findTightest(statuses, 'requests');
   if (requests !== undefined) {
-    headers['x-ratelimit-limit-requests'] = String(requests.total);
+    headers['x-ratelimit-limit-requests'] = String(requests.limit.total);
     headers['x-ratelimit-remaining-requests'] = String(countRemaining(requests));
     headers['x-ratelimit-reset-requests'] = toDuration(requests.resetsAtMs - nowMs);
   }
   const tokens = findTightest(statuses, 'tokens');
   if (tokens !== undefined) {
-    headers['x-ratelimit-limit-tokens'] = String(tokens.total);
+    headers['x-ratelimit-limit-tokens'] = String(tokens.limit.total);
     headers['x-ratelimit-remaining-tokens'] = String(countRemaining(tokens));
     headers['x-ratelimit-reset-tokens'] = toDuration(tokens.resetsAtMs - nowMs);
   }
@@ -78,7 +112,7 @@ export function toLimitHeaders(statuses: readonly LimitStatus[], nowMs: number):
 function findTightest(statuses: readonly LimitStatus[], kind: Window['kind']): LimitStatus | undefined {
   let tightest: LimitStatus | undefined;
   for (const status of statuses) {
-    if (status.window.kind !== kind) continue;
+    if (status.limit.window.kind !== kind) continue;
     const difference = tightest === undefined ? -1 : countRemaining(status) - countRemaining(tightest);
     const isTighter = difference < 0 || (difference === 0 && status.resetsAtMs > (tightest?.resetsAtMs ?? 0));
     if (isTighter) tightest = status;
@@ -86,8 +120,9 @@ function findTightest(statuses: readonly LimitStatus[], kind: Window['kind']): L
   return tightest;
 }
 
-function countRemaining({ total, used, reserved }: LimitStatus): number {
-  return Math.max(0, total - used - reserved);
+/** Returns the limit minus the used and the reserved amount, at least 0. */
+export function countRemaining({ limit, used, reserved }: LimitStatus): number {
+  return Math.max(0, limit.total - used - reserved);
 }
 
 /** Formats a duration like Go: `120ms`, `12s`, `6m0s`, `48h0m0s`. From one second on, rounds up to seconds. */

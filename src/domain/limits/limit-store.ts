@@ -11,6 +11,8 @@ export interface Counter {
   readonly total: number;
   /** Amount to add. */
   readonly amount: number;
+  /** Index of the claim with the same kind and holder in the operation, or -1. */
+  readonly claim: number;
 }
 
 /** Reservation for a call in progress: its estimated usage. It counts in every window of its kind. */

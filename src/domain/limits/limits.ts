@@ -1,22 +1,114 @@
-import type { RoleEntry } from '#contract/configuration/access.ts';
+import { hasSecretName, type RoleEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { hasLimits, type LimitSettings, type resetKinds } from '#contract/configuration/limits.ts';
 import { defaultRole } from '#contract/roles.ts';
-import { costWindows, deploymentWindows, type Window } from './windows.ts';
+import type { Caller } from '../callers/caller.ts';
+import { toKeyId } from '../callers/key-ring.ts';
+import { type CompleteReset, completeReset, costWindows, deploymentWindows, type Window, withReset } from './windows.ts';
 
 const everyDeployment = '*';
 const noLimits: readonly Limit[] = [];
 /** Number of cost units per USD. Cost is counted in billionths of a USD. */
 export const unitsPerUsd = 1e9;
 
+type ScopeKind = (typeof resetKinds)[number];
+
+/** Part of a caller's usage that is counted as a whole: its project, its key, or its user. */
+export interface LimitScope {
+  /** `role` counts one user under the limits of its roles. */
+  readonly kind: ScopeKind | 'role';
+  /** Name of the project, ID of the key, or user. */
+  readonly id: string;
+  /** Time of the last reset of the counters, as configured. Undefined if there was none. */
+  readonly resetAt: string | undefined;
+}
+
 /** Maximum usage within a window, in the units of its kind. A total of 0 or less denies access. */
 export interface Limit {
   readonly window: Window;
   readonly total: number;
+  /** Whether the usage of all deployments counts together. */
+  readonly isOverall: boolean;
+  /** Undefined for the roles of a user whose counters were never reset. */
+  readonly scope?: LimitScope;
+}
+
+/** Part of a caller that determines its limits. */
+export type LimitedCaller = Pick<Caller, 'subject' | 'project' | 'roles' | 'configuredKey'>;
+
+/** Limits of a configuration: those of roles, projects, keys, and users. */
+export class LimitRules {
+  readonly #roles: RoleLimits;
+  readonly #scopes: Readonly<Record<ScopeKind, ReadonlyMap<string, LimitSet>>>;
+  readonly #resets: Configuration['limitResets'];
+  readonly #hasScopes: boolean;
+
+  constructor(configuration: Pick<Configuration, 'roles' | 'projects' | 'users' | 'keys' | 'limitResets'>) {
+    const { roles, projects, users, keys, limitResets } = configuration;
+    this.#roles = new RoleLimits(roles);
+    this.#resets = limitResets;
+    const toSets = (kind: ScopeKind, entries: readonly (readonly [id: string, entry: LimitSettings, name?: string])[]) =>
+      new Map(entries.map(([id, entry, name = id]) => [id, toLimitSet(entry, this.#toScope(kind, name))]));
+    const listLimited = <Entry extends LimitSettings>(section: Readonly<Record<string, Entry>>) =>
+      Object.entries(section).filter(([, entry]) => hasLimits(entry));
+    this.#scopes = {
+      project: toSets('project', listLimited(projects)),
+      key: toSets(
+        'key',
+        listLimited(keys).map(([name, entry]) => [
+          toKeyId(name, entry),
+          entry,
+          hasSecretName(entry) ? toKeyId(name, entry) : name,
+        ]),
+      ),
+      user: toSets('user', listLimited(users)),
+    };
+    this.#hasScopes = Object.keys(limitResets).length + Math.max(...Object.values(this.#scopes).map(({ size }) => size)) > 0;
+  }
+
+  /**
+   * Returns the limits for a caller on a deployment: those of its roles, its user, its key, and its project. All of them apply.
+   * An empty list means unlimited.
+   */
+  find(caller: LimitedCaller, deployment: string): readonly Limit[] {
+    const roleLimits = this.#roles.find(caller.roles, deployment);
+    if (!this.#hasScopes) return roleLimits;
+    const { subject, project, configuredKey } = caller;
+    const { user, key, project: projects } = this.#scopes;
+    return [
+      ...this.#withUserReset(roleLimits, subject),
+      ...getLimits(user.get(subject), deployment),
+      ...(configuredKey === undefined ? noLimits : getLimits(key.get(configuredKey.id), deployment)),
+      ...getLimits(projects.get(project), deployment),
+    ];
+  }
+
+  /** Returns the limits of the roles of a user on a deployment. */
+  findOfRoles(subject: string, roles: readonly string[], deployment: string): readonly Limit[] {
+    return this.#withUserReset(this.#roles.find(roles, deployment), subject);
+  }
+
+  /** Returns the limits of a project, a key, or a user on a deployment. `id` is the ID of `toKeyId` for a key. */
+  findOfScope(kind: ScopeKind, id: string, deployment: string): readonly Limit[] {
+    return getLimits(this.#scopes[kind].get(id), deployment);
+  }
+
+  #withUserReset(limits: readonly Limit[], subject: string): readonly Limit[] {
+    const scope = limits.length === 0 ? undefined : this.#toScope('user', subject);
+    if (scope?.resetAt === undefined) return limits;
+    const roleScope: LimitScope = { ...scope, kind: 'role' };
+    return limits.map((limit) => ({ ...limit, scope: roleScope }));
+  }
+
+  #toScope(kind: ScopeKind, id: string): LimitScope {
+    const name = `${kind}:${id}`;
+    return { kind, id, resetAt: Object.hasOwn(this.#resets, name) ? this.#resets[name]?.at : undefined };
+  }
 }
 
 /** Limits that a configuration sets for roles. */
 export class RoleLimits {
-  readonly #roles: ReadonlyMap<string, RoleLimitSet>;
+  readonly #roles: ReadonlyMap<string, LimitSet>;
 
   constructor(roles: Configuration['roles']) {
     const fallback = roles[defaultRole];
@@ -39,7 +131,7 @@ export class RoleLimits {
 
   #findForRole(role: string, deployment: string): readonly Limit[] | undefined {
     const limits = this.#roles.get(role) ?? this.#roles.get(defaultRole);
-    return limits && (limits.byDeployment.get(deployment) ?? limits.byDefault);
+    return limits && getLimits(limits, deployment);
   }
 }
 
@@ -48,29 +140,53 @@ export function findDenyingLimit(limits: readonly Limit[]): Limit | undefined {
   return limits.find(({ total }) => total <= 0);
 }
 
-interface RoleLimitSet {
+interface LimitSet {
   readonly byDeployment: ReadonlyMap<string, readonly Limit[]>;
   readonly byDefault: readonly Limit[];
 }
 
+function getLimits(set: LimitSet | undefined, deployment: string): readonly Limit[] {
+  return set === undefined ? noLimits : (set.byDeployment.get(deployment) ?? set.byDefault);
+}
+
 /** Resolves entries in this order: the role's entry for the deployment, its `*` entry, the entries of the fallback. */
-function toRoleLimitSet(entry: RoleEntry, fallback: RoleEntry | undefined): RoleLimitSet {
-  const cost = toLimits(costWindows, entry.costLimit ?? fallback?.costLimit ?? {}, unitsPerUsd);
-  const entries = entry.limits[everyDeployment] === undefined ? { ...fallback?.limits, ...entry.limits } : entry.limits;
+function toRoleLimitSet(entry: RoleEntry, fallback: RoleEntry | undefined): LimitSet {
+  const costLimit = entry.costLimit ?? fallback?.costLimit;
+  const limits = entry.limits[everyDeployment] === undefined ? { ...fallback?.limits, ...entry.limits } : entry.limits;
+  return toLimitSet({ limits, ...(costLimit && { costLimit }) }, undefined);
+}
+
+function toLimitSet({ limits = {}, totals = {}, costLimit = {}, reset }: LimitSettings, scope: LimitScope | undefined): LimitSet {
+  const options = { reset: completeReset(reset), ...(scope && { scope }) };
+  const overall = [
+    ...toLimits(deploymentWindows, totals, { ...options, isOverall: true, units: 1 }),
+    ...toLimits(costWindows, costLimit, { ...options, isOverall: true, units: unitsPerUsd }),
+  ];
   const byDeployment = new Map(
-    Object.entries(entries).map(([id, limit]) => [id, [...toLimits(deploymentWindows, limit, 1), ...cost]]),
+    Object.entries(limits).map(([id, limit]) => [
+      id,
+      [...toLimits(deploymentWindows, limit, { ...options, isOverall: false, units: 1 }), ...overall],
+    ]),
   );
-  return { byDeployment, byDefault: byDeployment.get(everyDeployment) ?? cost };
+  return { byDeployment, byDefault: byDeployment.get(everyDeployment) ?? overall };
+}
+
+interface LimitOptions extends Pick<Limit, 'isOverall' | 'scope'> {
+  readonly reset: CompleteReset | undefined;
+  /** Units of the counters per unit of the configuration. */
+  readonly units: number;
 }
 
 function toLimits<Key extends string>(
   windows: Readonly<Record<Key, Window>>,
   totals: Partial<Record<Key, number>>,
-  units: number,
+  { reset, units, isOverall, scope }: LimitOptions,
 ): Limit[] {
   return (Object.entries(windows) as [Key, Window][]).flatMap(([key, window]) => {
     const total = totals[key];
-    return total === undefined ? [] : [{ window, total: Math.round(total * units) }];
+    return total === undefined
+      ? []
+      : [{ window: withReset(window, reset), total: Math.round(total * units), isOverall, ...(scope && { scope }) }];
   });
 }
 

@@ -280,7 +280,7 @@ export class RuntimeEntries {
     if (ownErrors.length > 0) throw toInvalidError(ownErrors);
     const dangling = 'errors' in checked || writes.length === written.length ? [] : this.#findNewDangling(checked.warnings);
     const uses = [...errors, ...dangling];
-    const blocking = [...uses.map(({ path }) => path), ...this.#findRoleUses(writes, next)];
+    const blocking = [...uses.map(({ path }) => path), ...this.#findNameUses(writes, next)];
     if (!isForced && blocking.length > 0) throw toInUseError(blocking.filter((path) => findWritten(path) === undefined));
     const after = 'errors' in checked ? activateLayers(this.#files, next, check).valid : checked;
     this.#requireSameFirstProvider(after.configuration);
@@ -315,14 +315,21 @@ export class RuntimeEntries {
     );
   }
 
-  /** Returns the paths of keys that have a role which is deleted. Without its entry, such a key has the limits of `default`. */
-  #findRoleUses(writes: readonly EntryWrite[], next: ReadonlyMap<string, RuntimeEntry>): readonly string[] {
-    const deletedRoles = new Set(writes.filter(({ kind, after }) => kind === 'roles' && after === undefined).map(({ id }) => id));
-    if (deletedRoles.size === 0) return [];
+  /**
+   * Returns the paths of keys that have a role or a project which is deleted. Without its entry, such a key would have other limits:
+   * those of `default` instead of a role, and none instead of a project.
+   */
+  #findNameUses(writes: readonly EntryWrite[], next: ReadonlyMap<string, RuntimeEntry>): readonly string[] {
+    const findDeleted = (kind: EntryRef['kind']) =>
+      new Set(writes.filter((write) => write.kind === kind && write.after === undefined).map(({ id }) => id));
+    const [deletedRoles, deletedProjects] = [findDeleted('roles'), findDeleted('projects')];
+    if (deletedRoles.size + deletedProjects.size === 0) return [];
     const keys = [...next.values()].filter(({ kind }) => kind === 'keys').map(({ id, value }) => [id, value] as const);
     return [...Object.entries(this.#files.configuration.keys), ...keys]
-      .filter(([, { role, roles }]) =>
-        [role, ...(Array.isArray(roles) ? roles : [])].some((name) => deletedRoles.has(String(name))),
+      .filter(
+        ([, { role, roles, project }]) =>
+          deletedProjects.has(String(project)) ||
+          [role, ...(Array.isArray(roles) ? roles : [])].some((name) => deletedRoles.has(String(name))),
       )
       .map(([id]) => toVisibleKeyPath(this.#files.configuration.keys, id));
   }

@@ -8,7 +8,6 @@ import type {
   ReserveOutcome,
   StoredCounter,
 } from '#domain/limits/limit-store.ts';
-import type { Window } from '#domain/limits/windows.ts';
 
 interface MemoryCounter extends CounterState {
   used: number;
@@ -25,7 +24,8 @@ interface CountedPeriod {
 
 /** Counters of one node in memory. When the next period of a window starts, all its counters are dropped together. */
 export class MemoryLimitStore implements LimitStore {
-  readonly #periods = new Map<Window, CountedPeriod>();
+  /** By the names of their windows. */
+  readonly #periods = new Map<string, CountedPeriod>();
   readonly #onChange: (() => void) | undefined;
   #changed: MemoryCounter[] = [];
 
@@ -41,10 +41,7 @@ export class MemoryLimitStore implements LimitStore {
     const memoryCounters = counters.map((counter) => this.#getCounter(counter));
     const used = memoryCounters.map((counted) => counted.used);
     const reserved = claims.map((claim) => Math.max(0, this.#getClaimed(claim) - claim.exempt));
-    const isWithinLimits = counters.every(({ window, total }, index) => {
-      const claim = claims.findIndex(({ kind }) => kind === window.kind);
-      return (used[index] ?? 0) + (reserved[claim] ?? 0) < total;
-    });
+    const isWithinLimits = counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
     if (isWithinLimits) {
       for (const [index, { amount }] of counters.entries()) this.#add(memoryCounters[index], amount);
       for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#getClaimed(claim) + claim.amount);
@@ -60,7 +57,7 @@ export class MemoryLimitStore implements LimitStore {
   /** Adds counters that an earlier process or another node stored. */
   restore(stored: readonly StoredCounter[]): void {
     for (const state of stored) {
-      if ((this.#periods.get(state.window)?.endsAtMs ?? 0) > state.endsAtMs) continue;
+      if ((this.#periods.get(state.window.name)?.endsAtMs ?? 0) > state.endsAtMs) continue;
       const counted = this.#getCounter(state);
       counted.used = toSafeInteger(counted.used + state.used);
       counted.usedByPeers = state.used - state.ownUsed;
@@ -86,7 +83,7 @@ export class MemoryLimitStore implements LimitStore {
   /** Marks counters as changed again, for example because they could not be saved. */
   markChanged(states: readonly CounterState[]): void {
     for (const state of states)
-      if (this.#periods.get(state.window)?.endsAtMs === state.endsAtMs) this.#recordChange(this.#getCounter(state));
+      if (this.#periods.get(state.window.name)?.endsAtMs === state.endsAtMs) this.#recordChange(this.#getCounter(state));
   }
 
   #add(counted: MemoryCounter | undefined, amount: number): void {
@@ -111,10 +108,10 @@ export class MemoryLimitStore implements LimitStore {
   }
 
   #getCounter({ window, endsAtMs, holder }: Omit<CounterState, 'used'>): MemoryCounter {
-    let period = this.#periods.get(window);
+    let period = this.#periods.get(window.name);
     if (period?.endsAtMs !== endsAtMs) {
       period = { endsAtMs, byHolder: new Map() };
-      this.#periods.set(window, period);
+      this.#periods.set(window.name, period);
     }
     let counted = period.byHolder.get(holder);
     if (counted === undefined) {

@@ -57,14 +57,8 @@ export class RedisLimitStore implements LimitStore {
     ];
     const args: ScriptArguments = [claims.length, lease, this.#leaseMs];
     for (const { amount, exempt } of claims) args.push(amount, exempt);
-    for (const { window, total, amount, endsAtMs } of counters) {
-      args.push(
-        Math.min(total, Number.MAX_VALUE),
-        amount,
-        this.#getLifetimeMs(endsAtMs),
-        claims.findIndex(({ kind }) => kind === window.kind) + 1,
-      );
-    }
+    for (const { total, amount, endsAtMs, claim } of counters)
+      args.push(Math.min(total, Number.MAX_VALUE), amount, this.#getLifetimeMs(endsAtMs), claim + 1);
     const [usedBefore, reserved] = await this.#abandonOnError(
       this.#link.run((redis) => redis.parleyReserve(keys.length, ...keys, ...args)),
     );
@@ -113,7 +107,7 @@ function createNamer(): ToName {
 }
 
 function toKey({ window, holder, endsAtMs }: Counter, toName: ToName): string {
-  return `${prefix}:${window.kind}:${window.period}:${endsAtMs}:${toName(holder)}`;
+  return `${prefix}:${window.name.replaceAll('/', ':')}:${endsAtMs}:${toName(holder)}`;
 }
 
 function toClaimKey({ kind, holder }: Claim, toName: ToName): string {

@@ -4,7 +4,7 @@ import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts'
 import { deploymentWindows } from '#domain/limits/windows.ts';
 
 const maxRatingsPerDay = 500;
-const limits = [{ window: deploymentWindows.requestDay, total: maxRatingsPerDay }];
+const limits = [{ window: deploymentWindows.requestDay, total: maxRatingsPerDay, isOverall: false }];
 /** Ratings are counted on all deployments together. No deployment has an empty ID. */
 const everyDeployment = '';
 
@@ -23,7 +23,7 @@ export class RatingQuota {
     const entry = { estimate: { tokens: 0, cost: 0 }, chainClaims: [], isClientConnected: () => true };
     const { statuses } = await this.#counters.admit(toAccount(subject, everyDeployment, limits), entry);
     const [status] = statuses;
-    if (status === undefined || status.used < status.total) return;
+    if (status === undefined || status.used < maxRatingsPerDay) return;
     const at = new Date(status.resetsAtMs).toISOString().replace('.000Z', 'Z');
     const message = `Your limit of ${maxRatingsPerDay} ratings per day is used up. It resets at ${at}.`;
     const retryAfterSeconds = Math.ceil((status.resetsAtMs - this.#clock.epochMs()) / 1000);

@@ -1,7 +1,9 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { toStatsName, windows } from '#domain/limits/windows.ts';
+import { limitUsage } from '../http/openapi/limit-usage.ts';
 import {
   type ApiOperation,
+  buildArray,
   buildList,
   buildObject,
   buildOptionalObject,
@@ -35,7 +37,17 @@ const statsNames = windows.map(toStatsName);
 
 const limitStats: NamedSchema = {
   name: 'LimitStats',
-  schema: { type: 'object', required: statsNames, properties: Object.fromEntries(statsNames.map((name) => [name, windowStats])) },
+  schema: {
+    type: 'object',
+    required: statsNames,
+    properties: {
+      ...Object.fromEntries(statsNames.map((name) => [name, windowStats])),
+      scopes: {
+        ...buildArray(limitUsage),
+        description: 'Limits of the project, the key, and the user. Absent if there are none.',
+      },
+    },
+  },
 };
 
 const userInfo: NamedSchema = {
@@ -99,7 +111,7 @@ export const callerOperations: readonly ApiOperation[] = [
     id: 'getLimits',
     tag: 'Limits',
     summary: 'Returns the limits and the usage of the caller on a deployment',
-    description: 'Costs are the sum over all deployments.',
+    description: 'Costs are the sum over all deployments. The windows contain the limits of the roles.',
     parameters: [inDeploymentPath()],
     responses: [{ status: 200, description: 'The windows.', content: json(limitStats) }],
     errors,

@@ -14,7 +14,8 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findFeatureAddress } from '#domain/deployments/features.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
-import type { LimitStatus } from '#domain/limits/limit-error.ts';
+import { isOfScope, type LimitStatus, toScopeName } from '#domain/limits/limit-error.ts';
+import { toLimitUsage } from '#domain/limits/limit-usage.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/passage-index.ts';
@@ -55,8 +56,13 @@ type View = (deps: CallerRoutesDeps, usable: Usable) => unknown;
 
 const views: Readonly<Record<string, View>> = {
   async limits({ counters, clock }, { caller, deployment, snapshot }) {
-    const limits = snapshot.limits.find(caller.roles, deployment.id);
-    return toLimitStats(await counters.read(toAccount(caller.subject, deployment.id, limits)), clock.epochMs());
+    const limits = snapshot.limits.find(caller, deployment.id);
+    const statuses = await counters.read(toAccount(caller.subject, deployment.id, limits));
+    const scopes = statuses.flatMap((status) =>
+      isOfScope(status.limit) ? [{ of: toScopeName(status.limit), ...toLimitUsage(status, deployment.id) }] : [],
+    );
+    const roleStatuses = statuses.filter(({ limit }) => !isOfScope(limit));
+    return { ...toLimitStats(roleStatuses, clock.epochMs()), ...(scopes.length > 0 && { scopes }) };
   },
   documents: async ({ documents }, { caller, deployment }) => toDocumentList(await documents(deployment), { caller, deployment }),
   configuration: getConfiguration,
@@ -146,20 +152,20 @@ interface WindowStats {
 }
 
 /**
- * Returns the usage of every window by field name, such as `minuteTokenStats`. A window without a limit has no total and is not
+ * Returns the usage of every window of the roles by field name, such as `minuteTokenStats`. A window without a limit has no total and is not
  * counted.
  */
 function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): Record<string, WindowStats> {
   const ends = periodEnds(nowMs);
   return Object.fromEntries(
     windows.map((window) => {
-      const status = statuses.find((candidate) => candidate.window === window);
+      const status = statuses.find(({ limit }) => limit.window === window);
       const units = window.kind === 'cost' ? unitsPerUsd : 1;
       const stats: WindowStats =
         status === undefined
           ? { total: null, used: 0, resetsAt: ends[window.period] }
           : {
-              total: status.total / units,
+              total: status.limit.total / units,
               used: status.used / units,
               ...(status.reserved > 0 && { reserved: status.reserved / units }),
               resetsAt: status.resetsAtMs,

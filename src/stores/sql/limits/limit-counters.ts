@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '#base/json/json.ts';
 import type { CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
-import { periodEnds, type Window, windows } from '#domain/limits/windows.ts';
+import { parseWindowName, periodEnds, type Window } from '#domain/limits/windows.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { LimitCounterRow } from './limit-counter-tables.ts';
 
 const rowsPerStatement = 500;
 const rowsPerPage = 5000;
 const sweepMs = 60_000;
-
-const windowsByName = new Map(windows.map((window) => [toName(window), window]));
 
 /** Counters of nodes without Redis, one row per node, window, and holder. A node writes only its own rows. */
 export class SqlLimitCounters implements CounterArchive {
@@ -24,13 +22,13 @@ export class SqlLimitCounters implements CounterArchive {
   }
 
   async load(nowMs: number): Promise<readonly StoredCounter[]> {
-    const ends = periodEnds(nowMs);
+    const findWindow = createWindowFinder(nowMs);
     const sums = new Map<string, { -readonly [Key in keyof StoredCounter]: StoredCounter[Key] }>();
     for (let last = ''; ; ) {
       const rows = await this.#readPage(last, nowMs);
       for (const { period, holder, ends_at_ms, owner, used } of rows) {
-        const window = windowsByName.get(period);
-        if (window === undefined || ends[window.period] !== ends_at_ms) continue;
+        const { window, endsAtMs } = findWindow(period);
+        if (window === undefined || endsAtMs !== ends_at_ms) continue;
         const key = `${period} ${holder}`;
         const sum = sums.get(key) ?? { window, holder: String(parseJson(holder)), endsAtMs: ends_at_ms, used: 0, ownUsed: 0 };
         sum.used += used;
@@ -96,13 +94,28 @@ export class SqlLimitCounters implements CounterArchive {
 }
 
 function toRow(owner: string, { window, holder, endsAtMs, used }: CounterState): LimitCounterRow {
-  const period = toName(window);
+  const period = window.name;
   // JSON escapes characters that a database rejects in text.
   const text = JSON.stringify(holder);
   const id = createHash('sha256').update(`${owner}\n${period}\n${text}`).digest('base64url');
   return { id, owner, period, holder: text, ends_at_ms: endsAtMs, used };
 }
 
-function toName({ kind, period }: Window): string {
-  return `${kind}/${period}`;
+interface CurrentWindow {
+  readonly window?: Window;
+  /** End of its current period. */
+  readonly endsAtMs?: number;
+}
+
+/** Returns a function that returns the window with a name, which reads each name once. */
+function createWindowFinder(nowMs: number): (name: string) => CurrentWindow {
+  const windowsByName = new Map<string, CurrentWindow>();
+  return (name) => {
+    const found = windowsByName.get(name);
+    if (found !== undefined) return found;
+    const window = parseWindowName(name);
+    const current = window === undefined ? {} : { window, endsAtMs: periodEnds(nowMs, window.reset)[window.period] };
+    windowsByName.set(name, current);
+    return current;
+  };
 }
