@@ -99,6 +99,14 @@ const entryRoutes = entryKindNames.flatMap((kind): Row[] => {
     { route: `DELETE ${url}`, toRequest: () => ({ method: 'DELETE', path }), outcomes: byOwner(noEntry) },
   ];
 });
+const limitRoutes = (['projects', 'keys', 'users'] as const).flatMap((kind): Row[] => {
+  const [url, path] = [`/v1/admin/${kind}/:entry`, `/v1/admin/${kind}/none`];
+  const found = byOwner(kind === 'users' ? 200 : noEntry);
+  return [
+    { route: `GET ${url}/usage`, toRequest: get(`${path}/usage`), outcomes: found },
+    { route: `POST ${url}/reset`, toRequest: post(`${path}/reset`, undefined), outcomes: found },
+  ];
+});
 const changeRoutes: readonly Row[] = [
   { route: 'POST /v1/admin/keys', toRequest: post('/v1/admin/keys', {}), outcomes: byOwner('400 invalid_request') },
   { route: 'POST /v1/admin/keys/:entry/rotate', toRequest: post('/v1/admin/keys/none/rotate', {}), outcomes: byOwner(noEntry) },
@@ -397,6 +405,7 @@ const table: readonly Row[] = [
     (name): Row => ({ route: `GET /v1/admin/${name}`, toRequest: get(`/v1/admin/${name}`), outcomes: byOwner(200) }),
   ),
   ...entryRoutes,
+  ...limitRoutes,
   ...changeRoutes,
   ...scimRoutes,
   {

@@ -5,9 +5,11 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
 import type { NodeRecord } from '#domain/administration/node-record.ts';
+import { isTagName } from '#contract/tags.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/read-request.ts';
@@ -20,6 +22,7 @@ const auditLimits = { most: 500, otherwise: 50 };
 
 export interface AdminDeps {
   readonly identify: Identify;
+  readonly snapshot: () => ConfigSnapshot;
   readonly journal: Journal;
   readonly readNode: () => NodeReport;
   /** The running nodes. If undefined, the list of nodes is empty. */
@@ -34,15 +37,15 @@ export interface AdminDeps {
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const { journal, readNode, nodes, clock } = deps;
   app.get('/v1/admin/usage', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
     const query = request.query as Query;
     const kind = readText(query, 'kind');
+    await requireReader(deps, request, reply, kind === undefined ? readText(query, 'project') : undefined);
     if (kind === 'rate') return readRatings(journal, query);
     if (kind !== undefined)
       throw createRequestError('kind', 'must be rate or absent. If it is absent, the response has tokens and costs');
     const scope = {
       subject: undefined,
-      keys: ['day', 'deployment', 'user', 'project', 'session'],
+      keys: ['day', 'deployment', 'user', 'project', 'key', 'session'],
       nowMs: clock.epochMs(),
     } as const;
     return sendUsage(journal, query, { scope, reply });
@@ -123,9 +126,53 @@ export async function requireAdmin(
 ): Promise<Caller> {
   const caller = await identifyCaller(deps, request, reply);
   rejectPerRequestKey(caller, 'administer');
-  if (caller.roles.includes(adminRole) || (use === 'reads' && caller.roles.includes(auditorRole))) return caller;
-  const roles = use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole;
-  throw new ParleyError('access_denied', `This requires the role ${roles}, which your key or token does not have.`);
+  if (canAdminister(caller, use)) return caller;
+  throw createRoleError(use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole);
+}
+
+function canAdminister({ roles }: Caller, use: 'reads' | 'changes'): boolean {
+  return roles.includes(adminRole) || (use === 'reads' && roles.includes(auditorRole));
+}
+
+function createRoleError(roles: string): ParleyError {
+  return new ParleyError('access_denied', `This requires the role ${roles}, which your key or token does not have.`);
+}
+
+/** Like `requireAdmin` for reads, but also admits the owners of a project. */
+export async function requireReader(
+  deps: Pick<AdminDeps, 'identify' | 'snapshot'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  project: string | undefined,
+): Promise<Caller> {
+  const caller = await identifyCaller(deps, request, reply);
+  rejectPerRequestKey(caller, 'read the usage of a project');
+  const isOwner = project !== undefined && ownsProject(deps.snapshot(), caller, project);
+  if (isOwner || canAdminister(caller, 'reads')) return caller;
+  throw createRoleError(`${adminRole} or ${auditorRole}, or an owner of the project`);
+}
+
+/**
+ * Returns the caller, whose role is `admin`, or who owns a project. Throws `access_denied` for other callers, and for per-request
+ * keys and keys of users.
+ */
+export async function requireKeyCreator(
+  deps: Pick<AdminDeps, 'identify' | 'snapshot'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<{ readonly caller: Caller; readonly isAdmin: boolean }> {
+  const caller = await identifyCaller(deps, request, reply);
+  rejectPerRequestKey(caller, 'create keys');
+  if (canAdminister(caller, 'changes')) return { caller, isAdmin: true };
+  const snapshot = deps.snapshot();
+  const ownedProject = Object.keys(snapshot.configuration.projects).find((name) => ownsProject(snapshot, caller, name));
+  if (ownedProject !== undefined && caller.userKey === undefined) return { caller, isAdmin: false };
+  throw createRoleError(`${adminRole}, or an owner of the project who signs in`);
+}
+
+/** Returns whether the configuration lists a user as an owner of a project. */
+export function ownsProject({ configuration: { projects } }: ConfigSnapshot, { subject }: Caller, project: string): boolean {
+  return Object.hasOwn(projects, project) && projects[project]?.owners?.includes(subject) === true;
 }
 
 async function identifyCaller(
@@ -158,11 +205,27 @@ function toRatingItem({ id, atMs, subject, object, requestId, details }: AuditRe
 }
 
 /** Grouping keys of the query, mapped to field names of records. */
-const keysByName = { day: 'day', deployment: 'deployment', user: 'subject', project: 'project', session: 'session' } as const;
+const keysByName = {
+  day: 'day',
+  deployment: 'deployment',
+  user: 'subject',
+  project: 'project',
+  key: 'keyId',
+  session: 'session',
+} as const;
 type KeyName = keyof typeof keysByName;
 
+const tagStart = 'tag:';
+const maxTagKeys = 4;
+
+/** A grouping key, as the query names it and as records do. */
+interface GroupKey {
+  readonly name: string;
+  readonly key: UsageKey;
+}
+
 interface UsageQuery extends Days {
-  readonly by: readonly KeyName[];
+  readonly by: readonly GroupKey[];
   readonly limit: number;
 }
 
@@ -180,13 +243,17 @@ interface UsageScope {
 }
 
 /** Returns sums of usage as the API shows them, with the total of all rows. Throws `invalid_request` or StoreError. */
-async function readUsage(journal: Journal, query: Query, scope: UsageScope): Promise<Rows & Pick<UsageQuery, 'by'>> {
+async function readUsage(
+  journal: Journal,
+  query: Query,
+  scope: UsageScope,
+): Promise<Rows & { readonly by: readonly string[] }> {
   const { from, to, by, limit, filter } = readUsageQuery(query, scope);
-  const sums = await journal.sumUsage<UsageKey>({ ...filter, by: by.map((name) => keysByName[name]), limit: limit + 1 });
+  const sums = await journal.sumUsage<UsageKey>({ ...filter, by: by.map(({ key }) => key), limit: limit + 1 });
   const [total] = await journal.sumUsage({ ...filter, by: [] });
   return {
     object: 'list',
-    ...{ from, to, by },
+    ...{ from, to, by: by.map(({ name }) => name) },
     data: sums.slice(0, limit).map((sum) => ({ ...toKeys(sum, by), ...toAmounts(sum) })),
     total: total && toAmounts(total),
     isCut: sums.length > limit,
@@ -196,7 +263,7 @@ async function readUsage(journal: Journal, query: Query, scope: UsageScope): Pro
 /** Returns all sums that the query selects, ordered by its keys, page by page. Throws `invalid_request`. */
 function exportUsage(journal: Journal, query: Query, scope: UsageScope): Table<object> {
   const { by, filter } = readUsageQuery(query, scope);
-  const keys: readonly UsageKey[] = by.map((name) => keysByName[name]);
+  const keys = by.map(({ key }) => key);
   async function* readPages(): AsyncGenerator<readonly object[]> {
     let after: UsageSum<UsageKey> | undefined;
     do {
@@ -208,7 +275,7 @@ function exportUsage(journal: Journal, query: Query, scope: UsageScope): Table<o
       after = sums.length < exportedPage ? undefined : sums.at(-1);
     } while (after !== undefined);
   }
-  return { columns: [...by, ...amountColumns], pages: readPages() };
+  return { columns: [...by.map(({ name }) => name), ...amountColumns], pages: readPages() };
 }
 
 function readUsageQuery(query: Query, { subject, keys, nowMs }: UsageScope) {
@@ -222,15 +289,23 @@ function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): Us
   return { ...readDays(query, nowMs), by: readKeys(query, keys), limit: readLimit(query, limits) };
 }
 
-function readKeys(query: Query, keys: readonly KeyName[]): readonly KeyName[] {
+/** Tags are keys only where users are, because other users can read no tags. */
+function readKeys(query: Query, keys: readonly KeyName[]): readonly GroupKey[] {
   const names = new Set((readText(query, 'by') ?? 'day').split(','));
-  const knownKeys = keys.filter((key) => names.has(key));
-  if (knownKeys.length < names.size) throw createRequestError('by', `must be a comma-separated list of ${keys.join(', ')}`);
-  return knownKeys;
+  const groupKeys: GroupKey[] = keys.filter((key) => names.has(key)).map((name) => ({ name, key: keysByName[name] }));
+  const allowsTags = keys.includes('user');
+  const tags = [...names].filter((name) => allowsTags && name.startsWith(tagStart) && isTagName(name.slice(tagStart.length)));
+  for (const name of tags) groupKeys.push({ name, key: name as UsageKey });
+  if (groupKeys.length < names.size || tags.length > maxTagKeys)
+    throw createRequestError(
+      'by',
+      `must be a comma-separated list of ${keys.join(', ')}${allowsTags ? `, and at most ${maxTagKeys} tags such as tag:team` : ''}`,
+    );
+  return groupKeys;
 }
 
-function toKeys(sum: UsageSum<UsageKey>, by: readonly KeyName[]): object {
-  return Object.fromEntries(by.map((name) => [name, sum[keysByName[name]]]));
+function toKeys(sum: UsageSum<UsageKey>, by: readonly GroupKey[]): object {
+  return Object.fromEntries(by.map(({ name, key }) => [name, sum[key]]));
 }
 
 function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }: UsageAmounts): object {

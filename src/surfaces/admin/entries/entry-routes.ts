@@ -13,6 +13,7 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { EntryRef, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { hashKey } from '#domain/callers/user-key-form.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { Journal, RecordAudit } from '#domain/usage/journal.ts';
 import { toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
@@ -34,6 +35,7 @@ import { requireAdmin } from '../routes.ts';
 
 export interface EntryDeps {
   readonly identify: Identify;
+  readonly snapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly entries: RuntimeEntries;
   readonly journal: Pick<Journal, 'readKeyUses'>;
@@ -139,6 +141,10 @@ function isNumbered(kind: EntryKind, entry: JsonObject): boolean {
 }
 
 /** Returns the name of the entry of the files that the API shows under an ID. */
+export function findFileName({ entries }: Pick<EntryDeps, 'entries'>, entry: EntryRef): string | undefined {
+  return findFileEntry(getFileSection(entries, entry.kind), entry);
+}
+
 function findFileEntry(section: Readonly<Record<string, JsonObject>>, { kind, id }: EntryRef): string | undefined {
   const named = Object.hasOwn(section, id) ? section[id] : undefined;
   if (named !== undefined && !isNumbered(kind, named)) return id;
@@ -327,7 +333,8 @@ export async function readBody({ raw }: FastifyRequest, maxBytes: number, bounds
   return (await readJsonBody(raw, maxBytes, bounds))();
 }
 
-function readId({ params }: FastifyRequest): string {
+/** Returns the ID of an entry in the path. Throws `invalid_request`. */
+export function readId({ params }: FastifyRequest): string {
   const { entry } = params as { entry: string };
   if (isEntryId(entry)) return entry;
   throw createRequestError('id', 'must be the ID of an entry, percent-encoded');
@@ -353,7 +360,8 @@ export function requireRuntimeEntry({ find, isInFiles }: EntryView, entry: Entry
   throw isInFiles(entry) ? configuredInFile(entry) : notFound(entry);
 }
 
-function notFound({ kind, id }: EntryRef): ParleyError {
+/** Returns the error for an entry that does not exist. */
+export function notFound({ kind, id }: EntryRef): ParleyError {
   return new ParleyError('entry_not_found', `There is no ${entryKinds[kind].name} ${id}. GET /v1/admin/${kind} lists all.`);
 }
 

@@ -3,15 +3,20 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
+import { adminRole, auditorRole, defaultRole } from '#contract/roles.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import { createAdminKey } from '#domain/callers/user-key-form.ts';
 import type { FirstStart } from '#services/administration/first-start.ts';
+import type { RuntimeEntry } from '#domain/administration/entry-store.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { requireAdmin } from '../routes.ts';
+import { ownsProject, requireAdmin, requireKeyCreator } from '../routes.ts';
 import { change, type EntryDeps, readBody, requireRuntimeEntry } from './entry-routes.ts';
 
 const newKeyShape = Compile(NewAdminKey);
@@ -19,6 +24,10 @@ const rotationShape = Compile(AdminKeyRotation);
 const firstStartShape = Compile(FirstStartBody);
 const { maxBytes } = storedEntries.adminKey;
 const firstStartAuthor = `${subjectPrefixes.service}first-start`;
+/** Maximum number of keys of a project that were created at run time, for owners who create another one. */
+const maxOwnerKeys = 100;
+
+type NewKey = Static<typeof NewAdminKey>;
 
 export interface KeyDeps extends EntryDeps {
   readonly firstStart: FirstStart;
@@ -46,14 +55,44 @@ async function exchangeToken(deps: KeyDeps, request: FastifyRequest, reply: Fast
 
 async function createKey(deps: EntryDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   rejectLargeBody(request.raw, maxBytes);
-  const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
-  const body = requireShape<Static<typeof NewAdminKey>>(newKeyShape as never, await readBody(request, maxBytes));
+  const { caller, isAdmin } = await requireKeyCreator(deps, request, reply);
+  const body = requireShape<NewKey>(newKeyShape as never, await readBody(request, maxBytes));
+  if (!isAdmin) requireOwnerRights(deps.snapshot(), caller, body);
   const id = `key_${deps.newId().replaceAll('-', '')}`;
   const { key, digest, prefix } = createAdminKey(deps.newSecret());
   const after = { value: { ...body, sha256: digest }, keyPrefix: prefix };
-  await change(deps, request, () => [{ kind: 'keys', id, after }], { author, action: 'saved' });
+  const plan = ({ entries }: EntryView): readonly PlannedWrite[] => {
+    if (!isAdmin) requireFewKeys(entries.values(), body.project);
+    return [{ kind: 'keys', id, after }];
+  };
+  await change(deps, request, plan, { author: caller.subject, action: 'saved' });
   reply.code(201);
   return { id, key, prefix, ...body };
+}
+
+/**
+ * Throws `access_denied` if an owner creates a key in another project, or a key with a role that the owner does not have. Keys of
+ * owners never administer.
+ */
+function requireOwnerRights(snapshot: ConfigSnapshot, caller: Caller, { project, roles = [defaultRole] }: NewKey): void {
+  if (!ownsProject(snapshot, caller, project))
+    throw new ParleyError('access_denied', `You may not create keys in the project ${project}, because you do not own it.`);
+  const excess = roles.find((role) => role === adminRole || role === auditorRole || !caller.roles.includes(role));
+  if (excess !== undefined)
+    throw new ParleyError(
+      'access_denied',
+      `You may not create a key with the role ${excess}. Send roles that you have yourself.`,
+    );
+}
+
+/** Throws `too_many_keys` if a project has as many keys as its owners may create. */
+function requireFewKeys(entries: Iterable<RuntimeEntry>, project: string): void {
+  const count = [...entries].filter(({ kind, value }) => kind === 'keys' && value.project === project).length;
+  if (count >= maxOwnerKeys)
+    throw new ParleyError(
+      'too_many_keys',
+      `The project ${project} has ${count} keys, and its owners can create at most ${maxOwnerKeys}. Ask an administrator to delete keys.`,
+    );
 }
 
 async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
+import { limitUsage } from '../../http/openapi/limit-usage.ts';
 import {
   type ApiOperation,
   anyObject,
@@ -50,12 +51,12 @@ const entryBody: NamedSchema = {
 
 /** Returns the ID of the run-time entry of a kind that the examples use. */
 export function toEntryExample(kind: EntryKind): string {
-  return `runtime-${kind}`;
+  return kind === 'limit-resets' ? 'project:runtime' : `runtime-${kind}`;
 }
 
 /** Returns the ID of the entry of the files that the examples use. */
 export function toFileEntryExample(kind: EntryKind): string {
-  return `file-${kind}`;
+  return kind === 'limit-resets' ? 'project:file' : `file-${kind}`;
 }
 
 const write: NamedSchema = {
@@ -86,7 +87,7 @@ const change: NamedSchema = {
     id: text,
     at: moment,
     user: { ...text, description: 'Administrator who made the change.' },
-    action: { enum: ['saved', 'deleted', 'applied', 'rotated', 'rolled_back'] },
+    action: { enum: ['saved', 'deleted', 'applied', 'rotated', 'reset', 'rolled_back'] },
     undoes: { ...textOrNull, description: 'ID of the change that this change undoes.' },
     entries: buildArray(write),
   }),
@@ -190,8 +191,11 @@ export const entryExamples: Readonly<Record<EntryKind, JsonObject>> = {
   applications: { endpoint: 'https://app.example/chat' },
   addons: { url: 'https://addon.example/openapi.json' },
   roles: { limits: { '*': { minute: 1000 } } },
+  projects: { costLimit: { month: 100 } },
+  users: { costLimit: { month: 10 } },
   keys: { project: 'team', sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
   'identity-providers': { issuer: 'https://login.example', audience: 'parley' },
+  'limit-resets': { at: '2026-12-01T00:00:00Z' },
 };
 
 const newKey: NamedSchema = {
@@ -218,6 +222,57 @@ const kinds: NamedSchema = {
   }),
 };
 
+const scopeUsage: NamedSchema = {
+  name: 'AdminLimitUsage',
+  schema: {
+    type: 'object',
+    required: ['object', 'of', 'data'],
+    properties: {
+      object: { const: 'list' },
+      of: { ...text, description: '`project:…`, `key:…`, or `user:…`.' },
+      role: text,
+      data: { ...buildArray(limitUsage), description: 'Overall limits, and used limits of single deployments.' },
+    },
+  },
+};
+
+const scopeReset: NamedSchema = {
+  name: 'AdminLimitReset',
+  schema: buildObject({ of: text, at: { ...text, description: 'Time of the reset.' }, change: textOrNull }),
+};
+
+function describeLimits(): readonly Described[] {
+  return (['projects', 'keys', 'users'] as const).flatMap((kind): readonly Described[] => {
+    const { name, section } = entryKinds[kind];
+    const suffix = name.charAt(0).toUpperCase() + name.slice(1);
+    const path = `/v1/admin/${kind}/{entry}`;
+    const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
+    const inRole = inQuery('role', 'Role whose limits are listed instead of those of the user.', { example: 'default' });
+    return [
+      {
+        method: 'get',
+        path: `${path}/usage`,
+        id: `getAdmin${suffix}Usage`,
+        summary: `Returns the usage of the limits of one of the ${section}`,
+        ...(kind === 'projects' && { description: 'Also for the owners of the project.' }),
+        parameters: kind === 'users' ? [inEntry, inRole] : [inEntry],
+        responses: [{ status: 200, description: 'The limits.', content: json(scopeUsage) }],
+        errors: [...errors, 'invalid_request', ...(kind === 'users' ? [] : (['entry_not_found'] as const))],
+      },
+      {
+        method: 'post',
+        path: `${path}/reset`,
+        id: `resetAdmin${suffix}Usage`,
+        summary: `Starts new windows for the limits of one of the ${section}`,
+        description: 'The reset is a change. Its rollback restores the previous usage.',
+        parameters: [inEntry],
+        responses: [{ status: 200, description: 'The reset.', content: json(scopeReset) }],
+        errors: [...errors, ...changeErrors, ...(kind === 'users' ? [] : (['entry_not_found'] as const))],
+      },
+    ];
+  });
+}
+
 const described: readonly Described[] = [
   ...entryKindNames.flatMap(describeKind),
   {
@@ -233,13 +288,15 @@ const described: readonly Described[] = [
     path: '/v1/admin/keys',
     id: 'createAdminKey',
     summary: 'Creates a key',
+    description: 'An owner of a project can create keys in it, with roles that the owner has.',
     body: json(
       { name: 'NewAdminKey', schema: NewAdminKey },
       { key: { summary: 'A key of a project', value: { project: 'team' } } },
     ),
     responses: [{ status: 201, description: 'The key is created.', content: json(newKey) }],
-    errors: [...errors, ...bodyErrors, ...changeErrors],
+    errors: [...errors, ...bodyErrors, ...changeErrors, 'too_many_keys'],
   },
+  ...describeLimits(),
   {
     method: 'post',
     path: '/v1/admin/keys/{entry}/rotate',

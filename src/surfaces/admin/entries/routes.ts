@@ -3,12 +3,14 @@ import type { ConfiguredKeys } from '../user-routes.ts';
 import { type ChangeDeps, changeRoutes } from './change-routes.ts';
 import { addLastUses, deleteEntry, type EntryDeps, entryRoutes, hasEntry, listEntries } from './entry-routes.ts';
 import { adminKeyRoutes } from './key-routes.ts';
+import { type LimitRouteDeps, limitRoutes } from './limit-routes.ts';
 
 /** Serves the configuration at run time, for the roles `admin` and `auditor`. */
-export function adminEntryRoutes(app: FastifyInstance, deps: ChangeDeps): void {
+export function adminEntryRoutes(app: FastifyInstance, deps: ChangeDeps & LimitRouteDeps): void {
   entryRoutes(app, deps);
   adminKeyRoutes(app, deps);
   changeRoutes(app, deps);
+  limitRoutes(app, deps);
 }
 
 /** Returns the keys of the configuration, for the list and the deletion of all keys. */

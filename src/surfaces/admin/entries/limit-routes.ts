@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { JsonObject } from '#base/json/json.ts';
+import type { resetKinds } from '#contract/configuration/limits.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import { toKeyId } from '#domain/callers/key-ring.ts';
+import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import { type LimitUsage, toLimitUsage } from '#domain/limits/limit-usage.ts';
+import type { Limit } from '#domain/limits/limits.ts';
+import { serveEarly } from '../../http/serve-raw.ts';
+import { type Query, readText, requireKnown } from '../query.ts';
+import { requireAdmin, requireReader } from '../routes.ts';
+import { change, type EntryDeps, findFileName, notFound, readId } from './entry-routes.ts';
+
+export interface LimitRouteDeps extends EntryDeps {
+  readonly counters: LimitCounters;
+}
+
+type ScopeKind = (typeof resetKinds)[number];
+
+/** Kinds in paths. */
+const scopeKinds = { projects: 'project', keys: 'key', users: 'user' } as const satisfies Record<string, ScopeKind>;
+type PathKind = keyof typeof scopeKinds;
+
+/** Serves the usage of limits, and the reset of their counters, at `/v1/admin/{projects,keys,users}/{id}/usage` and `/reset`. */
+export function limitRoutes(app: FastifyInstance, deps: LimitRouteDeps): void {
+  for (const kind of Object.keys(scopeKinds) as PathKind[]) {
+    const url = `/v1/admin/${kind}/:entry`;
+    app.get(`${url}/usage`, async (request, reply) => {
+      const id = readId(request);
+      await requireReader(deps, request, reply, kind === 'projects' ? id : undefined);
+      return readUsage(deps, { kind, id }, request.query as Query);
+    });
+    serveEarly(app, { method: 'POST', url: `${url}/reset` }, (request, reply) => reset(deps, kind, request, reply));
+  }
+}
+
+interface ScopeRef {
+  readonly kind: PathKind;
+  readonly id: string;
+}
+
+/** Returns the usage of the limits of a project, a key, or a user. With `role`, that of a user under the limits of the role. */
+async function readUsage(deps: LimitRouteDeps, { kind, id }: ScopeRef, query: Query): Promise<JsonObject> {
+  requireKnown(query, kind === 'users' ? ['role'] : []);
+  const role = readText(query, 'role');
+  const { limits } = deps.snapshot();
+  const of = `${scopeKinds[kind]}:${id}`;
+  if (role !== undefined) {
+    const data = await listUsage(deps, id, (deployment) => limits.findOfRoles(id, [role], deployment));
+    return { object: 'list', of, role, data };
+  }
+  const scopeId = requireScopeId(deps, { kind, id });
+  return {
+    object: 'list',
+    of,
+    data: await listUsage(deps, id, (deployment) => limits.findOfScope(scopeKinds[kind], scopeId, deployment)),
+  };
+}
+
+/** Returns the ID of a scope in the limits of the configuration. Throws `entry_not_found`. Any user can exist. */
+function requireScopeId(deps: LimitRouteDeps, { kind, id }: ScopeRef): string {
+  if (kind === 'users') return id;
+  const section: Readonly<Record<string, JsonObject>> = deps.snapshot().configuration[kind];
+  const name = findFileName(deps, { kind, id }) ?? id;
+  const entry = Object.hasOwn(section, name) ? section[name] : undefined;
+  if (entry === undefined) throw notFound({ kind, id });
+  return kind === 'keys' ? toKeyId(name, entry as Parameters<typeof toKeyId>[1]) : name;
+}
+
+/** Returns the usage of all limits. Those of single deployments are listed if they are not 0. */
+async function listUsage(
+  { snapshot, counters }: LimitRouteDeps,
+  subject: string,
+  find: (deployment: string) => readonly Limit[],
+): Promise<readonly LimitUsage[]> {
+  const ids = [...snapshot().deployments.keys()];
+  const overall = find(ids[0] ?? '').filter(({ isOverall }) => isOverall);
+  const statuses = await counters.read(toAccount(subject, '', overall));
+  const byDeployment = await Promise.all(
+    ids.map(async (id) => {
+      const limits = find(id).filter(({ isOverall }) => !isOverall);
+      const found = await counters.read(toAccount(subject, id, limits));
+      return found.filter(({ used, reserved }) => used + reserved > 0).map((status) => toLimitUsage(status, id));
+    }),
+  );
+  return [...statuses.map((status) => toLimitUsage(status, '')), ...byDeployment.flat()];
+}
+
+/** Starts new counters: a later time of the last reset selects other names of the counters. */
+async function reset(deps: LimitRouteDeps, kind: PathKind, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
+  requireKnown(request.query as Query, []);
+  const id = readId(request);
+  const scopeId = requireScopeId(deps, { kind, id });
+  if (kind === 'keys' && scopeId !== toKeyId(id, { sha256: '' }))
+    throw createRequestError(
+      'id',
+      'is the number of a key whose name is its secret. Write a name and sha256 into the file first',
+    );
+  const of = `${scopeKinds[kind]}:${id}`;
+  const at = new Date(deps.clock.epochMs()).toISOString();
+  const after = { value: { at } };
+  const result = await change(deps, request, () => [{ kind: 'limit-resets', id: of, after }], { author, action: 'reset' });
+  return { of, at, change: result.change?.id ?? null };
+}
