@@ -1,4 +1,5 @@
 import type { ParleyError } from '#contract/errors/errors.ts';
+import type { Tags } from '#contract/tags.ts';
 import type { Caller } from './callers/caller.ts';
 import type { UpstreamErrorKind } from './upstreams/upstream.ts';
 import type { UsageDetails } from './usage/usage-details.ts';
@@ -79,6 +80,8 @@ export interface CallRecord {
   cost: number;
   /** ID of the session or conversation from the client. Set before the call ends. */
   session: string | undefined;
+  /** Tags of the call, including those of its project. Set before the call ends. */
+  tags: Tags | undefined;
   /** Details that the upstream reported in addition to tokens. Set before the call ends. */
   details: UsageDetails;
   /** Ends the record. Later calls have no effect. */
@@ -104,6 +107,7 @@ const noopRecord: CallRecord = {
   recordQueueWait() {},
   cost: 0,
   session: undefined,
+  tags: undefined,
   details: {},
   end() {},
 };

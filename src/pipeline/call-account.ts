@@ -139,6 +139,7 @@ export class CallAccount {
     const recordRejection = (): void => {
       this.isExcused = true;
     };
-    return { ...caller, chain: { path, rights, claims, report, onRejection: recordRejection } };
+    const { tags } = call.record;
+    return { ...caller, chain: { path, rights, claims, report, onRejection: recordRejection, ...(tags && { tags }) } };
   }
 }

@@ -77,6 +77,7 @@ export class InnerCalls {
     const record = telemetry.startCall({ operation: 'chat', route: undefined, requestId: id, ...trace, atMs: clock.nowMs() });
     record.caller = caller;
     record.session = session;
+    record.tags = callInput.caller.chain?.tags;
     record.setDeployment(deployment);
     const inner = new RecordedReply(record, clock);
     try {

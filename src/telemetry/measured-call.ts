@@ -5,6 +5,7 @@ import {
   type TraceParent,
   toTraceparent,
 } from '#base/http/trace-context.ts';
+import type { Tags } from '#contract/tags.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type {
   AttemptOutcome,
@@ -68,6 +69,7 @@ export class MeasuredCall implements CallRecord {
   /** In billionths of a USD. */
   cost = 0;
   session: string | undefined;
+  tags: Tags | undefined;
   details: UsageDetails = {};
   #lastByteMs = 0;
   #hasEnded = false;

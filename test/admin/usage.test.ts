@@ -55,6 +55,28 @@ describe('usage', () => {
     });
   });
 
+  it('is grouped by key and by tags', async () => {
+    const tags = { team: 'a', env: 'prod' };
+    await admin.journal.appendUsage([
+      usage('2026-05-01', { keyId: 'one', tags, cost: 3_000_000_000 }),
+      usage('2026-05-01', { keyId: 'one', tags: { team: 'b' } }),
+      usage('2026-05-01', { cost: 2_000_000_000 }),
+    ]);
+    const may = 'from=2026-05-01&to=2026-05-31';
+    const { by, data } = await read(`${may}&by=key,tag:team`);
+    expect(by).toEqual(['key', 'tag:team']);
+    expect(data.map(({ key, 'tag:team': team, cost }) => [key, team, cost])).toEqual([
+      ['one', 'a', 3],
+      [null, null, 2],
+      ['one', 'b', 1],
+    ]);
+    const calls = await admin.get(`/v1/admin/calls?${may}&format=csv`);
+    expect(calls.text).toContain('"team=a,env=prod"');
+    for (const rejected of ['tag:', "tag:a'b", 'tag:a,tag:b,tag:c,tag:d,tag:e', 'tags'])
+      expect((await admin.get(`/v1/admin/usage?by=${rejected}`)).status).toBe(400);
+    expect((await admin.get('/v1/user/usage?by=tag:team')).status).toBe(400);
+  });
+
   it('includes inner calls if it is grouped by deployment, while the total counts them once', async () => {
     const { data, total } = await read(`${march}&by=deployment`);
     expect(data).toEqual([
@@ -189,7 +211,7 @@ function fill(file: string, count: number): void {
     with recursive n(i) as (select 0 union all select i + 1 from n where i < ${count - 1})
     insert into usage_records select
       'call-' || i, 'request-' || i, ${Date.parse('2026-03-01')} + i * ${Math.floor((30 * 86_400_000) / count)}, 'user-' || (i % 300), 'project',
-      'model-' || (i % 10), '["model"]', 'chat', 'ok', 200, 100, 50, 1000, 12.5, null, null, null, null, null, null
+      'model-' || (i % 10), '["model"]', 'chat', 'ok', 200, 100, 50, 1000, 12.5, null, null, null, null, null, null, null
     from n`);
   database.close();
 }

@@ -23,6 +23,7 @@ export class RecordedTelemetry implements Telemetry {
       recordQueueWait() {},
       cost: 0,
       session: undefined,
+      tags: undefined,
       details: {},
       startAttempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {

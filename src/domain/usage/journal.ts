@@ -1,3 +1,4 @@
+import type { Tags } from '#contract/tags.ts';
 import type { CallOutcome, Operation } from '../telemetry.ts';
 import type { UsageDetails } from './usage-details.ts';
 
@@ -26,6 +27,8 @@ export interface UsageRecord extends UsageDetails {
   readonly keyId?: string;
   /** ID of the session or conversation from the client. */
   readonly session?: string;
+  /** Tags, including those of the project. */
+  readonly tags?: Tags;
 }
 
 /** An auditable action. */
@@ -51,8 +54,8 @@ export interface AuditRecord {
 /** Adds an event to the audit log. Does not wait or throw. */
 export type RecordAudit = (event: Pick<AuditRecord, 'action' | 'subject' | 'object'> & Partial<AuditRecord>) => void;
 
-/** Keys to group usage by. `day` is `YYYY-MM-DD` in UTC. */
-export type UsageKey = 'day' | 'deployment' | 'subject' | 'project' | 'session';
+/** Keys to group usage by. `day` is `YYYY-MM-DD` in UTC. `tag:` is followed by the name of a tag. */
+export type UsageKey = 'day' | 'deployment' | 'subject' | 'project' | 'keyId' | 'session' | `tag:${string}`;
 
 export interface UsageAmounts {
   readonly calls: number;
@@ -66,7 +69,10 @@ export interface UsageAmounts {
   readonly cost: number;
 }
 
-export type UsageSum<Key extends UsageKey> = UsageAmounts & Readonly<Record<Key, string>>;
+/** A sum. The value is null for calls without the key or the tag. */
+export type UsageSum<Key extends UsageKey> = UsageAmounts & {
+  readonly [Name in Key]: Name extends 'keyId' | `tag:${string}` ? string | null : string;
+};
 
 /** Selects calls. An undefined field does not filter. */
 export interface UsageFilter {
@@ -91,7 +97,7 @@ export interface UsageQuery<Key extends UsageKey> extends UsageFilter {
   /** `keys` orders the sums by their keys, for reading them page by page. Default: see `Journal.sumUsage`. */
   readonly order?: 'keys';
   /** Selects only sums after these keys. For the next page, the last sum of this page. Requires `order`. */
-  readonly after?: Readonly<Partial<Record<UsageKey, string>>>;
+  readonly after?: Readonly<Partial<Record<UsageKey, string | null>>>;
 }
 
 /** Selects a page of calls. An undefined field does not filter. */

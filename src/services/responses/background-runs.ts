@@ -160,9 +160,10 @@ export class BackgroundRuns {
     const stored = await responses.find(ref, clock.epochMs());
     if (stored === undefined) return;
     try {
-      const { value, caller, deployment } = fromQueued(queued);
+      const { value, caller, deployment, tags } = fromQueued(queued);
       const id = newId();
-      const target = await calls.authorize({ id, deployment, caller, record: this.#record(id, caller, deployment) }, 'chat');
+      const record = this.#record({ id, caller, deployment }, tags);
+      const target = await calls.authorize({ id, deployment, caller, record }, 'chat');
       const request = parseResponsesRequest(value);
       const opening = await storage.open(target, request);
       await opening.resume().catch(async (error) => {
@@ -186,8 +187,8 @@ export class BackgroundRuns {
     onRejected: (error: unknown) => void,
   ): void {
     const { calls, prepare, responses, lease, maxRunMs = defaultMaxRunMs } = this.#deps;
-    const { id, caller, deployment } = requestedTarget.call;
-    const record = this.#record(id, caller, deployment);
+    const { caller } = requestedTarget.call;
+    const record = this.#record(requestedTarget.call, requestedTarget.call.record.tags);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
     let result: ResponseResult | undefined;
     try {
@@ -255,11 +256,12 @@ export class BackgroundRuns {
   }
 
   /** A run is a separate call, because the request that created it ends much earlier. */
-  #record(requestId: string, caller: Target['call']['caller'], deployment: string): CallRecord {
+  #record({ id: requestId, caller, deployment }: Omit<Target['call'], 'record'>, tags: CallRecord['tags']): CallRecord {
     const { telemetry, clock } = this.#deps;
     const noTrace = { traceparent: undefined, tracestate: undefined };
     const record = telemetry.startCall({ operation: 'chat', route: undefined, requestId, ...noTrace, atMs: clock.nowMs() });
     record.caller = caller;
+    record.tags = tags;
     record.setDeployment(deployment);
     return record;
   }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import type { Tags } from '#contract/tags.ts';
 import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { EndedResponse, StoredResponse } from '#domain/responses/response-store.ts';
@@ -10,16 +11,18 @@ interface QueuedRun {
   readonly value: unknown;
   readonly caller: Caller;
   readonly deployment: string;
+  readonly tags: Tags | undefined;
 }
 
 /** Returns the form in the store, which encrypts it. */
 export function toQueued({ call }: Target, value: unknown): JsonObject {
   const { subject, project, roles, userKey, configuredKey } = call.caller;
   const keys = { ...(userKey && { madeKey: userKey }), ...(configuredKey && { configuredKey }) };
-  return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment };
+  const { tags } = call.record;
+  return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment, ...(tags && { tags }) };
 }
 
-export function fromQueued({ value, caller, deployment }: JsonObject): QueuedRun {
+export function fromQueued({ value, caller, deployment, tags }: JsonObject): QueuedRun {
   if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
   const {
     subject,
@@ -36,7 +39,7 @@ export function fromQueued({ value, caller, deployment }: JsonObject): QueuedRun
     ...(madeKey && { userKey: madeKey }),
     ...(configuredKey && { configuredKey }),
   };
-  return { value, caller: queuedCaller, deployment: String(deployment) };
+  return { value, caller: queuedCaller, deployment: String(deployment), tags: tags as Tags | undefined };
 }
 
 /** Returns a response that failed because no node continues it, with its final event. */

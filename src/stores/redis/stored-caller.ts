@@ -1,4 +1,5 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { Tags } from '#contract/tags.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, HeldRights, type Permission, permissions, type RightsChange } from '#domain/callers/held-rights.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
@@ -13,7 +14,8 @@ export function toStored({ subject, project, roles, chain, userKey, configuredKe
   const key = userKey && { madeKey: { id: userKey.id, version: userKey.version } };
   const { id, secretId, name, expiresAtMs } = configuredKey ?? {};
   const configured = configuredKey && { configuredKey: { id, secretId, name, expiresAtMs } };
-  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...configured });
+  const tags = chain?.tags && { tags: chain.tags };
+  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...configured, ...tags });
 }
 
 /** Restores a caller. Returns undefined for text that `toStored` does not produce. */
@@ -27,7 +29,8 @@ export function fromStored(text: string, report: Chain['report']): Caller | unde
     ...{ files, assistantFiles },
     ...{ received: toGrants(stored.received), granted: toGrants(stored.granted) },
   });
-  const chain = { path, rights, claims: toClaims(stored.claims), report };
+  const tags = isTags(stored.tags) && { tags: stored.tags };
+  const chain = { path, rights, claims: toClaims(stored.claims), report, ...tags };
   return { subject, project, roles, chain, ...toUserKey(stored.madeKey), ...toConfiguredKey(stored.configuredKey) };
 }
 
@@ -63,6 +66,10 @@ function isClaim(value: unknown): value is Claim {
   if (!isJsonObject(value)) return false;
   const { kind, holder, amount } = value;
   return (kind === 'tokens' || kind === 'cost') && typeof holder === 'string' && typeof amount === 'number';
+}
+
+function isTags(value: unknown): value is Tags {
+  return isJsonObject(value) && isStringList(Object.values(value));
 }
 
 function isStringList(value: unknown): value is string[] {

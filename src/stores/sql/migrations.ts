@@ -38,6 +38,7 @@ export const migrations: readonly Migration[] = [
   toRecordTables,
   toNodeTables,
   toScimTables,
+  toUsageTags,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -222,6 +223,11 @@ function toUsageDetails(): readonly string[] {
 /** Adds the client's session or conversation of a call. */
 function toUsageOfSessions(): readonly string[] {
   return ['alter table usage_records add column session text'];
+}
+
+/** Adds the tags of a call. */
+function toUsageTags(): readonly string[] {
+  return ['alter table usage_records add column tags text'];
 }
 
 /** Creates indexes for finding the calls of one request or session. */

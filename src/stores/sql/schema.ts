@@ -138,6 +138,8 @@ export interface UsageRow {
   readonly service_tier: string | null;
   /** Null if the client sent no session. */
   readonly session: string | null;
+  /** JSON object of texts. Null for calls without tags. */
+  readonly tags: string | null;
 }
 
 export interface AuditRow {

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';
@@ -11,7 +12,7 @@ const exportedPage = 1000;
 export const callColumns = [
   ...['id', 'at', 'requestId', 'user', 'project', 'deployment', 'path', 'operation', 'outcome', 'status'],
   ...['promptTokens', 'completionTokens', 'cost', 'durationMs', 'key'],
-  ...['cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'serviceTier', 'session'],
+  ...['cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'serviceTier', 'session', 'tags'],
 ];
 /** Outcomes of calls. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
@@ -68,7 +69,7 @@ function readOutcome(query: Query): CallOutcome | undefined {
 function toItem({ atMs, subject, cost, ...call }: UsageRecord): object {
   const { id, requestId, project, deployment, path, operation, outcome, status } = call;
   const { promptTokens, completionTokens, durationMs, keyId } = call;
-  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, serviceTier, session } = call;
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, serviceTier, session, tags } = call;
   return {
     ...{ id, at: atMs, requestId, user: subject, project, deployment, path, operation, outcome, status },
     ...{ promptTokens, completionTokens, cost: cost / unitsPerUsd, durationMs },
@@ -78,6 +79,7 @@ function toItem({ atMs, subject, cost, ...call }: UsageRecord): object {
     ...(cacheWrite1hTokens !== undefined && { cacheWrite1hTokens }),
     ...(serviceTier !== undefined && { serviceTier }),
     ...(session !== undefined && { session }),
+    ...(tags !== undefined && { tags }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { type Query, readText } from './query.ts';
 
@@ -68,8 +69,15 @@ function toCsvLine(values: readonly unknown[]): string {
 function toCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number') return String(value);
-  const text = Array.isArray(value) ? value.join(' > ') : String(value);
+  const text = Array.isArray(value) ? value.join(' > ') : isJsonObject(value) ? toTagText(value) : String(value);
   // A spreadsheet runs a cell that begins with one of these characters as a formula, and users choose their own names.
   const inert = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+/** Returns tags as in `X-Parley-Tags`. */
+function toTagText(tags: JsonObject): string {
+  return Object.entries(tags)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',');
 }

@@ -50,7 +50,8 @@ const usage: NamedSchema = {
       description: 'Ordered by day. If `by` has no `day`, the highest cost comes first.',
       items: {
         type: 'object',
-        properties: { day: text, deployment: text, user: text, project: text, session: text, ...amounts },
+        additionalProperties: { ...orNull('string'), description: 'Value of a tag, by `tag:` and its name.' },
+        properties: { day: text, deployment: text, user: text, project: text, key: orNull('string'), session: text, ...amounts },
       },
     },
     total: { type: 'object', description: 'Totals of all rows, including rows beyond `limit`.', properties: amounts },
@@ -93,6 +94,7 @@ const callsPage: NamedSchema = {
         },
         serviceTier: { type: 'string', description: 'Tier in which the upstream served the call.' },
         session: { type: 'string', description: 'ID of the session or conversation, as the client sent it.' },
+        tags: { type: 'object', additionalProperties: text, description: 'Tags of the request and of its project.' },
         key: {
           type: 'string',
           description: 'ID of the key. Absent if the call had a token, or a configured key whose name is the secret.',

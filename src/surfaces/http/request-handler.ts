@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#base/time/clock.ts';
 import { findSessionInHeaders } from '#contract/chat/session-id.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { mergeTags, type Tags, tagsHeader } from '#contract/tags.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -61,6 +62,7 @@ export class RequestHandler {
       const credentials = readCredentials(request, errorDialect.acceptsXApiKey);
       const caller = await this.#deps.identify(credentials, request, 'accepts bound keys');
       record.caller = caller;
+      record.tags = this.#findTags(request, caller);
       await answer(context, caller);
     } catch (error) {
       context.sendError(error);
@@ -74,6 +76,16 @@ export class RequestHandler {
   readJson(context: RequestContext): Buffer | Promise<Buffer> {
     requireJson(context.request);
     return readBody(context.request, this.#maxBodyBytes, () => context.signal);
+  }
+
+  #findTags({ headers }: IncomingMessage, { project, chain }: Caller): Tags | undefined {
+    const { projects } = this.#deps.snapshot().configuration;
+    // Node joins duplicates of this header, so it is never an array.
+    return mergeTags({
+      header: headers[tagsHeader] as string | undefined,
+      project: projects[project]?.tags,
+      inherited: chain?.tags,
+    });
   }
 
   get #maxBodyBytes(): number {

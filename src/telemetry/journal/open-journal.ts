@@ -116,7 +116,7 @@ class UsageRecorder implements CallListener {
     this.#startId = startId;
   }
 
-  callEnded({ caller, deploymentId, start, cost, session, details }: MeasuredCall, end: CallEnd): void {
+  callEnded({ caller, deploymentId, start, cost, session, tags, details }: MeasuredCall, end: CallEnd): void {
     if (caller === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
     const durationMs = end.atMs - start.atMs;
     const keyId = caller.userKey?.id ?? caller.configuredKey?.name;
@@ -137,6 +137,7 @@ class UsageRecorder implements CallListener {
       durationMs: Math.round(durationMs),
       ...details,
       ...(session !== undefined && { session }),
+      ...(tags !== undefined && { tags }),
       ...(keyId !== undefined && { keyId }),
     });
   }

@@ -68,6 +68,31 @@ describeOnEach('journal', (node) => {
     expect(sums).toEqual(sums.toSorted((a, b) => Buffer.compare(toOrder(a), toOrder(b))));
   });
 
+  it('stores tags, and totals by key and by tag', async () => {
+    const [subject, tag] = [randomUUID(), `${'t'.repeat(60)}.${'/@'}`];
+    await journal().appendUsage([
+      usage(subject, { path: ['a'], cost: 1, keyId: 'one', tags: { [tag]: 'x', '1': 'y"\'' } }),
+      usage(subject, { path: ['a'], cost: 4, keyId: 'one', tags: { [tag]: 'x' } }),
+      usage(subject, { path: ['a'], cost: 2 }),
+    ]);
+    const by = ['keyId', `tag:${tag}`, 'tag:1'] as const;
+    const sums = await journal().sumUsage({ ...always, subject, by });
+    expect(sums.map((sum) => [...by.map((name) => sum[name]), sum.cost])).toEqual([
+      ['one', 'x', null, 4],
+      [null, null, null, 2],
+      ['one', 'x', 'y"\'', 1],
+    ]);
+    const calls = await journal().listCalls({
+      fromMs: 0,
+      toMs: midnight + 1,
+      subject,
+      outcome: undefined,
+      before: undefined,
+      limit: 9,
+    });
+    expect(calls.map(({ tags }) => tags).filter((tags) => tags !== undefined)).toHaveLength(2);
+  });
+
   it('totals by any key, sorted by cost without days, up to the limit', async () => {
     const subject = randomUUID();
     await journal().appendUsage([

@@ -1,6 +1,8 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { systemClock } from '#base/time/clock.ts';
+import { parseJson } from '#base/json/json.ts';
 import { ratedAction } from '#contract/features-request.ts';
+import type { Tags } from '#contract/tags.ts';
 import type { CallOutcome, Operation } from '#domain/telemetry.ts';
 import type {
   AuditQuery,
@@ -240,6 +242,7 @@ function toUsageRow(record: UsageRecord): UsageRow {
     cache_write_1h_tokens: toIntegerOrNull(record.cacheWrite1hTokens),
     service_tier: record.serviceTier === undefined ? null : toStorable(record.serviceTier),
     session: record.session === undefined ? null : toStorable(record.session),
+    tags: record.tags === undefined ? null : toStorable(JSON.stringify(record.tags)),
   };
 }
 
@@ -339,6 +342,7 @@ function toRecord(row: UsageRow): UsageRecord {
     ...(row.cache_write_1h_tokens !== null && { cacheWrite1hTokens: row.cache_write_1h_tokens }),
     ...(row.service_tier !== null && { serviceTier: row.service_tier }),
     ...(row.session !== null && { session: row.session }),
+    ...(row.tags !== null && { tags: parseJson(row.tags) as Tags }),
     ...(row.key_id !== null && { keyId: row.key_id }),
   };
 }

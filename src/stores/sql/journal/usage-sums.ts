@@ -26,7 +26,7 @@ export class UsageSums {
   read<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
     return this.#database.transact(async (kysely) => {
       const periods = needsRecords(query) ? [] : await readPeriods(kysely, query);
-      return readSums(kysely, query, await this.#plan(kysely, query, periods));
+      return readSums(kysely, { query, groupings: toGroupings(query.by, this.#database.engine) }, await this.#plan(kysely, query, periods));
     }, 'repeatable read');
   }
 
@@ -239,7 +239,7 @@ export class UsageSums {
       const { fromDay, toDay } = toMonthDays(month.period);
       return isCompleteMonth(month) && !changing.has(month.period) && isWithin(fromDay, toDay);
     };
-    const needsDays = query.keyId !== undefined || query.by.includes('day');
+    const needsDays = query.keyId !== undefined || query.by.includes('keyId') || query.by.includes('day');
     const months = needsDays ? [] : periods.filter(isUsable).map(({ period }) => period);
     const otherDays = days.filter((day) => !months.includes(toMonth(day)));
     const records: RecordSegment[] = [];
@@ -361,13 +361,35 @@ interface Dimension {
 
 const toColumn = (name: string): Dimension => ({ record: sql.ref(name), sum: sql.ref(name) });
 
-const groupings: Readonly<Record<UsageKey, Dimension>> = {
+const tagPrefix = 'tag:';
+type TagKey = `${typeof tagPrefix}${string}`;
+type Engine = SqlDatabase['engine'];
+
+const isTagKey = (key: UsageKey): key is TagKey => key.startsWith(tagPrefix);
+
+const groupings: Readonly<Record<Exclude<UsageKey, TagKey>, Dimension>> = {
   day: { record: sql`at_ms / 86400000`, sum: sql`period` },
   deployment: toColumn('deployment'),
   subject: { record: sql`subject` },
   project: toColumn('project'),
+  keyId: { record: sql`coalesce(key_id, '')`, sum: sql`key_id` },
   session: { record: sql`coalesce(session, '')` },
 };
+
+/** A grouping with its name in the query. Tags are numbered, because names of columns have at most 63 characters. */
+interface Grouping extends Dimension {
+  readonly key: UsageKey;
+  readonly name: string;
+}
+
+function toGroupings(by: readonly UsageKey[], engine: Engine): readonly Grouping[] {
+  return by.map((key, index) => {
+    if (!isTagKey(key)) return { key, name: key, ...groupings[key] };
+    const tag = key.slice(tagPrefix.length);
+    const value = engine === 'postgres' ? sql`tags::jsonb ->> ${sql.lit(tag)}` : sql`json_extract(tags, ${sql.lit(`$."${tag}"`)})`;
+    return { key, name: `tag${index}`, record: sql`coalesce(${value}, '')` };
+  });
+}
 
 const filters: Readonly<Record<keyof UsageFilter, Dimension>> = {
   subject: { record: sql`subject` },
@@ -383,7 +405,7 @@ const filterNames = Object.keys(filters) as readonly (keyof UsageFilter)[];
 function needsRecords({ by, ...filter }: UsageQuery<UsageKey>): boolean {
   const isRecordOnly = ({ sum }: Dimension) => sum === undefined;
   return (
-    by.some((key) => isRecordOnly(groupings[key])) ||
+    by.some((key) => isTagKey(key) || isRecordOnly(groupings[key])) ||
     filterNames.some((name) => filter[name] !== undefined && isRecordOnly(filters[name]))
   );
 }
@@ -394,25 +416,31 @@ function toStorableMs(ms: number): number {
   return Math.max(0, Math.min(maxDateMs, ms));
 }
 
-type Row = UsageAmounts & { readonly day?: number } & Readonly<Partial<Record<Exclude<UsageKey, 'day'>, string>>>;
+type Row = UsageAmounts & Readonly<Record<string, unknown>>;
+
+interface GroupedQuery<Key extends UsageKey> {
+  readonly query: UsageQuery<Key>;
+  readonly groupings: readonly Grouping[];
+}
 
 /** Adds up each part first, because the parts have far fewer groups than rows. */
 async function readSums<Key extends UsageKey>(
   kysely: Kysely<Schema>,
-  query: UsageQuery<Key>,
+  grouped: GroupedQuery<Key>,
   { sums, records }: Plan,
 ): Promise<readonly UsageSum<Key>[]> {
+  const { query, groupings } = grouped;
   const { by, limit } = query;
-  const names = by.map((key) => sql.ref(key));
+  const names = groupings.map(({ name }) => sql.ref(name));
   const parts = [
     ...sums.map(({ level, periods }) =>
-      toPart(query, 'sum', sql`usage_sums where level = ${sql.lit(level)} and period in (${sql.join(periods.map(sql.lit))})`),
+      toPart(grouped, 'sum', sql`usage_sums where level = ${sql.lit(level)} and period in (${sql.join(periods.map(sql.lit))})`),
     ),
     ...records.map(({ table, fromMs, toMs }) =>
-      toPart(query, 'record', sql`${sql.table(table)} where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`),
+      toPart(grouped, 'record', sql`${sql.table(table)} where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`),
     ),
   ];
-  if (parts.length === 0) parts.push(toPart(query, 'record', sql`usage_records where at_ms < 0`));
+  if (parts.length === 0) parts.push(toPart(grouped, 'record', sql`usage_records where at_ms < 0`));
   const isByKeys = query.order === 'keys' || by.some((key) => key === 'day');
   const order = isByKeys ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names];
   const totals = Object.values(reportedAmounts).map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`);
@@ -421,7 +449,11 @@ async function readSums<Key extends UsageKey>(
     ${by.length === 0 ? sql`` : sql`group by ${sql.join(names)}`}
     order by ${sql.join(order)} ${limit === undefined ? sql`` : sql`limit ${limit}`}
   `.execute(kysely);
-  return rows.map(({ day, ...row }) => ({ ...row, ...(day !== undefined && { day: toDay(day) }) }) as UsageSum<Key>);
+  return rows.map((row) => {
+    const keys = groupings.map(({ key, name }) => [key, toKeyValue(key, row[name])] as const);
+    const totals = Object.values(reportedAmounts).map((name) => [name, row[name]] as const);
+    return Object.fromEntries<unknown>([...keys, ...totals]) as UsageSum<Key>;
+  });
 }
 
 /**
@@ -429,7 +461,7 @@ async function readSums<Key extends UsageKey>(
  * JavaScript numbers.
  */
 function toPart(
-  { by, after, ...filter }: UsageQuery<UsageKey>,
+  { query: { by, after, ...filter }, groupings }: GroupedQuery<UsageKey>,
   kind: 'record' | 'sum',
   source: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
@@ -447,11 +479,17 @@ function toPart(
   });
   if (after !== undefined) {
     const last = by.map((key) => sql`${key === 'day' ? Date.parse(after[key] ?? '') / dayMs : (after[key] ?? '')}`);
-    conditions.push(sql` and (${sql.join(by.map((key) => toValue(groupings[key])))}) > (${sql.join(last)})`);
+    conditions.push(sql` and (${sql.join(groupings.map(toValue))}) > (${sql.join(last)})`);
   }
-  return sql`select ${sql.join([...by.map((key) => sql`${toValue(groupings[key])} as ${sql.ref(key)}`), ...totals])}
+  return sql`select ${sql.join([...groupings.map((grouping) => sql`${toValue(grouping)} as ${sql.ref(grouping.name)}`), ...totals])}
     from ${source}${conditions.length === 0 ? sql`` : sql.join(conditions, sql``)}
-    ${by.length === 0 ? sql`` : sql`group by ${sql.join(by.map((key) => toValue(groupings[key])))}`}`;
+    ${by.length === 0 ? sql`` : sql`group by ${sql.join(groupings.map(toValue))}`}`;
+}
+
+/** Returns null for records without a key or a tag. */
+function toKeyValue(key: UsageKey, value: unknown): unknown {
+  if (key === 'day') return toDay(Number(value));
+  return value === '' && (key === 'keyId' || isTagKey(key)) ? null : value;
 }
 
 function toDay(days: number): string {
