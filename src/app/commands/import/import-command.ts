@@ -16,8 +16,9 @@ interface ImportOutcome {
 }
 
 /** Returns the output and the exit code of `parley import`. */
-export async function importCommand({ from, files, settings, isStrict }: ImportFlags): Promise<ImportOutcome> {
+export async function importCommand({ from, files, database, settings, isStrict }: ImportFlags): Promise<ImportOutcome> {
   try {
+    if (database !== undefined) return await importDatabase(database, isStrict);
     const sources = await Promise.all(files.map((file) => readSource(file, from === 'dial' ? 'json' : 'yaml')));
     const settingsSource = settings === undefined ? undefined : await readSource(settings, 'json');
     const notes = new Notes();
@@ -38,6 +39,18 @@ export async function importCommand({ from, files, settings, isStrict }: ImportF
     if (!(error instanceof SourceError)) throw error;
     return { exitCode: 1, text: '', lines: [error.message] };
   }
+}
+
+async function importDatabase(url: string, isStrict: boolean): Promise<ImportOutcome> {
+  const { importLitellmDatabase, readLitellmTables } = await import('./litellm/import-database.ts');
+  const tables = await readLitellmTables(url);
+  const notes = new Notes();
+  const result = new Result();
+  importLitellmDatabase(tables, { result, notes, variables: new Variables(notes), nowMs: Date.now() });
+  result.settle(() => notes);
+  const exitCode = isStrict && notes.all.some(({ isLoss }) => isLoss) ? 1 : 0;
+  const lines = notes.all.map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  return { exitCode, text: JSON.stringify(result.configuration, null, 2), lines };
 }
 
 /** Returns `FILE:LINE: path: message` for each note, ordered by file and line. */

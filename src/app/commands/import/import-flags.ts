@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util';
 export interface ImportFlags {
   readonly from: 'dial' | 'litellm';
   readonly files: readonly string[];
+  /** Address of a LiteLLM database. The import then reads no files. */
+  readonly database?: string | undefined;
   /** File of DIAL's static settings. */
   readonly settings: string | undefined;
   /** Whether the import fails if anything cannot be imported. */
@@ -17,12 +19,15 @@ Usage
                              configuration files of AI DIAL Core (JSON), merged in order by the rules of DIAL
   parley import litellm FILE [--strict]
                              config.yaml of a LiteLLM proxy
+  parley import litellm --database URL [--strict]
+                             keys, teams, users, and budgets of its PostgreSQL database, for parley apply
 
 The result goes to stdout as JSON. It contains no secrets: keys of callers become digests, other secrets become \${NAME}.
 Each part that could not be imported goes to stderr, with its file, line, and path, and a suggestion.
 
 Options
   --settings FILE            static settings of DIAL, for its identity providers (none)
+  --database URL             postgres://… of LiteLLM. The password can be in PGPASSWORD instead
   --strict                   exit with 1 if a part could not be imported or has a different meaning
 
 Exit codes: 0 on success, 1 if a file cannot be read or --strict reports a loss, 2 if the arguments are invalid.
@@ -31,6 +36,7 @@ See docs/coming-from.md for the next steps.
 
 const options = {
   settings: { type: 'string' },
+  database: { type: 'string' },
   strict: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -42,9 +48,15 @@ export function readImportFlags(args: readonly string[]): ImportFlags | 'help' |
   if (values.help) return 'help';
   if (values.version) return 'version';
   const [from, ...files] = positionals;
-  const { settings, strict: isStrict = false } = values;
+  const { settings, database, strict: isStrict = false } = values;
   if (from !== 'dial' && from !== 'litellm')
     return { mistake: `"import" requires dial or litellm${from === undefined ? '' : `, not "${from}"`}` };
+  if (database !== undefined) {
+    if (from !== 'litellm') return { mistake: '--database is only for "import litellm"' };
+    if (files.length > 0) return { mistake: '"import litellm" requires a FILE or --database, not both' };
+    if (!/^postgres(ql)?:\/\//.test(database)) return { mistake: '--database requires an address that starts with postgres://' };
+    return { from, files, database, settings: undefined, isStrict };
+  }
   if (files.length === 0) return { mistake: `"import ${from}" requires ${from === 'dial' ? 'at least one' : 'a'} FILE` };
   if (from === 'litellm' && files.length > 1) return { mistake: '"import litellm" requires exactly one FILE' };
   if (from === 'litellm' && settings !== undefined) return { mistake: '--settings is only for "import dial"' };

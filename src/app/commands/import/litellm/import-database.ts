@@ -1,0 +1,239 @@
+import { hash } from 'node:crypto';
+import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Path } from '#contract/configuration/issue.ts';
+import { subjectPrefixes } from '#domain/callers/subjects.ts';
+import { MissingTableError, readTables } from '#stores/sql/engine/read-tables.ts';
+import { SourceError } from '../read-source.ts';
+import type { ImportTools } from '../result.ts';
+
+/** Rows of the tables that an import reads, by their names in the database of LiteLLM. */
+export type LitellmTables = Readonly<Record<(typeof tableNames)[number], readonly JsonObject[]>>;
+
+const tableNames = ['LiteLLM_VerificationToken', 'LiteLLM_TeamTable', 'LiteLLM_BudgetTable', 'LiteLLM_UserTable'] as const;
+
+/** Reads the tables of a LiteLLM database. Throws `SourceError` without the address, which may contain a password. */
+export async function readLitellmTables(url: string): Promise<LitellmTables> {
+  try {
+    return await readTables(url, tableNames);
+  } catch (error) {
+    const message =
+      error instanceof MissingTableError
+        ? 'is not a database of LiteLLM: a table is missing'
+        : `cannot be read: ${(error as Error).message}`;
+    throw new SourceError({ file: '--database', path: '', message });
+  }
+}
+
+/** Team of the keys that LiteLLM creates when a user signs in to its dashboard. */
+const dashboardTeam = 'litellm-dashboard';
+/** Names that LiteLLM accepts instead of a list of models. */
+const allModels: ReadonlySet<string> = new Set(['all-proxy-models', 'all-team-models']);
+
+/** Settings that every kind of row can have, but Parley has no equivalent for. */
+const unsupported: Readonly<Record<string, string>> = {
+  max_parallel_requests: 'Parley does not limit concurrent calls',
+  model_max_budget: 'Parley limits the cost of all models together',
+  budget_limits: 'Parley limits the cost of all models together',
+  soft_budget: 'it only sends alerts',
+  organization_id: 'Parley has no budgets of organizations',
+  project_id: 'its keys become keys of the team',
+};
+
+/** Imports keys, teams, users, and budgets. Teams become projects. Current spend is not imported. */
+export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools): void {
+  const teams = new Map<string, Team>();
+  const names = new Set<string>();
+  for (const row of tables.LiteLLM_TeamTable) {
+    const id = getText(row, 'team_id') ?? '';
+    const alias = getText(row, 'team_alias') ?? id;
+    const team = { row, name: names.has(alias) ? id : alias };
+    names.add(team.name);
+    teams.set(id, team);
+    importTeam(team, tools);
+  }
+  const budgets = new Map(tables.LiteLLM_BudgetTable.map((row) => [getText(row, 'budget_id') ?? '', row]));
+  const personal = new Set<string>();
+  const keyNames = new Set<string>();
+  for (const row of tables.LiteLLM_VerificationToken) {
+    const user = importKey(row, { teams, budgets, keyNames }, tools);
+    if (user !== undefined) personal.add(user);
+  }
+  for (const row of tables.LiteLLM_UserTable) importUser(row, personal, tools);
+  tools.notes.addNotice(['LiteLLM_VerificationToken', 'spend'], 'is not imported: limits count from 0');
+}
+
+interface Team {
+  readonly row: JsonObject;
+  /** Name of its project. */
+  readonly name: string;
+}
+
+function importTeam({ row, name }: Team, { notes, result }: ImportTools): void {
+  const path: Path = ['LiteLLM_TeamTable', name];
+  reportUnsupported(row, path, { notes });
+  const members = Array.isArray(row.members_with_roles) ? row.members_with_roles.filter(isJsonObject) : [];
+  const admins = members.filter(({ role }) => role === 'admin').map(({ user_id: user }) => user);
+  const owners = [...new Set(filterStrings([...admins, ...getList(row, 'admins')]))];
+  const entry = { ...toLimits(row, path, { notes }), ...(owners.length > 0 && { owners }) };
+  result.put('projects', name, result.withOrigin(path, entry));
+}
+
+function importUser(row: JsonObject, personal: ReadonlySet<string>, { notes, result }: ImportTools): void {
+  const id = getText(row, 'user_id') ?? '';
+  const path: Path = ['LiteLLM_UserTable', id];
+  reportUnsupported(row, path, { notes });
+  const limits = toLimits(row, path, { notes });
+  if (Object.keys(limits).length === 0) return;
+  // Keys without a team get a project with the name of their user.
+  const subject = personal.has(id) ? `${subjectPrefixes.key}${id}` : id;
+  result.put('users', subject, result.withOrigin(path, limits));
+}
+
+interface KeySources {
+  readonly teams: ReadonlyMap<string, Team>;
+  readonly budgets: ReadonlyMap<string, JsonObject>;
+  /** Names of the imported keys. */
+  readonly keyNames: Set<string>;
+}
+
+/** Imports a key by its digest. Returns its user if it has no team. */
+function importKey(
+  row: JsonObject,
+  { teams, budgets, keyNames }: KeySources,
+  { notes, result, nowMs }: ImportTools,
+): string | undefined {
+  const teamId = getText(row, 'team_id');
+  if (teamId === dashboardTeam) return undefined;
+  const digest = toDigest(getText(row, 'token') ?? '');
+  const alias = getText(row, 'key_alias');
+  const fallback = `litellm_${(digest ?? hash('sha256', String(row.token), 'hex')).slice(0, 12)}`;
+  const name = alias === undefined || keyNames.has(alias) || /^\d+$/.test(alias) ? fallback : alias;
+  const path: Path = ['LiteLLM_VerificationToken', name];
+  if (digest === undefined) {
+    notes.addLoss(path, 'is not imported: LiteLLM does not store its SHA-256 digest', 'create a new key for its clients');
+    return undefined;
+  }
+  const expiresAt = toTime(row.expires);
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= nowMs) {
+    notes.addLoss(path, 'is not imported: it has expired');
+    return undefined;
+  }
+  keyNames.add(name);
+  reportUnsupported(row, path, { notes });
+  const team = teamId === undefined ? undefined : teams.get(teamId);
+  const user = getText(row, 'user_id');
+  const budget = budgets.get(getText(row, 'budget_id') ?? '') ?? {};
+  const deployments = toDeployments(row, team, path, { notes });
+  const isBlocked = row.blocked === true || team?.row.blocked === true;
+  const entry = {
+    project: team?.name ?? user ?? name,
+    ...(alias !== undefined && { name: alias }),
+    sha256: digest,
+    ...toLimits({ ...budget, ...withoutNulls(row) }, path, { notes }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(deployments !== undefined && { deployments }),
+    ...(isBlocked && { disabled: true }),
+  };
+  result.put('keys', name, result.withOrigin(path, entry));
+  return team === undefined ? user : undefined;
+}
+
+/** Old versions of LiteLLM store some keys as they are. */
+function toDigest(token: string): string | undefined {
+  if (token.startsWith('sk-')) return hash('sha256', token, 'hex');
+  return /^[0-9a-f]{64}$/i.test(token) ? token.toLowerCase() : undefined;
+}
+
+type NoteTools = Pick<ImportTools, 'notes'>;
+
+/** Returns the models that a key can call. Undefined means all. */
+function toDeployments(row: JsonObject, team: Team | undefined, path: Path, { notes }: NoteTools): readonly string[] | undefined {
+  const keyModels = getList(row, 'models');
+  const inheritsModels = keyModels.length === 0 || keyModels.includes('all-team-models');
+  const models = inheritsModels ? getList(team?.row ?? {}, 'models') : keyModels;
+  if (models.length === 0 || models.find((model) => allModels.has(model)) !== undefined) return undefined;
+  const named = models.filter((model) => !model.includes('*'));
+  if (named.length < models.length)
+    notes.addLoss([...path, 'models'], 'has patterns that are not imported', 'add the models to `deployments` of the key');
+  return named;
+}
+
+const dayHours = 24;
+const periods = [
+  ['day', dayHours],
+  ['week', 7 * dayHours],
+  ['month', 31 * dayHours],
+  ['year', 366 * dayHours],
+] as const;
+
+/** Hours by unit. Seconds and minutes are shorter than every period of a budget. */
+const unitHours: Readonly<Record<string, number>> = {
+  s: 0,
+  m: 0,
+  h: 1,
+  d: dayHours,
+  w: 7 * dayHours,
+  mo: 31 * dayHours,
+  y: 366 * dayHours,
+};
+
+/** Returns the limits of a row. A budget with another period becomes one with the next longer period, which is stricter. */
+function toLimits(row: JsonObject, path: Path, { notes }: NoteTools): JsonObject {
+  const [minute, requestMinute] = [getNumber(row, 'tpm_limit'), getNumber(row, 'rpm_limit')];
+  const totals = { ...(minute !== undefined && { minute }), ...(requestMinute !== undefined && { requestMinute }) };
+  const budget = getNumber(row, 'max_budget');
+  return {
+    ...(Object.keys(totals).length > 0 && { totals }),
+    ...(budget !== undefined && toCostLimit(budget, row, path, { notes })),
+  };
+}
+
+function toCostLimit(budget: number, row: JsonObject, path: Path, { notes }: NoteTools): JsonObject {
+  const duration = getText(row, 'budget_duration');
+  const [, count, unit = ''] = /^(\d{1,6})(s|mo|m|h|d|w|y)$/.exec(duration ?? '') ?? [];
+  const hours = count === undefined ? Number.POSITIVE_INFINITY : Number(count) * (unitHours[unit] ?? 0);
+  // LiteLLM aligns these durations with the calendar.
+  const isExact = ['1d', '24h', '7d', '1w', '30d', '1mo', '365d', '1y', '12mo'].includes(duration ?? '');
+  const [period] = periods.find(([, length]) => hours <= length) ?? ['year'];
+  if (!isExact) {
+    const reason = duration === undefined ? 'has no period' : `has the period ${duration}`;
+    notes.addLoss([...path, 'max_budget'], `${reason}, and becomes a budget for each ${period}`, 'check `costLimit`');
+  }
+  const resetAt = toTime(row.budget_reset_at);
+  const dayOfMonth = resetAt === undefined || period !== 'month' ? 1 : new Date(resetAt).getUTCDate();
+  return { costLimit: { [period]: budget }, ...(dayOfMonth !== 1 && { reset: { dayOfMonth } }) };
+}
+
+function reportUnsupported(row: JsonObject, path: Path, { notes }: NoteTools): void {
+  for (const [column, reason] of Object.entries(unsupported)) {
+    const value = row[column];
+    const isEmpty = value === null || value === undefined || (isJsonObject(value) && Object.keys(value).length === 0);
+    if (!isEmpty) notes.addLoss([...path, column], `is not imported: ${reason}`);
+  }
+}
+
+function withoutNulls(row: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
+
+function getText(row: JsonObject, column: string): string | undefined {
+  const value = row[column];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function getNumber(row: JsonObject, column: string): number | undefined {
+  const value = row[column];
+  return typeof value === 'number' ? value : undefined;
+}
+
+function getList(row: JsonObject, column: string): readonly string[] {
+  const value = row[column];
+  return Array.isArray(value) ? filterStrings(value) : [];
+}
+
+/** Returns a timestamp of the database, which has no time zone and is in UTC, in ISO 8601. */
+function toTime(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const ms = Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { importCommand } from '#app/commands/import/import-command.ts';
+import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { queryPostgres } from '#test/query-postgres.ts';
+import { call, errorOf, read, send, startCluster } from '../admin/entries-cluster.ts';
+import { fixture } from './support.ts';
+
+const digest = (key: string) => createHash('sha256').update(key).digest('hex');
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  const statements = await fixture('litellm-database.sql');
+  await queryPostgres(
+    database.url,
+    statements.replaceAll(/SHA256\(([^)]+)\)/g, (_, key: string) => digest(key)),
+  );
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+const run = (url: string, isStrict = false) =>
+  importCommand({ from: 'litellm', files: [], database: url, settings: undefined, isStrict });
+
+it('imports teams, users, keys, and budgets of a LiteLLM database, and its clients keep their keys', async () => {
+  const { text, lines, exitCode } = await run(database.url);
+  const document = JSON.parse(text);
+  const bobKey = `litellm_${digest('sk-of-bob').slice(0, 12)}`;
+  expect(document).toEqual({
+    projects: {
+      search: { totals: { minute: 100_000 }, costLimit: { month: 100.5 }, reset: { dayOfMonth: 15 }, owners: ['ada'] },
+      t2: { costLimit: { month: 10 } },
+    },
+    users: { 'key:bob': { costLimit: { month: 20 } }, carol: { costLimit: { year: 7 } } },
+    keys: {
+      'search-key': {
+        ...{ project: 'search', name: 'search-key', sha256: digest('sk-of-search'), deployments: ['file'] },
+        ...{ totals: { requestMinute: 60 }, costLimit: { week: 5 }, expiresAt: '2099-01-01T12:00:00.000Z' },
+      },
+      [bobKey]: { project: 'bob', sha256: digest('sk-of-bob'), costLimit: { day: 1 } },
+      plain: { project: 'plain', name: 'plain', sha256: digest('sk-plain'), deployments: ['file'], disabled: true },
+    },
+  });
+  expect(exitCode).toBe(0);
+  expect(lines.flatMap((line) => line.split('; ')).toSorted()).toEqual([
+    'LiteLLM_TeamTable.t2.max_budget: has the period 10d, and becomes a budget for each month',
+    'LiteLLM_UserTable.bob.max_parallel_requests: is not imported: Parley does not limit concurrent calls',
+    'LiteLLM_UserTable.carol.max_budget: has no period, and becomes a budget for each year',
+    'LiteLLM_VerificationToken.broken: is not imported: LiteLLM does not store its SHA-256 digest',
+    'LiteLLM_VerificationToken.expired: is not imported: it has expired',
+    'LiteLLM_VerificationToken.plain.models: has patterns that are not imported',
+    'LiteLLM_VerificationToken.spend: is not imported: limits count from 0',
+    'add the models to `deployments` of the key',
+    'check `costLimit`',
+    'check `costLimit`',
+    'create a new key for its clients',
+  ]);
+  await using cluster = await startCluster();
+  const [node] = cluster.nodes;
+  expect(read(await send(node, 'POST', 'apply', document)).data).toHaveLength(7);
+  expect((await call(node, 'file', 'sk-of-search')).status).toBe(200);
+  expect(errorOf(await call(node, 'file', 'sk-plain')).status).toBe(401);
+  expect(read(await send(node, 'GET', 'keys/search-key/usage')).data).toMatchObject([
+    { window: 'requests.minute', limit: 60, used: 1 },
+    { window: 'cost.week', limit: 5 },
+  ]);
+});
+
+it('fails with --strict if something is lost, and without LiteLLM tables', async () => {
+  expect((await run(database.url, true)).exitCode).toBe(1);
+  await using empty = await freshDatabase();
+  const { exitCode, text, lines } = await run(empty.url);
+  expect([exitCode, text]).toEqual([1, '']);
+  expect(lines.join()).toContain('is not a database of LiteLLM');
+  const refused = await run('postgres://user:a-secret@127.0.0.1:1/litellm');
+  expect(refused.lines.join()).toMatch(/cannot be read/);
+  expect(refused.lines.join()).not.toContain('a-secret');
+});
