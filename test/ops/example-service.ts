@@ -348,6 +348,9 @@ function toConfiguration(endpoint: string, issuer: Issuer): object {
     addons: { ...configuration.addons, ...files.addons },
     keys: { local: { ...configuration.keys.local, roles: ['default', 'admin', 'scim'] }, ...files.keys },
     roles: { ...roles, ...files.roles },
+    projects: { ...files.projects },
+    users: { ...files.users },
+    limitResets: { ...files.limitResets },
     identityProviders: { company, own: createProviderEntry(issuer, { rolesClaim: 'roles' }), ...files.identityProviders },
   };
 }
