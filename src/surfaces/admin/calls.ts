@@ -1,4 +1,3 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';

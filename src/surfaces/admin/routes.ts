@@ -4,8 +4,8 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
-import type { NodeRecord } from '#domain/administration/node-record.ts';
 import { isTagName } from '#contract/tags.ts';
+import type { NodeRecord } from '#domain/administration/node-record.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
@@ -243,11 +243,7 @@ interface UsageScope {
 }
 
 /** Returns sums of usage as the API shows them, with the total of all rows. Throws `invalid_request` or StoreError. */
-async function readUsage(
-  journal: Journal,
-  query: Query,
-  scope: UsageScope,
-): Promise<Rows & { readonly by: readonly string[] }> {
+async function readUsage(journal: Journal, query: Query, scope: UsageScope): Promise<Rows & { readonly by: readonly string[] }> {
   const { from, to, by, limit, filter } = readUsageQuery(query, scope);
   const sums = await journal.sumUsage<UsageKey>({ ...filter, by: by.map(({ key }) => key), limit: limit + 1 });
   const [total] = await journal.sumUsage({ ...filter, by: [] });

@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { systemClock } from '#base/time/clock.ts';
 import { parseJson } from '#base/json/json.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { CallOutcome, Operation } from '#domain/telemetry.ts';

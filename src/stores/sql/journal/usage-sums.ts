@@ -26,7 +26,11 @@ export class UsageSums {
   read<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
     return this.#database.transact(async (kysely) => {
       const periods = needsRecords(query) ? [] : await readPeriods(kysely, query);
-      return readSums(kysely, { query, groupings: toGroupings(query.by, this.#database.engine) }, await this.#plan(kysely, query, periods));
+      return readSums(
+        kysely,
+        { query, groupings: toGroupings(query.by, this.#database.engine) },
+        await this.#plan(kysely, query, periods),
+      );
     }, 'repeatable read');
   }
 
@@ -386,7 +390,8 @@ function toGroupings(by: readonly UsageKey[], engine: Engine): readonly Grouping
   return by.map((key, index) => {
     if (!isTagKey(key)) return { key, name: key, ...groupings[key] };
     const tag = key.slice(tagPrefix.length);
-    const value = engine === 'postgres' ? sql`tags::jsonb ->> ${sql.lit(tag)}` : sql`json_extract(tags, ${sql.lit(`$."${tag}"`)})`;
+    const value =
+      engine === 'postgres' ? sql`tags::jsonb ->> ${sql.lit(tag)}` : sql`json_extract(tags, ${sql.lit(`$."${tag}"`)})`;
     return { key, name: `tag${index}`, record: sql`coalesce(${value}, '')` };
   });
 }
@@ -437,7 +442,11 @@ async function readSums<Key extends UsageKey>(
       toPart(grouped, 'sum', sql`usage_sums where level = ${sql.lit(level)} and period in (${sql.join(periods.map(sql.lit))})`),
     ),
     ...records.map(({ table, fromMs, toMs }) =>
-      toPart(grouped, 'record', sql`${sql.table(table)} where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`),
+      toPart(
+        grouped,
+        'record',
+        sql`${sql.table(table)} where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`,
+      ),
     ),
   ];
   if (parts.length === 0) parts.push(toPart(grouped, 'record', sql`usage_records where at_ms < 0`));
