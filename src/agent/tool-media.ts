@@ -2,8 +2,8 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { isAcceptedType } from '#contract/is-accepted-type.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { isAcceptedType } from '#domain/files/is-accepted-type.ts';
 import type { Attachment } from '#domain/tools/tool.ts';
 
 /** The media that a model accepts. */

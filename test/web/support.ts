@@ -99,8 +99,17 @@ export async function startPageProcess(configuration: object): Promise<TestProce
   return startProcess({ configuration, flags: ['--port', String(await findPagePort())] });
 }
 
+/** A configuration whose models are added to those of the fixture. */
+export interface PageConfiguration {
+  readonly models?: object;
+  readonly [field: string]: unknown;
+}
+
 /** Starts the service with the current build of the page. */
-export async function startPageFixture(configuration: object = {}, options: ServiceOptions = {}): Promise<PageFixture> {
+export async function startPageFixture(
+  configuration: PageConfiguration = {},
+  options: ServiceOptions = {},
+): Promise<PageFixture> {
   const browser = await startBrowser();
   const upstream = await startScriptedUpstream();
   const fullConfiguration = {
@@ -113,6 +122,7 @@ export async function startPageFixture(configuration: object = {}, options: Serv
         pricing: { prompt: 0.001, completion: 0.002 },
       },
       vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
+      ...configuration.models,
     },
     applications: {
       raw: { displayName: 'Raw', endpoint: `${upstream.url}/raw` },

@@ -1,5 +1,5 @@
 import { protocols } from '#contract/configuration/protocols.ts';
-import { isAcceptedType } from '../files/is-accepted-type.ts';
+import { isAcceptedType } from '#contract/is-accepted-type.ts';
 import { speaksMessages } from '../upstreams/upstream.ts';
 import type { Deployment } from './deployment.ts';
 

@@ -105,7 +105,9 @@ describe('toMessages', () => {
     ]);
   });
 
-  it('omits empty answers', () => {
+  it('omits empty answers and rejected questions', () => {
+    const rejected = reply('r', 'q', { text: '', state: 'failed', fault: { status: 400, code: 'invalid_request', message: '' } });
+    expect(toMessages([question('q', ''), rejected, question('q2', 'r')])).toEqual([{ role: 'user', content: 'ask q2' }]);
     expect(toMessages([question('q', ''), reply('r', 'q', { text: '', state: 'failed' })])).toEqual([
       { role: 'user', content: 'ask q' },
     ]);

@@ -1,9 +1,20 @@
 import type { Message } from '#contract/chat/message.ts';
+import { isRejection } from '../service/service-error.ts';
 import type { Question, Reply, Turn } from './conversation.ts';
 
-/** Converts turns to request messages. Omits empty replies. */
+/**
+ * Converts turns to request messages. Omits empty replies, and questions that were rejected, because later requests would be
+ * rejected with them.
+ */
 export function toMessages(turns: readonly Turn[]): readonly Message[] {
-  return turns.flatMap((turn) => (turn.kind === 'question' ? [fromQuestion(turn)] : fromReply(turn)));
+  return turns.flatMap((turn, index) => {
+    if (turn.kind === 'reply') return fromReply(turn);
+    return isRejected(turns[index + 1]) ? [] : [fromQuestion(turn)];
+  });
+}
+
+function isRejected(reply: Turn | undefined): boolean {
+  return reply?.kind === 'reply' && reply.fault !== undefined && isRejection(reply.fault) && fromReply(reply).length === 0;
 }
 
 function fromQuestion({ text, attachments, control }: Question): Message {

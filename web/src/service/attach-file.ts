@@ -21,8 +21,8 @@ const textNames =
 /** Creates an attachment from a file. Throws `ServiceError`. */
 export async function attachFile(service: Service, file: File, options: UploadOptions): Promise<Attachment> {
   const { name: title, size } = file;
-  const isText = textTypes.test(file.type) || (file.type === '' && textNames.test(title));
-  const type = file.type || (isText ? 'text/plain' : 'application/octet-stream');
+  const type = getFileType(file);
+  const isText = textTypes.test(type);
   if (size <= maxInlineBytes) return { type, title, data: isText ? await file.text() : await toBase64(file) };
   if (options.isTemporary) throw new ServiceError({ status: 0, code: fileNotStored, message: '' });
   const answer = await service.json('v1/bucket', { signal: options.signal });
@@ -31,6 +31,11 @@ export async function attachFile(service: Service, file: File, options: UploadOp
   const stored = await service.upload(`v1/files/${path}`, file, options);
   const url = isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
   return { type, title, url };
+}
+
+/** Returns the MIME type of a file. The browser does not know the types of many text files. */
+export function getFileType({ name, type }: Pick<File, 'name' | 'type'>): string {
+  return type || (textNames.test(name) ? 'text/plain' : 'application/octet-stream');
 }
 
 async function toBase64(file: Blob): Promise<string> {

@@ -20,6 +20,8 @@ export interface Deployment {
   readonly dependencies: readonly string[];
   /** Accepted MIME types of attachments. Undefined if unknown. */
   readonly attachmentTypes: readonly string[] | undefined;
+  /** Maximum number of attachments in a message. Undefined if unknown. */
+  readonly maxAttachments: number | undefined;
   /** Whether it can call client tools. */
   readonly hasTools: boolean;
   /** Whether it supports reasoning with an adjustable effort. */
@@ -84,6 +86,7 @@ function toDeployment(item: JsonObject, position: number, ownPrefix: string): De
     requiresConsent: features.consentRequired === true || features.consent_required === true,
     dependencies: toTexts(item.dependencies),
     attachmentTypes: Array.isArray(item.input_attachment_types) ? toTexts(item.input_attachment_types) : undefined,
+    maxAttachments: typeof item.max_input_attachments === 'number' ? item.max_input_attachments : undefined,
     hasTools: features.tools === true,
     canReason:
       features.reasoning === true || (isJsonObject(item.defaults) && toText(item.defaults.reasoning_effort) !== undefined),

@@ -15,6 +15,8 @@ export interface ErrorDetails {
   readonly message: string;
   /** Message that the failed deployment provides for users. */
   readonly displayMessage?: string;
+  /** Type of docs/errors.md. */
+  readonly type?: string;
   /** JSON path of the invalid field. */
   readonly param?: string;
   readonly retryAfterSeconds?: number;
@@ -43,11 +45,13 @@ export function parseErrorDetails(body: unknown, status: number): ErrorDetails {
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   const param = text(error.param);
+  const type = text(error.type);
   const displayMessage = text(error.display_message);
   return {
     status,
     code: text(error.code) || `status_${status}`,
     message: text(error.message),
+    ...(type !== '' && { type }),
     ...(displayMessage !== '' && { displayMessage }),
     ...(param !== '' && { param }),
     ...(Array.isArray(error.errors) && { errors: error.errors.filter(isJsonObject).map(toFieldError) }),
@@ -58,6 +62,11 @@ export function parseErrorDetails(body: unknown, status: number): ErrorDetails {
 
 function toFieldError({ path, message }: JsonObject): FieldError {
   return { path: String(path), message: String(message) };
+}
+
+/** Whether a message was rejected because of its content, so that the same message would be rejected again. */
+export function isRejection({ status, type }: Pick<ErrorDetails, 'status' | 'type'>): boolean {
+  return [400, 413, 415, 422].includes(status) || (status === 200 && type === 'invalid_request_error');
 }
 
 function toForm(consent: object): Readonly<Record<string, boolean>> {

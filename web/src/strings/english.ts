@@ -112,6 +112,10 @@ export const english = {
   removeAttachment: (name: string) => `Remove ${name}`,
   uploading: (name: string, percent: number) => `${name}, ${percent}% uploaded`,
   uploadFailed: (name: string, why: string) => `${name} could not be uploaded: ${why}`,
+  fileTypeRejected: (name: string, model: string) =>
+    `${name}: ${model} does not accept this type of file. Remove it, or choose another model.`,
+  tooManyFiles: (name: string, model: string, max: number) =>
+    `${name}: ${model} accepts ${max === 0 ? 'no files' : max === 1 ? 'at most one file with a message' : `at most ${max} files with a message`}.`,
   fileTooLarge: 'it is too large for this service. Choose a smaller file.',
   noFileStore: 'it is too large to send with the message, and this service does not store files. Choose a smaller file.',
   fileNotStored: 'it is too large to send with the message, and temporary chats do not store files. Choose a smaller file.',
@@ -255,7 +259,7 @@ export const english = {
   adviceSignIn: 'Sign in again.',
   adviceAccess: 'Choose a model or application that you have access to, or ask your administrator for access.',
   adviceOff: 'Your administrator can turn it on.',
-  adviceRequest: 'Change the message and ask again.',
+  adviceRequest: 'Edit the message and ask again. Later messages are sent without it.',
   adviceTooLong: 'Start a new chat, or try a model that accepts longer chats.',
   adviceTooLarge: 'Shorten the message or choose a smaller file, and then try again.',
   adviceReload: 'Reload the page, and then try again.',

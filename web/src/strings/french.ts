@@ -116,6 +116,10 @@ export const french: Strings = {
   removeAttachment: (name) => `Retirer ${name}`,
   uploading: (name, percent) => `${name}, ${percent} % envoyés`,
   uploadFailed: (name, why) => `${name} n’a pas pu être envoyé : ${why}`,
+  fileTypeRejected: (name, model) =>
+    `${name} : ${model} n’accepte pas ce type de fichier. Retirez-le ou choisissez un autre modèle.`,
+  tooManyFiles: (name, model, max) =>
+    `${name} : ${model} n’accepte ${max === 0 ? 'aucun fichier' : max === 1 ? 'qu’un fichier par message' : `que ${max} fichiers par message`}.`,
   fileTooLarge: 'il est trop volumineux pour ce service. Choisissez un fichier plus petit.',
   noFileStore:
     'il est trop volumineux pour partir avec le message, et ce service n’enregistre pas de fichiers. Choisissez un fichier plus petit.',
@@ -263,7 +267,7 @@ export const french: Strings = {
   adviceSignIn: 'Reconnectez-vous.',
   adviceAccess: 'Choisissez un modèle ou une application auxquels vous avez accès, ou demandez l’accès à votre administrateur.',
   adviceOff: 'Votre administrateur peut l’activer.',
-  adviceRequest: 'Modifiez le message et reposez la question.',
+  adviceRequest: 'Modifiez le message et reposez la question. Les messages suivants sont envoyés sans lui.',
   adviceTooLong: 'Commencez une nouvelle conversation, ou essayez un modèle qui accepte des conversations plus longues.',
   adviceTooLarge: 'Raccourcissez le message ou choisissez un fichier plus petit, puis réessayez.',
   adviceReload: 'Rechargez la page, puis réessayez.',

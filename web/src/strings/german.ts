@@ -113,6 +113,10 @@ export const german: Strings = {
   removeAttachment: (name) => `${name} entfernen`,
   uploading: (name, percent) => `${name}, ${percent} % hochgeladen`,
   uploadFailed: (name, why) => `${name} konnte nicht hochgeladen werden: ${why}`,
+  fileTypeRejected: (name, model) =>
+    `${name}: ${model} akzeptiert Dateien dieser Art nicht. Entferne die Datei oder wähle ein anderes Modell.`,
+  tooManyFiles: (name, model, max) =>
+    `${name}: ${model} akzeptiert ${max === 0 ? 'keine Dateien' : max === 1 ? 'höchstens eine Datei je Nachricht' : `höchstens ${max} Dateien je Nachricht`}.`,
   fileTooLarge: 'Sie ist zu groß für diesen Dienst. Wähle eine kleinere Datei.',
   noFileStore:
     'Sie ist zu groß, um sie mit der Nachricht zu senden, und dieser Dienst speichert keine Dateien. Wähle eine kleinere Datei.',
@@ -261,7 +265,7 @@ export const german: Strings = {
   adviceSignIn: 'Melde dich neu an.',
   adviceAccess: 'Wähle ein Modell oder eine Anwendung, auf die du Zugriff hast, oder bitte deinen Administrator um Zugriff.',
   adviceOff: 'Dein Administrator kann sie einschalten.',
-  adviceRequest: 'Ändere die Nachricht und frag noch einmal.',
+  adviceRequest: 'Bearbeite die Nachricht und frag noch einmal. Spätere Nachrichten werden ohne sie gesendet.',
   adviceTooLong: 'Beginne ein neues Gespräch, oder versuche ein Modell, das längere Gespräche annimmt.',
   adviceTooLarge: 'Kürze die Nachricht oder wähle eine kleinere Datei, und versuche es dann noch einmal.',
   adviceReload: 'Lade die Seite neu, und versuche es dann noch einmal.',

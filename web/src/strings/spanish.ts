@@ -116,6 +116,9 @@ export const spanish: Strings = {
   removeAttachment: (name) => `Quitar ${name}`,
   uploading: (name, percent) => `${name}, ${percent} % subido`,
   uploadFailed: (name, why) => `No se pudo subir ${name}: ${why}`,
+  fileTypeRejected: (name, model) => `${name}: ${model} no acepta este tipo de archivo. Quítalo o elige otro modelo.`,
+  tooManyFiles: (name, model, max) =>
+    `${name}: ${model} ${max === 0 ? 'no acepta archivos' : max === 1 ? 'acepta un solo archivo por mensaje' : `acepta como máximo ${max} archivos por mensaje`}.`,
   fileTooLarge: 'es demasiado grande para este servicio. Elige un archivo más pequeño.',
   noFileStore:
     'es demasiado grande para enviarlo con el mensaje y este servicio no guarda archivos. Elige un archivo más pequeño.',
@@ -261,7 +264,7 @@ export const spanish: Strings = {
   adviceSignIn: 'Vuelve a iniciar sesión.',
   adviceAccess: 'Elige un modelo o una aplicación a los que tengas acceso, o pide acceso a tu administrador.',
   adviceOff: 'Tu administrador puede activarla.',
-  adviceRequest: 'Cambia el mensaje y vuelve a preguntar.',
+  adviceRequest: 'Edita el mensaje y vuelve a preguntar. Los mensajes siguientes se envían sin él.',
   adviceTooLong: 'Empieza una conversación nueva o prueba un modelo que admita conversaciones más largas.',
   adviceTooLarge: 'Acorta el mensaje o elige un archivo más pequeño, e inténtalo de nuevo.',
   adviceReload: 'Recarga la página e inténtalo de nuevo.',

@@ -20,13 +20,10 @@ import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import type { UserMessage } from '../user-message.ts';
 import { readDraft, saveDraft } from './drafts.ts';
+import { UploadList } from './upload-list.tsx';
 import { useAddressee, usePromptChoice } from './use-composer-choices.tsx';
-import { type Upload, useFileDrop, useUploads } from './use-uploads.ts';
+import { useFileDrop, useUploads } from './use-uploads.ts';
 import './composer.css';
-import type { Attachment } from '#contract/chat/message.ts';
-import { fileNotStored } from '../../service/attach-file.ts';
-import type { ErrorDetails } from '../../service/service-error.ts';
-import type { Strings } from '../../strings/english.ts';
 
 const QueueList = lazyView(() => import('./queue-list.tsx').then(({ QueueList: view }) => view));
 const DictateButton = lazyView(() => import('../../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
@@ -48,17 +45,18 @@ interface ComposerProps {
 export function Composer({ deployment, sendMessage, draftKey, firstText = '', conversationId = '', running }: ComposerProps) {
   const { strings, language } = useLanguage();
   const [text, setText] = useDraft(draftKey, firstText);
-  const { uploads, add, remove, clear, restore, isUploading, ready } = useUploads();
   const { service, outbox } = usePage();
   const queuedMessages = useSyncExternalStore(outbox.subscribe, () => outbox.getMessages(conversationId));
-  const isDraggingOver = useFileDrop(add);
   const canDictate = useSyncExternalStore(onDictationChange, readDictation) !== 'off';
   const [dictationCount, setDictationCount] = useState(0);
   const { choice, chooseKeys } = usePromptChoice(text, setText);
   const { addressees, ...address } = useAddressee(text, setText);
+  const recipients = addressees.length > 0 || deployment === undefined ? addressees : [deployment];
+  const { uploads, add, remove, clear, restore, isBlocked, ready } = useUploads(recipients);
+  const isDraggingOver = useFileDrop(add);
   const isUnreachable = useIsUnreachable(service);
   const hasContent = text.trim() !== '' || ready.length > 0;
-  const canSend = deployment !== undefined && !isUploading && !isUnreachable && hasContent;
+  const canSend = deployment !== undefined && !isBlocked && !isUnreachable && hasContent;
 
   useEffect(focusMessage, []);
   const send = (event?: FormEvent): void => {
@@ -120,7 +118,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
           </p>
         )}
         {address.chips}
-        <Uploads uploads={uploads} remove={remove} />
+        <UploadList uploads={uploads} remove={remove} />
         <div className="composer-row">
           <FileChooser types={deployment?.attachmentTypes} add={add} />
           <textarea
@@ -133,9 +131,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
               'aria-label': strings.message,
               title: strings.sendHint,
             }}
-            placeholder={
-              deployment && strings.messagePlaceholder(toNames(addressees.length > 0 ? addressees : [deployment], language))
-            }
+            placeholder={deployment && strings.messagePlaceholder(toNames(recipients, language))}
             onChange={({ target }) => setText(target.value)}
           />
           {canDictate && (
@@ -234,50 +230,4 @@ function useDraft(draftKey: string | undefined, firstText: string): readonly [st
     if (draftKey !== undefined) saveDraft(user, draftKey, next);
   };
   return [text, updateText];
-}
-
-/** Files of the message with their upload progress. */
-function Uploads({ uploads, remove }: { readonly uploads: readonly Upload[]; readonly remove: (id: string) => void }) {
-  const strings = useStrings();
-  if (uploads.length === 0) return null;
-  return (
-    <ul className="uploads" aria-label={strings.attachments}>
-      {uploads.map(({ id, name, share, attachment, error }) => (
-        <li key={id} className={error === undefined ? 'upload' : 'upload failed'}>
-          <UploadIcon attachment={attachment} hasFailed={error !== undefined} />
-          <span className="upload-name">
-            {error === undefined ? name : strings.uploadFailed(name, getReason(error, strings))}
-          </span>
-          {attachment === undefined && error === undefined && (
-            <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />
-          )}
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={strings.removeAttachment(name)}
-            title={strings.removeAttachment(name)}
-            onClick={() => remove(id)}
-          >
-            <Icon name="close" />
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** A preview of a picture. Other files have an icon. */
-function UploadIcon({ attachment, hasFailed }: { readonly attachment: Attachment | undefined; readonly hasFailed: boolean }) {
-  const { type = '', data } = attachment ?? {};
-  if (data !== undefined && /^image\/(png|jpe?g|gif|webp|avif)$/.test(type)) {
-    return <img className="upload-picture" src={`data:${type};base64,${data}`} alt="" />;
-  }
-  return <Icon name={hasFailed ? 'alert' : 'file'} />;
-}
-
-function getReason({ status, code, message }: ErrorDetails, strings: Strings): string {
-  if (code === fileNotStored) return strings.fileNotStored;
-  if (status === 404) return strings.noFileStore;
-  if (status === 413) return strings.fileTooLarge;
-  return status === 0 ? strings.unreachable : message;
 }

@@ -1,17 +1,29 @@
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import type { Attachment } from '#contract/chat/message.ts';
+import { isAcceptedType } from '#contract/is-accepted-type.ts';
 import { usePage } from '../../page/page.tsx';
-import { attachFile } from '../../service/attach-file.ts';
+import { attachFile, getFileType } from '../../service/attach-file.ts';
+import type { Deployment } from '../../service/deployments.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 
 /** A file that is uploaded for the next message. */
 export interface Upload {
   readonly id: string;
   readonly name: string;
+  /** MIME type. */
+  readonly type: string;
   /** Fraction from 0 to 1. */
   readonly share: number;
   readonly attachment?: Attachment;
   readonly error?: ErrorDetails;
+  /** Set if the recipient of the message does not accept the file. */
+  readonly rejection?: FileRejection;
+}
+
+/** Why a deployment does not accept a file: its type, or the number of files. */
+export interface FileRejection {
+  readonly deployment: Deployment;
+  readonly reason: 'type' | 'count';
 }
 
 interface UploadsState {
@@ -21,14 +33,15 @@ interface UploadsState {
   readonly clear: () => void;
   /** Adds attachments that were uploaded earlier. */
   readonly restore: (attachments: readonly Attachment[]) => void;
-  readonly isUploading: boolean;
+  /** Whether the message must wait for a file, or for the removal of one that cannot be sent. */
+  readonly isBlocked: boolean;
   readonly ready: readonly Attachment[];
 }
 
-/** Files of the message being written. */
-export function useUploads(): UploadsState {
+/** Files of the message being written, for these recipients. */
+export function useUploads(recipients: readonly Deployment[], initial: readonly Attachment[] = []): UploadsState {
   const { service, isTemporary = false } = usePage();
-  const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  const [allUploads, setUploads] = useState(() => initial.map(toUpload));
   const running = useRef(new Map<string, AbortController>());
   useEffect(() => {
     const all = running.current;
@@ -45,7 +58,7 @@ export function useUploads(): UploadsState {
           setUploads((now) => now.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
       };
       running.current.set(id, controller);
-      setUploads((now) => [...now, { id, name: file.name, share: 0 }]);
+      setUploads((now) => [...now, { id, name: file.name, type: getFileType(file), share: 0 }]);
       attachFile(service, file, { onProgress: (share) => change({ share }), signal: controller.signal, isTemporary }).then(
         (attachment) => change({ attachment, share: 1 }),
         (error: unknown) => change({ error: toErrorDetails(error) }),
@@ -58,14 +71,31 @@ export function useUploads(): UploadsState {
     setUploads((now) => now.filter((upload) => upload.id !== id));
   };
   const restore = (attachments: readonly Attachment[]): void => {
-    const again = attachments.map((attachment) => ({
-      ...{ id: crypto.randomUUID(), name: attachment.title ?? '', share: 1, attachment },
-    }));
-    setUploads((now) => [...again, ...now]);
+    setUploads((now) => [...attachments.map(toUpload), ...now]);
   };
-  const ready = useMemo(() => uploads.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment])), [uploads]);
-  const isUploading = uploads.some(({ attachment, error }) => attachment === undefined && error === undefined);
-  return { uploads, add, remove, clear: () => setUploads([]), restore, isUploading, ready };
+  const uploads = allUploads.map((upload, index) => withRejection(upload, index, recipients));
+  const ready = useMemo(
+    () => allUploads.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment])),
+    [allUploads],
+  );
+  const isBlocked = uploads.some(({ attachment, rejection }) => attachment === undefined || rejection !== undefined);
+  return { uploads, add, remove, clear: () => setUploads([]), restore, isBlocked, ready };
+}
+
+function toUpload(attachment: Attachment): Upload {
+  const { title: name = '', type = 'text/markdown' } = attachment;
+  return { id: crypto.randomUUID(), name, type, share: 1, attachment };
+}
+
+/** Checks a file as the service will: its type, and its number in the message. */
+function withRejection(upload: Upload, index: number, recipients: readonly Deployment[]): Upload {
+  for (const deployment of recipients) {
+    const { attachmentTypes, maxAttachments = Number.POSITIVE_INFINITY } = deployment;
+    if (attachmentTypes !== undefined && !isAcceptedType(upload.type, attachmentTypes))
+      return { ...upload, rejection: { deployment, reason: 'type' } };
+    if (index >= maxAttachments) return { ...upload, rejection: { deployment, reason: 'count' } };
+  }
+  return upload;
 }
 
 /**

@@ -2,10 +2,12 @@ import { useEffect, useRef, useState } from 'react';
 import type { CompletedControl } from '#contract/chat/message.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Question } from '../../conversation/conversation.ts';
-import { usePage } from '../../page/page.tsx';
+import { useConversation, usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
+import { UploadList } from '../composer/upload-list.tsx';
+import { useUploads } from '../composer/use-uploads.ts';
 import { focusMessage } from '../focus-message.ts';
 import { BranchSwitch } from './branch-switch.tsx';
 import { TurnEditor } from './turn-editor.tsx';
@@ -83,18 +85,22 @@ interface EditorProps {
 
 function Editor({ question, conversationId, close }: EditorProps) {
   const strings = useStrings();
-  const { replyRunner } = usePage();
-  const { parent, attachments } = question;
+  const { replyRunner, deployments } = usePage();
+  const deploymentId = useConversation(conversationId)?.deployment;
+  const recipients = deployments.filter(({ id }) => id === deploymentId);
+  const { uploads, remove, ready, isBlocked } = useUploads(recipients, question.attachments);
   const send = (text: string): void => {
     focusMessage();
-    void replyRunner.sendQuestion(conversationId, { parent, attachments, text });
+    void replyRunner.sendQuestion(conversationId, { parent: question.parent, attachments: ready, text });
   };
   return (
     <TurnEditor
       {...{ className: 'question', label: strings.edit, done: strings.regenerate, text: question.text, onSubmit: send, close }}
-      mayBeEmpty={attachments.length > 0}
+      {...{ isBlocked, mayBeEmpty: ready.length > 0 }}
       isSentByEnter
-    />
+    >
+      <UploadList uploads={uploads} remove={remove} />
+    </TurnEditor>
   );
 }
 

@@ -6,7 +6,7 @@ import { ErrorSupport } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
 import type { ConsentForm } from '../../service/consents.ts';
-import type { ErrorDetails } from '../../service/service-error.ts';
+import { type ErrorDetails, isRejection } from '../../service/service-error.ts';
 import { describeAnswerError } from '../../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { suggestAction } from '../../strings/suggest-action.ts';
@@ -143,6 +143,11 @@ function ErrorNote({ error, atMs, deployment, conversationId, retry }: ErrorNote
         <p className="fault-title">
           {error.code === 'consent_required' ? strings.consentMissing(strings.quoted(name)) : describeAnswerError(error, strings)}
         </p>
+        {isRejection(error) && error.displayMessage === undefined && error.message !== '' && (
+          <p className="fault-reason" dir="auto">
+            {error.message}
+          </p>
+        )}
         {form === undefined ? (
           <p>{suggestAction(error, { strings, language, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (

@@ -10,6 +10,8 @@ interface TurnEditorProps {
   readonly done: string;
   readonly text: string;
   readonly mayBeEmpty?: boolean;
+  /** Whether the text cannot be submitted yet. */
+  readonly isBlocked?: boolean;
   /** Whether Enter submits. Otherwise it adds a line, and Ctrl + Enter or ⌘ + Enter submits. */
   readonly isSentByEnter?: boolean;
   readonly onSubmit: (text: string) => void;
@@ -24,6 +26,7 @@ export function TurnEditor({
   label,
   done,
   mayBeEmpty,
+  isBlocked = false,
   isSentByEnter,
   onSubmit,
   close,
@@ -36,7 +39,7 @@ export function TurnEditor({
   useEffect(() => field.current?.focus(), []);
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();
-    if (text.trim() === '' && mayBeEmpty !== true) return;
+    if (isBlocked || (text.trim() === '' && mayBeEmpty !== true)) return;
     close();
     onSubmit(text);
   };
@@ -59,7 +62,7 @@ export function TurnEditor({
         <button type="button" className="button" onClick={close}>
           {strings.cancel}
         </button>
-        <button type="submit" className="button primary">
+        <button type="submit" className="button primary" disabled={isBlocked}>
           {done}
         </button>
       </div>
