@@ -44,7 +44,7 @@ describe.each(viewports)('the chat page at the window size %s', { timeout: 60_00
     if (await page.getByRole('button', { name: 'Show chats' }).isVisible()) {
       await page.getByRole('button', { name: 'Show chats' }).click();
     }
-    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     expect(await findViolations(page)).toEqual([]);
   });
 });

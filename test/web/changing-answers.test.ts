@@ -191,7 +191,7 @@ describe('an edited answer', { timeout: 60_000 }, () => {
     await otherUser.page.locator('.reply .edited').waitFor();
     await otherUser.page.getByText('Paris.').waitFor();
 
-    await second.page.locator('.settings > summary').click();
+    await second.page.getByRole('button', { name: 'Settings', exact: true }).click();
     await second.page.getByRole('button', { name: 'Import and export…' }).click();
     const [download] = await Promise.all([
       second.page.waitForEvent('download'),
@@ -200,7 +200,7 @@ describe('an edited answer', { timeout: 60_000 }, () => {
     const file = await download.path();
     const third = await fixture.openAt('/#key=other-key');
     await third.page.locator('#message').waitFor();
-    await third.page.locator('.settings > summary').click();
+    await third.page.getByRole('button', { name: 'Settings', exact: true }).click();
     await third.page.getByRole('button', { name: 'Import and export…' }).click();
     await third.page.locator('dialog input[type=file]').setInputFiles(file);
     await third.page.getByText(/^\d new/).waitFor();

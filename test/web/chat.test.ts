@@ -48,8 +48,9 @@ describe('signing in', () => {
     await page.getByLabel('Key').fill(callerKey);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator('#message').waitFor();
-    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.locator('.question-dialog:not(.settings) .danger').click();
     await page.getByLabel('Key').waitFor();
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });

@@ -125,8 +125,9 @@ describe('chats on the server', () => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo');
     await sendMessage('The last words');
     await readAnswer();
-    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.locator('.question-dialog:not(.settings) .danger').click();
     await expect.poll(() => page.evaluate(countTurnsScript)).toBe(0);
     expect(await listTitles()).toContain('The last words');
   });
@@ -152,7 +153,7 @@ describe('chats on the server', () => {
     await first.readAnswer();
     const second = await fixture.openAt(`/#key=${callerKey}`);
     await second.page.locator('.head', { hasText: 'One of many' }).waitFor({ timeout: 15_000 });
-    await second.page.getByText('Settings').click();
+    await second.page.getByRole('button', { name: 'Settings', exact: true }).click();
     await second.page.getByRole('button', { name: 'Delete all chats' }).click();
     await second.page.locator('.question-dialog').getByRole('button', { name: 'Delete' }).click();
     await second.page.getByText('Your chats appear here.').waitFor();

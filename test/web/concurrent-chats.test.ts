@@ -66,7 +66,7 @@ describe('several chats', () => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo');
     await sendMessage('Count to 3');
     await readAnswer();
-    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Delete all chats' }).click();
     await page.getByRole('dialog').waitFor();
     expect(await page.evaluate(askAgainAtOnce)).toBe(true);

@@ -39,7 +39,7 @@ async function choose(page: Page, where: string): Promise<void> {
   const drawer = page.getByRole('button', { name: 'Show chats' });
   const isPhone = await drawer.isVisible();
   if (isPhone) await drawer.click();
-  await page.getByText('Settings', { exact: true }).click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   const dialog = page.getByRole('dialog').last();
   await dialog.getByRole('group', { name: 'Dictation' }).getByLabel(where).check();

@@ -28,7 +28,7 @@ async function findFaintTexts(page: Page): Promise<unknown> {
 
 async function openDisplay({ page }: TestPage, isPhone: boolean): Promise<void> {
   if (isPhone) await page.getByRole('button', { name: 'Chats' }).click();
-  await page.getByText('Settings').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   await page.getByRole('dialog').getByRole('group', { name: 'Text size' }).waitFor();
 }

@@ -39,7 +39,7 @@ it.each([
 ])('shows all settings, including the sign-out button, on the screen: %s', async (_name, options) => {
   const { page } = await fixture.open('demo', options);
   if (options === phone) await page.getByRole('button', { name: 'Show chats' }).click();
-  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   for (const name of ['Display and notifications', 'Sign out']) {
     const box = await page.getByRole('button', { name }).boundingBox();
     expect(box?.y).toBeGreaterThan(0);
@@ -63,7 +63,7 @@ it('shows the start view of a chat from its top without overlaps in a low window
 it('opens a new chat if a key link is opened in a tab with a session', async () => {
   const { page } = await fixture.open('demo');
   // Changing the language renders the sign-in component again, and it registers its listener after the router.
-  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   for (const language of ['Deutsch', 'English']) {
     await page.getByLabel(language).click({ force: true });
     await page.getByRole('link', { name: language === 'Deutsch' ? 'Neues Gespräch' : 'New chat' }).waitFor();
@@ -124,7 +124,7 @@ describe('the layout of controls', () => {
   it('gives all options of a group the same height, and the window does not scroll', async () => {
     const { page } = await fixture.open('demo', laptop);
     expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
-    await page.locator('.settings > summary').click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Display and notifications' }).click();
     const choices = page.getByRole('group', { name: 'Dictation' }).locator('span');
     await choices.first().waitFor();
@@ -186,8 +186,9 @@ it('shows no error if the user signs out and in again in one tab', async () => {
   const { page, issues } = await fixture.openAt(`/#key=${callerKey}`, { serviceWorkers: 'allow' });
   const isRegistered = () => page.evaluate('navigator.serviceWorker.getRegistration().then((kept) => kept !== undefined)');
   await expect.poll(isRegistered, { timeout: 30_000 }).toBe(true);
-  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.locator('.question-dialog:not(.settings) .danger').click();
   await page.getByLabel('Key').fill(callerKey);
   await page.keyboard.press('Enter');
   await page.locator('#message').waitFor();

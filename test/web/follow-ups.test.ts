@@ -20,7 +20,7 @@ const countRequests = () =>
 async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest questions'): Promise<void> {
   const drawer = page.getByRole('button', { name: 'Show chats' });
   if (await drawer.isVisible()) await drawer.click();
-  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   const dialog = page.locator('.display-dialog');
   await dialog.getByText('After each answer, Scripted suggests up to three questions.').waitFor();

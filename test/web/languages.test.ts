@@ -57,7 +57,7 @@ describe.each(Object.entries(viewTitles))('the page in the language %s', { timeo
 
 it('changes the language in the settings and stores it', async () => {
   const { page, reload } = await fixture.open('demo');
-  await page.getByText('Settings').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('radio', { name: 'Français' }).click();
   await page.getByText('Paramètres').waitFor();
   expect(await findTruncated(page)).toEqual([]);

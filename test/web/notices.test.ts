@@ -37,7 +37,7 @@ async function openWithNotifications(): Promise<TestPage> {
 }
 
 async function turnOnNotifications({ page }: TestPage): Promise<void> {
-  await page.getByText('Settings').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   await page.getByRole('dialog').getByLabel('Notify me', { exact: true }).click();
 }

@@ -110,8 +110,9 @@ describe('the page without a network', () => {
     await sendMessage('Gone with me');
     await readAnswer();
     await page.locator('#message').fill('And this');
-    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.locator('.question-dialog:not(.settings) .danger').click();
     await page.getByLabel('Key').waitFor();
     expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toMatch(/And this|known/);
     front.goAway();

@@ -75,7 +75,7 @@ describe('a shared chat', { timeout: 60_000 }, () => {
 
   it('is missing from the list in the settings if it has no link', async () => {
     const { page } = await fixture.open('demo');
-    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Shared links' }).click();
     await page.getByText('You are not sharing any chats.').waitFor();
   });

@@ -249,8 +249,9 @@ describe('an unreachable identity provider', () => {
     configure({ issuer: 'http://127.0.0.1:1' });
     const { page } = await open(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
-    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.locator('.question-dialog:not(.settings) .danger').click();
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
     expect(await readAlert(page)).toBe('Example Corp cannot be reached right now. Try again in a moment.');
     expect(page.url()).not.toContain('127.0.0.1:1/');
@@ -320,8 +321,9 @@ describe('tokens that expire', () => {
 });
 
 async function signOut(page: Page): Promise<void> {
-  await page.getByText('Settings').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.locator('.question-dialog:not(.settings) .danger').click();
   await page.getByText('You are signed out here.').waitFor();
 }
 

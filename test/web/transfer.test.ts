@@ -25,7 +25,7 @@ const conversation = (at: number) => ({
 async function openTransfer(page: Page): Promise<void> {
   const drawer = page.getByRole('button', { name: 'Show chats' });
   if (await drawer.isVisible()) await drawer.click();
-  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Import and export…' }).click();
   await page.getByRole('dialog', { name: 'Import and export' }).waitFor();
 }

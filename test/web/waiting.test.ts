@@ -111,7 +111,7 @@ it('shows an error for a dialog that cannot be loaded and keeps the page usable'
   const { page } = await fixture.open('demo');
   await page.locator('#message').fill('A draft');
   await page.route(/transfer-dialog|code-dialog/, (route) => route.abort());
-  await page.getByText('Settings', { exact: true }).click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   for (const name of ['Import and export…', 'Use from code']) {
     await page.getByRole('button', { name }).click();
     const missing = page.getByRole('dialog', { name: 'This part of the page cannot be shown' });

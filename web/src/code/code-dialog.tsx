@@ -29,7 +29,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   const [first, ...rest] = toSnippets({ address, deployment: id });
   const [selectedName, setSelectedName] = useState(first?.name ?? '');
   const selected = rest.find((candidate) => candidate.name === selectedName) ?? first;
-  const ownKey = loadKey();
+  const ownKey = loadKey()?.key;
   const { keys, quota, isKnown } = useKeyQuota(ownKey);
   const [createdKey, setCreatedKey] = useState<CreatedKey>();
   if (first === undefined || selected === undefined) return null;

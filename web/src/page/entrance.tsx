@@ -7,6 +7,7 @@ import { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { consumeProviderResponse } from '../sign-in/provider-response.ts';
 import { SessionEndedNote } from '../sign-in/session-ended-note.tsx';
+import { requestSharedSignIn, shareSignIn, signOutOtherTabs } from '../sign-in/shared-sign-in.ts';
 import { SignInError } from '../sign-in/sign-in-error.ts';
 import { loadSignIn } from '../sign-in/sign-in-storage.ts';
 import type { Strings } from '../strings/english.ts';
@@ -36,22 +37,24 @@ export function Entrance() {
   const [linkedKey, setLinkedKey] = useState(firstLinked);
   const [isTrying, setIsTrying] = useState(true);
   /** Whether the stored sign-in is being restored. */
-  const [isRestoring, setIsRestoring] = useState(loadFirst !== undefined);
+  const [isRestoring, setIsRestoring] = useState(true);
   const [isReadingOffline, setIsReadingOffline] = useState(false);
   const [providerSignOut, setProviderSignOut] = useState<{ name: string; address: string }>();
   const [appearance, setAppearance] = useAppearance();
-  const isEnded = useActiveSession(active);
+  const endSession = useCallback(() => setActive(undefined), []);
+  const isEnded = useActiveSession(active, endSession);
   useOfflineShell(active !== undefined);
   useTypeface(!isTrying);
 
   const enter = useCallback(
-    async (pendingVisitor: Promise<Visitor>) => {
+    async (pendingVisitor: Promise<Visitor | undefined>) => {
       setIsTrying(true);
       setFailure(undefined);
       const result = await pendingVisitor
-        .then((visitor) => signInVisitor(visitor, strings))
+        .then((visitor) => visitor && signInVisitor(visitor, strings))
         .catch((error): SignInFailure => ({ message: getReason(error, strings) }));
-      if ('message' in result) {
+      if (result === undefined) setActive(undefined);
+      else if ('message' in result) {
         setFailure(result);
         // Only an ended session may be replaced without a question.
         if (result.isRejected !== true) setLinkedKey(undefined);
@@ -64,10 +67,7 @@ export function Entrance() {
 
   // The visitor who opened the page is signed in only once, regardless of later changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  useEffect(() => {
-    if (loadFirst === undefined) setIsTrying(false);
-    else void enter(loadFirst());
-  }, [loadFirst]);
+  useEffect(() => void enter(loadFirst()), [loadFirst]);
 
   useEffect(() => {
     const onHashChange = (): void => setLinkedKey((current) => consumeLinkedKey() ?? current);
@@ -91,12 +91,14 @@ export function Entrance() {
     const provider = active?.visitor.provider;
     const address = provider?.getSignOutUrl();
     void provider?.signOut();
+    if (active !== undefined) signOutOtherTabs(active.session.user);
     setProviderSignOut(provider === undefined || address === undefined ? undefined : { name: provider.displayName, address });
     setActive(undefined);
   }, [active]);
 
   if (active === undefined) {
-    const onKey = (key: string): void => void enter(Promise.resolve(createKeyVisitor(key)));
+    const onKey = (key: string, isPersistent: boolean): void =>
+      void enter(Promise.resolve(createKeyVisitor(key, { isPersistent })));
     if (isReadingOffline) return <OfflineReader close={() => setIsReadingOffline(false)} />;
     if (isRestoring) return <main className="sign-in" aria-busy="true" />;
     return (
@@ -132,20 +134,26 @@ export function Entrance() {
   );
 }
 
-/** Stores the active user in the tab until it changes. Returns whether the session has ended. */
-function useActiveSession(active: ActiveSession | undefined): boolean {
+/**
+ * Stores the active user in the tab until it changes, and shares the sign-in with other tabs. `endSession` is called when the user
+ * signs out in another tab. Returns whether the session has ended.
+ */
+function useActiveSession(active: ActiveSession | undefined, endSession: () => void): boolean {
   const [endedVisitor, setEndedVisitor] = useState<Visitor>();
   useEffect(() => {
     if (active === undefined) return;
     const { visitor, session } = active;
     visitor.store(session.user);
     visitor.provider?.onEnd(() => setEndedVisitor(visitor));
+    const { user } = session;
+    const stopSharing = shareSignIn({ user, getShared: () => visitor.share(user), onSignOut: endSession });
     return () => {
+      stopSharing();
       visitor.clear();
       session.replyRunner.stopAll();
       session.close();
     };
-  }, [active]);
+  }, [active, endSession]);
   return endedVisitor !== undefined && endedVisitor === active?.visitor;
 }
 
@@ -171,20 +179,21 @@ function getReason(error: unknown, strings: Strings): SignInFailure['message'] {
 }
 
 interface FirstVisitor {
-  /** Returns the visitor, and can be called repeatedly. Undefined if the page does not know a visitor. */
-  readonly loadFirst: (() => Promise<Visitor>) | undefined;
+  /** Returns the visitor, or undefined if the page does not know one. Can be called repeatedly. */
+  readonly loadFirst: () => Promise<Visitor | undefined>;
   /** Key of the link that opened the page, if the tab knows another visitor. */
   readonly linkedKey: string | undefined;
 }
 
 /**
- * Identifies the visitor: back from an identity provider, known to the tab, or with the key of a link if the tab knows no other
- * visitor. The function immediately removes the sign-in data from the address.
+ * Identifies the visitor: back from an identity provider, known to the tab or the browser, with the key of a link if the tab knows no
+ * other visitor, or signed in in another tab. The function immediately removes the sign-in data from the address.
  */
 function findFirstVisitor(): FirstVisitor {
   const linkedKey = consumeLinkedKey();
   const loadKnown = findKnownVisitor();
-  if (loadKnown !== undefined || linkedKey === undefined) return { loadFirst: loadKnown, linkedKey };
+  if (loadKnown !== undefined) return { loadFirst: loadKnown, linkedKey };
+  if (linkedKey === undefined) return { loadFirst: loadSharedVisitor, linkedKey };
   // A reload while the service is unreachable must not lose the key.
   storeKey(linkedKey);
   return { loadFirst: async () => createKeyVisitor(linkedKey), linkedKey: undefined };
@@ -193,7 +202,7 @@ function findFirstVisitor(): FirstVisitor {
 function findKnownVisitor(): (() => Promise<Visitor>) | undefined {
   const providerResponse = consumeProviderResponse();
   const storedSignIn = loadSignIn();
-  const key = loadKey();
+  const storedKey = loadKey();
   if (providerResponse !== undefined)
     return once(async () => {
       const { redeem } = await import('../sign-in/authorization-code.ts');
@@ -205,7 +214,16 @@ function findKnownVisitor(): (() => Promise<Visitor>) | undefined {
       const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
       return new TokenVisitor(storedSignIn, { isResumed: true });
     };
-  return key === undefined ? undefined : async () => createKeyVisitor(key);
+  return storedKey && (async () => createKeyVisitor(storedKey.key, storedKey));
+}
+
+/** Returns the visitor of another tab. */
+async function loadSharedVisitor(): Promise<Visitor | undefined> {
+  const shared = await requestSharedSignIn();
+  if (shared?.kind === 'key') return createKeyVisitor(shared.key, shared);
+  if (shared === undefined) return undefined;
+  const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
+  return new TokenVisitor(shared.signIn, { isResumed: true });
 }
 
 function once<Value>(create: () => Promise<Value>): () => Promise<Value> {

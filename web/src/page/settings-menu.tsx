@@ -1,4 +1,5 @@
-import { useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { DisplayItem } from '../display/display-item.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -23,30 +24,33 @@ function formatUser(user: string, strings: Strings): string {
   return user.startsWith(keyPrefix) ? strings.signedInWithKey(user.slice(keyPrefix.length)) : strings.signedInAs(user);
 }
 
-/** Appearance, language, and sign-out. */
+/**
+ * Appearance, language, and sign-out. The dialog is always rendered, because its items add commands to the palette. A click outside
+ * does not close it, so that a double click on its button does not close it again.
+ */
 export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const { strings, language, setLanguage } = useLanguage();
   const { signOut, library, replyRunner, go, user } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
   const [isFailed, setIsFailed] = useState(false);
+  const settings = useRef<HTMLDialogElement>(null);
+  const title = useId();
+  const open = (): void => settings.current?.showModal();
+  const close = (): void => settings.current?.close();
   const removeAll = async (): Promise<void> => {
     if (!(await askConfirmation(strings.deleteAllQuestion, strings.confirmDelete))) return;
     replyRunner.stopAll();
     await library.removeAll().then(
       () => go({ at: 'new' }),
-      () => setIsFailed(true),
+      () => {
+        setIsFailed(true);
+        open();
+      },
     );
   };
-  const menu = useRef<HTMLDetailsElement>(null);
-  const open = (): void => {
-    // If the sidebar is a drawer, it must be opened first.
-    const drawer = document.querySelector<HTMLElement>('.page-header .narrow-only');
-    if (drawer?.checkVisibility()) drawer.click();
-    requestAnimationFrame(() => {
-      if (menu.current === null) return;
-      menu.current.open = true;
-      menu.current.querySelector('summary')?.focus();
-    });
+  const askToSignOut = async (): Promise<void> => {
+    const question = user.startsWith(keyPrefix) ? strings.signOutWithKeyQuestion : strings.signOutQuestion;
+    if (await askConfirmation(question, strings.signOut)) signOut();
   };
   const names: Record<Appearance, string> = { system: strings.followSystem, light: strings.light, dark: strings.dark };
   useCommands(() => [
@@ -65,44 +69,53 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
       run: () => setLanguage(each),
     })),
     { id: 'delete all', title: strings.deleteAll, kind: 'action', icon: 'trash', run: () => void removeAll() },
-    { id: 'sign out', title: strings.signOut, kind: 'action', icon: 'leave', run: signOut },
+    { id: 'sign out', title: strings.signOut, kind: 'action', icon: 'leave', run: () => void askToSignOut() },
   ]);
   return (
-    <details
-      ref={menu}
-      className="settings"
-      onToggle={() => menu.current?.open && menu.current.scrollIntoView({ block: 'nearest' })}
-    >
-      <summary className="quiet-link">
+    <>
+      <button type="button" className="quiet-link" aria-haspopup="dialog" onClick={open}>
         <Icon name="sliders" />
         {strings.settings}
-      </summary>
-      <div className="settings-body">
-        <p className="soft small">{formatUser(user, strings)}</p>
-        <Segments
-          name={strings.appearance}
-          value={appearance}
-          options={appearances.map((each) => [each, names[each]])}
-          onSelect={setAppearance}
-        />
-        <Segments<Language>
-          {...{ name: strings.language, value: language, onSelect: setLanguage }}
-          options={languages.map((each) => [each, getLanguageName(each)])}
-        />
-        <DisplayItem />
-        <TransferItem />
-        <ShareButton />
-        <button type="button" className="quiet-link" onClick={() => void removeAll()}>
-          <Icon name="trash" />
-          {strings.deleteAll}
-        </button>
-        {isFailed && <p className="trouble small">{strings.deleteAllFailed}</p>}
-        {dialog}
-        <button type="button" className="quiet-link" onClick={signOut}>
-          <Icon name="leave" />
-          {strings.signOut}
-        </button>
-      </div>
-    </details>
+      </button>
+      {createPortal(
+        <dialog {...{ ref: settings, className: 'question-dialog settings', 'aria-labelledby': title, closedby: 'closerequest' }}>
+          <h2 id={title}>{strings.settings}</h2>
+          <p className="soft small">{formatUser(user, strings)}</p>
+          <Segments
+            name={strings.appearance}
+            value={appearance}
+            options={appearances.map((each) => [each, names[each]])}
+            onSelect={setAppearance}
+          />
+          <Segments<Language>
+            {...{ name: strings.language, value: language, onSelect: setLanguage }}
+            options={languages.map((each) => [each, getLanguageName(each)])}
+          />
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys act on the buttons inside, whose clicks arrive here */}
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+          <div className="settings-items" onClick={close}>
+            <DisplayItem />
+            <TransferItem />
+            <ShareButton />
+            <button type="button" className="quiet-link" onClick={() => void removeAll()}>
+              <Icon name="trash" />
+              {strings.deleteAll}
+            </button>
+            {isFailed && <p className="trouble small">{strings.deleteAllFailed}</p>}
+            <button type="button" className="quiet-link" onClick={() => void askToSignOut()}>
+              <Icon name="leave" />
+              {strings.signOut}
+            </button>
+          </div>
+          <div className="row end">
+            <button type="button" className="button primary" onClick={close}>
+              {strings.close}
+            </button>
+          </div>
+        </dialog>,
+        document.body,
+      )}
+      {dialog}
+    </>
   );
 }

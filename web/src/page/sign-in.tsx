@@ -24,7 +24,8 @@ interface SignInProps {
   readonly isTrying: boolean;
   readonly failure: SignInFailure | undefined;
   readonly onFailure: (failure: SignInFailure | undefined) => void;
-  readonly onKey: (key: string) => void;
+  /** `isPersistent`: the browser stores the key until the user signs out. */
+  readonly onKey: (key: string, isPersistent: boolean) => void;
   /** Where the signed-out user can also sign out of the provider. */
   readonly providerSignOut: { readonly name: string; readonly address: string } | undefined;
   /** Shows the saved chats if the user cannot sign in. */
@@ -36,6 +37,7 @@ export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, o
   const signInStrings = useSignInStrings();
   const [{ name }] = useState(readBrand);
   const { providers, isUnreachable } = useProviders();
+  const [isPersistent, setIsPersistent] = useState(false);
   const hasProviders = providers !== undefined && providers.length > 0;
   return (
     <main className="sign-in" aria-busy={providers === undefined}>
@@ -54,8 +56,17 @@ export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, o
         )}
         {isUnreachable && <UnreachableNote onReadOffline={onReadOffline} />}
         <Alert failure={failure?.isKeyFailure || isUnreachable ? undefined : failure} />
-        {hasProviders && <ProviderButtons {...{ providers, onProblem: onFailure }} />}
-        {providers !== undefined && <KeyForm {...{ isTrying, onKey, failure, isPrimary: !hasProviders }} />}
+        {hasProviders && <ProviderButtons {...{ providers, isPersistent, onProblem: onFailure }} />}
+        {providers !== undefined && (
+          <KeyForm {...{ isTrying, failure, isPrimary: !hasProviders }} onKey={(key) => onKey(key, isPersistent)} />
+        )}
+        <label className="keep-signed-in">
+          <input type="checkbox" checked={isPersistent} onChange={({ target }) => setIsPersistent(target.checked)} />
+          <span>
+            {signInStrings.keepSignedIn}
+            <span className="soft small">{signInStrings.keepSignedInHint}</span>
+          </span>
+        </label>
       </div>
     </main>
   );
@@ -71,7 +82,8 @@ function Alert({ failure }: { readonly failure: SignInFailure | undefined }) {
   );
 }
 
-interface KeyFormProps extends Pick<SignInProps, 'isTrying' | 'onKey' | 'failure'> {
+interface KeyFormProps extends Pick<SignInProps, 'isTrying' | 'failure'> {
+  readonly onKey: (key: string) => void;
   readonly isPrimary: boolean;
 }
 

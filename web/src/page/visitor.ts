@@ -1,6 +1,7 @@
 import { tryParseJson } from '#base/json/json.ts';
 import type { Credentials } from '../service/credentials.ts';
-import { clearSignIn } from '../sign-in/sign-in-storage.ts';
+import type { SharedSignIn } from '../sign-in/shared-sign-in.ts';
+import { clearSignIn, getStorage } from '../sign-in/sign-in-storage.ts';
 import type { Strings } from '../strings/english.ts';
 
 const keyStorageKey = 'parley key';
@@ -10,8 +11,10 @@ const userStorageKey = 'parley key of';
 export interface Visitor extends Credentials {
   /** User that the service returned when this tab last stored the same credentials. */
   readonly knownUser: string | undefined;
-  /** Stores the credentials and their user in this tab until it is closed. */
+  /** Stores the credentials and their user in this tab until it is closed, or in the browser if the user chose this. */
   store(user: string): void;
+  /** Returns the credentials for another tab of this browser. */
+  share(user: string): SharedSignIn;
   /** Removes the credentials. Pending requests do not store them again. */
   clear(): void;
   /** Describes a rejection of the credentials. `why` is the message of the service. */
@@ -33,17 +36,24 @@ export interface VisitorProvider {
   onEnd(listener: () => void): void;
 }
 
-/** A visitor with a key. */
-export function createKeyVisitor(key: string): Visitor {
+interface KeyOptions {
+  readonly isPersistent?: boolean;
+  /** Name of the user at the service, if it is known. */
+  readonly user?: string | undefined;
+}
+
+/** A visitor with a key. `isPersistent`: the browser stores the key until the user signs out. */
+export function createKeyVisitor(key: string, { isPersistent = false, user = findUserOfKey(key) }: KeyOptions = {}): Visitor {
   return {
     getHeaders: async () => ({ 'api-key': key }),
     renew: async () => false,
-    knownUser: findUserOfKey(key),
-    store(user) {
+    knownUser: user,
+    store(confirmedUser) {
       clearSignIn();
-      storeKey(key, user);
+      storeKey(key, { isPersistent, user: confirmedUser });
     },
-    clear: clearKey,
+    share: (confirmedUser) => ({ kind: 'key', key, isPersistent, user: confirmedUser }),
+    clear: () => clearKey(isPersistent),
     describeRejection: (strings) => strings.keyRefused,
   };
 }
@@ -60,24 +70,32 @@ export function consumeLinkedKey(): string | undefined {
   return key === '' ? undefined : key;
 }
 
-/** Returns the stored key of this tab. */
-export function loadKey(): string | undefined {
-  return sessionStorage.getItem(keyStorageKey) ?? undefined;
+/** Returns the stored key of this tab or browser. */
+export function loadKey(): { readonly key: string; readonly isPersistent: boolean } | undefined {
+  for (const isPersistent of [false, true]) {
+    const key = getStorage(isPersistent).getItem(keyStorageKey);
+    if (key !== null) return { key, isPersistent };
+  }
+  return undefined;
 }
 
-/** Stores the key until the tab is closed, and its user as soon as it is known. */
-export function storeKey(key: string, user?: string): void {
-  sessionStorage.setItem(keyStorageKey, key);
-  if (user !== undefined) sessionStorage.setItem(userStorageKey, JSON.stringify([key, user]));
+/** Stores the key, and its user as soon as it is known. */
+export function storeKey(key: string, { isPersistent = false, user }: KeyOptions = {}): void {
+  const storage = getStorage(isPersistent);
+  storage.setItem(keyStorageKey, key);
+  if (user !== undefined) storage.setItem(userStorageKey, JSON.stringify([key, user]));
 }
 
-/** Returns the user of the key, if this tab knows it. */
+/** Returns the user of the key, if this tab or browser knows it. */
 function findUserOfKey(key: string): string | undefined {
-  const stored = tryParseJson(sessionStorage.getItem(userStorageKey) ?? '');
-  return Array.isArray(stored) && stored[0] === key ? String(stored[1]) : undefined;
+  const stored = [sessionStorage, localStorage].map((storage) => tryParseJson(storage.getItem(userStorageKey) ?? ''));
+  const pair = stored.find((value) => Array.isArray(value) && value[0] === key);
+  return Array.isArray(pair) ? String(pair[1]) : undefined;
 }
 
-export function clearKey(): void {
-  sessionStorage.removeItem(keyStorageKey);
-  sessionStorage.removeItem(userStorageKey);
+export function clearKey(isPersistent = false): void {
+  for (const storage of new Set([sessionStorage, getStorage(isPersistent)])) {
+    storage.removeItem(keyStorageKey);
+    storage.removeItem(userStorageKey);
+  }
 }

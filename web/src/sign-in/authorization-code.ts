@@ -5,13 +5,14 @@ import { type PendingSignIn, type ReadyProvider, type StoredSignIn, storePending
 import { decodeClaims, requestTokens } from './tokens.ts';
 
 /** Starts a sign-in. Returns the address of the provider. Throws `SignInError`. */
-export async function startSignIn(provider: SignInOption): Promise<string> {
+export async function startSignIn(provider: SignInOption, isPersistent = false): Promise<string> {
   const { displayName: name, endpoints } = provider;
   if (endpoints === null || !/^https?:/.test(endpoints.authorization)) throw new SignInError({ kind: 'unavailable', name });
   if (!isSecureContext) throw new SignInError({ kind: 'insecure', name });
   const pending: PendingSignIn = {
     provider: { ...provider, endpoints },
     ...{ state: randomText(), nonce: randomText(), verifier: randomText() },
+    isPersistent,
     redirectUri: new URL('./', location.href).href,
     returnHash: location.hash,
   };
@@ -23,7 +24,7 @@ export async function startSignIn(provider: SignInOption): Promise<string> {
 /** Exchanges the response of a provider for tokens. Throws `SignInError`. */
 export async function redeem({ query, pending }: ProviderResponse): Promise<StoredSignIn> {
   if (pending === undefined || query.get('state') !== pending.state) throw new SignInError({ kind: 'stale', name: '' });
-  const { provider, verifier, redirectUri } = pending;
+  const { provider, verifier, redirectUri, isPersistent = false } = pending;
   const { displayName: name } = provider;
   const issuer = query.get('iss');
   if (issuer === null ? provider.sendsIssuer : issuer !== provider.issuer) throw new SignInError({ kind: 'foreign', name });
@@ -36,7 +37,7 @@ export async function redeem({ query, pending }: ProviderResponse): Promise<Stor
     code_verifier: verifier,
   });
   if (tokens.id !== undefined && !isForSignIn(tokens.id, pending)) throw new SignInError({ kind: 'unusable', name });
-  return { provider, tokens };
+  return { provider, tokens, isPersistent };
 }
 
 /** Builds the authorization address. Parameters of the configuration never replace those of the page. */

@@ -7,18 +7,20 @@ import './sign-in.css';
 
 interface ProviderButtonsProps {
   readonly providers: readonly SignInOption[];
+  /** Whether the browser stores the sign-in until the user signs out. */
+  readonly isPersistent: boolean;
   readonly onProblem: (problem: { readonly message: string | SignInProblem } | undefined) => void;
 }
 
 /** A button for each identity provider, which leaves the page. */
-export function ProviderButtons({ providers, onProblem }: ProviderButtonsProps) {
+export function ProviderButtons({ providers, isPersistent, onProblem }: ProviderButtonsProps) {
   const strings = useStrings();
   const signInStrings = useSignInStrings();
   const redirect = async (provider: SignInOption): Promise<void> => {
     onProblem(undefined);
     try {
       const { startSignIn } = await import('./authorization-code.ts');
-      location.assign(await startSignIn(provider.endpoints === null ? await reloadProvider(provider) : provider));
+      location.assign(await startSignIn(provider.endpoints === null ? await reloadProvider(provider) : provider, isPersistent));
     } catch (error) {
       onProblem({ message: error instanceof SignInError ? error.problem : strings.unreachable });
     }

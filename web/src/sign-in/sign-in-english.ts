@@ -1,7 +1,9 @@
 export const signInEnglish = {
   signInTitle: 'Welcome',
   sharedWaits: 'Someone shared a chat with you. Sign in to read it.',
-  signInHint: 'Enter the key that you received. It stays in this tab and is forgotten when you close the tab.',
+  signInHint: 'Enter the key that you received. All tabs of this browser use it until you close them.',
+  keepSignedIn: 'Keep me signed in',
+  keepSignedInHint: 'Until you sign out, everyone who uses this browser can use your access.',
   signingIn: 'Signing in…',
   signInWith: (name: string) => `Sign in with ${name}`,
   orWithKey: 'or with a key',

@@ -3,7 +3,9 @@ import type { SignInStrings } from './sign-in-english.ts';
 export const signInFrench: SignInStrings = {
   signInTitle: 'Bienvenue',
   sharedWaits: 'Quelqu’un a partagé une conversation avec vous. Connectez-vous pour la lire.',
-  signInHint: 'Saisissez la clé que vous avez reçue. Elle reste dans cet onglet et est oubliée quand vous fermez l’onglet.',
+  signInHint: 'Saisissez la clé que vous avez reçue. Tous les onglets de ce navigateur l’utilisent jusqu’à leur fermeture.',
+  keepSignedIn: 'Rester connecté',
+  keepSignedInHint: 'Jusqu’à votre déconnexion, toute personne utilisant ce navigateur peut utiliser votre accès.',
   signingIn: 'Connexion…',
   signInWith: (name) => `Se connecter avec ${name}`,
   orWithKey: 'ou avec une clé',

@@ -3,8 +3,9 @@ import type { SignInStrings } from './sign-in-english.ts';
 export const signInGerman: SignInStrings = {
   signInTitle: 'Willkommen',
   sharedWaits: 'Jemand hat ein Gespräch mit dir geteilt. Melde dich an, um es zu lesen.',
-  signInHint:
-    'Gib den Schlüssel ein, den du bekommen hast. Er bleibt in diesem Tab und wird vergessen, wenn du den Tab schließt.',
+  signInHint: 'Gib den Schlüssel ein, den du bekommen hast. Alle Tabs dieses Browsers nutzen ihn, bis du sie schließt.',
+  keepSignedIn: 'Angemeldet bleiben',
+  keepSignedInHint: 'Bis du dich abmeldest, kann jeder, der diesen Browser benutzt, deinen Zugang nutzen.',
   signingIn: 'Anmeldung läuft …',
   signInWith: (name) => `Mit ${name} anmelden`,
   orWithKey: 'oder mit einem Schlüssel',

@@ -3,7 +3,9 @@ import type { SignInStrings } from './sign-in-english.ts';
 export const signInSpanish: SignInStrings = {
   signInTitle: 'Te damos la bienvenida',
   sharedWaits: 'Alguien ha compartido una conversación contigo. Inicia sesión para leerla.',
-  signInHint: 'Introduce la clave que recibiste. Se queda en esta pestaña y se olvida cuando la cierras.',
+  signInHint: 'Introduce la clave que recibiste. Todas las pestañas de este navegador la usan hasta que las cierres.',
+  keepSignedIn: 'Mantener la sesión iniciada',
+  keepSignedInHint: 'Hasta que cierres la sesión, cualquiera que use este navegador puede usar tu acceso.',
   signingIn: 'Iniciando sesión…',
   signInWith: (name) => `Iniciar sesión con ${name}`,
   orWithKey: 'o con una clave',

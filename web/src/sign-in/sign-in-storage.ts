@@ -11,6 +11,7 @@ export interface PendingSignIn {
   readonly nonce: string;
   readonly verifier: string;
   readonly redirectUri: string;
+  readonly isPersistent?: boolean;
   /** Hash of the address to which the user returns: `#/…`. */
   readonly returnHash: string;
 }
@@ -26,10 +27,12 @@ export interface Tokens {
   readonly renewAtMs: number | null;
 }
 
-/** A sign-in that is stored in this tab. */
+/** A sign-in that is stored in this tab or browser. */
 export interface StoredSignIn {
   readonly provider: ReadyProvider;
   readonly tokens: Tokens;
+  /** Whether the browser stores the sign-in until the user signs out. Otherwise it ends with the last tab. */
+  readonly isPersistent?: boolean;
   /** Name of the user at the service. Undefined before the first request. */
   readonly user?: string;
 }
@@ -64,24 +67,34 @@ export function consumePending(): PendingSignIn | undefined {
 
 export function storeSignIn({ provider, tokens: { serviceToken, ...otherTokens }, ...rest }: StoredSignIn): void {
   const fields: StoredSignInFields = { way: provider, tokens: { sent: serviceToken, ...otherTokens }, ...rest };
-  sessionStorage.setItem(signInKey, JSON.stringify(fields));
+  getStorage(rest.isPersistent).setItem(signInKey, JSON.stringify(fields));
 }
 
 export function loadSignIn(): StoredSignIn | undefined {
-  const fields = loadObject<StoredSignInFields>(signInKey, 'tokens');
+  const fields = loadObject<StoredSignInFields>(signInKey, 'tokens') ?? loadObject(signInKey, 'tokens', localStorage);
   if (fields === undefined) return undefined;
   const { way, tokens, ...rest } = fields;
   const { sent, ...otherTokens } = tokens;
   return { provider: way, tokens: { serviceToken: sent, ...otherTokens }, ...rest };
 }
 
-export function clearSignIn(): void {
+export function clearSignIn(isPersistent = false): void {
   sessionStorage.removeItem(signInKey);
   sessionStorage.removeItem(pendingKey);
+  if (isPersistent) localStorage.removeItem(signInKey);
 }
 
-function loadObject<Stored>(name: string, requiredField: keyof Stored & string): Stored | undefined {
-  const value = tryParseJson(sessionStorage.getItem(name) ?? '');
+/** Returns the storage of the browser or of the tab. */
+export function getStorage(isPersistent = false): Storage {
+  return isPersistent ? localStorage : sessionStorage;
+}
+
+function loadObject<Stored>(
+  name: string,
+  requiredField: keyof Stored & string,
+  storage: Storage = sessionStorage,
+): Stored | undefined {
+  const value = tryParseJson(storage.getItem(name) ?? '');
   const isComplete = isJsonObject(value) && isJsonObject(value.way) && value[requiredField] !== undefined;
   return isComplete ? (value as Stored) : undefined;
 }

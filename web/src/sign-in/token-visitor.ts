@@ -2,6 +2,7 @@ import { clearKey, type Visitor, type VisitorProvider } from '../page/visitor.ts
 import type { AuthHeaders } from '../service/credentials.ts';
 import type { Strings } from '../strings/english.ts';
 import { startSignIn } from './authorization-code.ts';
+import { requestSharedSignIn, type SharedSignIn } from './shared-sign-in.ts';
 import { SignInError } from './sign-in-error.ts';
 import { clearSignIn, type StoredSignIn, storeSignIn } from './sign-in-storage.ts';
 import { requestTokens, revokeToken } from './tokens.ts';
@@ -56,9 +57,13 @@ export class TokenVisitor implements Visitor, VisitorProvider {
     storeSignIn(this.#signIn);
   }
 
+  share(user: string): SharedSignIn {
+    return { kind: 'tokens', signIn: { ...this.#signIn, user } };
+  }
+
   clear(): void {
     this.#isStored = false;
-    clearSignIn();
+    clearSignIn(this.#signIn.isPersistent);
   }
 
   describeRejection(strings: Strings, why: string): string {
@@ -85,7 +90,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
   }
 
   getSignInUrl(): Promise<string> {
-    return startSignIn(this.#signIn.provider);
+    return startSignIn(this.#signIn.provider, this.#signIn.isPersistent);
   }
 
   onEnd(listener: () => void): void {
@@ -94,7 +99,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
 
   /** Renews one at a time, because a provider may treat a repeated refresh token as stolen. */
   #renew(): Promise<boolean> {
-    this.#renewal ??= this.#fetchTokens().finally(() => {
+    this.#renewal ??= withLock(() => this.#fetchTokens()).finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
@@ -104,6 +109,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
     const { tokens: old, ...rest } = this.#signIn;
     const { provider } = rest;
     if (this.#isEnded || old.refresh === undefined) return false;
+    if (await this.#adoptTokens()) return true;
     try {
       const tokens = await requestTokens(provider, { grant_type: 'refresh_token', refresh_token: old.refresh });
       this.#signIn = { ...rest, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
@@ -115,4 +121,21 @@ export class TokenVisitor implements Visitor, VisitorProvider {
     if (this.#isStored) storeSignIn(this.#signIn);
     return true;
   }
+
+  /** Uses the tokens of another tab of the same user if that tab renewed them. */
+  async #adoptTokens(): Promise<boolean> {
+    const { user, tokens } = this.#signIn;
+    const shared = await requestSharedSignIn(
+      (each) => each.kind === 'tokens' && each.signIn.user === user && each.signIn.tokens.refresh !== tokens.refresh,
+    );
+    if (shared?.kind !== 'tokens') return false;
+    this.#signIn = { ...this.#signIn, tokens: shared.signIn.tokens };
+    if (this.#isStored) storeSignIn(this.#signIn);
+    return true;
+  }
+}
+
+/** Renewals of several tabs wait for each other. Browsers provide locks only over HTTPS and on this machine. */
+function withLock(act: () => Promise<boolean>): Promise<boolean> {
+  return navigator.locks?.request('parley renewal', act) ?? act();
 }

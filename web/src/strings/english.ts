@@ -16,6 +16,8 @@ export const english = {
   signedInAs: (name: string) => `Signed in as ${name}`,
   signedInWithKey: (project: string) => `Signed in with the key for ${project}`,
   signOut: 'Sign out',
+  signOutQuestion: 'Do you want to sign out?',
+  signOutWithKeyQuestion: 'Do you want to sign out? You need the key to sign in again.',
   keyRefused: 'That key doesn’t work. Check that you copied all of it.',
   signInEnded: 'Your session has expired.',
   signInAgain: 'Sign in again',

@@ -20,6 +20,8 @@ export const french: Strings = {
   signedInAs: (name) => `Connecté en tant que ${name}`,
   signedInWithKey: (project) => `Connecté avec la clé du projet ${project}`,
   signOut: 'Se déconnecter',
+  signOutQuestion: 'Voulez-vous vous déconnecter ?',
+  signOutWithKeyQuestion: 'Voulez-vous vous déconnecter ? Il vous faudra la clé pour vous reconnecter.',
   keyRefused: 'Cette clé ne fonctionne pas. Vérifiez que vous l’avez copiée en entier.',
   signInEnded: 'Votre session a expiré.',
   signInAgain: 'Se reconnecter',

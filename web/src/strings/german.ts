@@ -17,6 +17,8 @@ export const german: Strings = {
   signedInAs: (name) => `Angemeldet als ${name}`,
   signedInWithKey: (project) => `Angemeldet mit dem Schlüssel für ${project}`,
   signOut: 'Abmelden',
+  signOutQuestion: 'Möchtest du dich abmelden?',
+  signOutWithKeyQuestion: 'Möchtest du dich abmelden? Um dich wieder anzumelden, brauchst du den Schlüssel.',
   keyRefused: 'Dieser Schlüssel funktioniert nicht. Prüfe, ob du ihn vollständig kopiert hast.',
   signInEnded: 'Deine Anmeldung ist abgelaufen.',
   signInAgain: 'Neu anmelden',

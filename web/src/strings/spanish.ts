@@ -20,6 +20,8 @@ export const spanish: Strings = {
   signedInAs: (name) => `Sesión iniciada como ${name}`,
   signedInWithKey: (project) => `Sesión iniciada con la clave del proyecto ${project}`,
   signOut: 'Cerrar sesión',
+  signOutQuestion: '¿Quieres cerrar la sesión?',
+  signOutWithKeyQuestion: '¿Quieres cerrar la sesión? Necesitarás la clave para volver a iniciarla.',
   keyRefused: 'Esta clave no funciona. Comprueba que la hayas copiado completa.',
   signInEnded: 'Tu sesión ha caducado.',
   signInAgain: 'Volver a iniciar sesión',

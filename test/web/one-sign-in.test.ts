@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
+
+let fixture: PageFixture;
+
+beforeAll(async () => {
+  fixture = await startPageFixture();
+});
+
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+describe('a sign-in', () => {
+  it('survives a double click on the settings, serves all tabs, and ends in all of them after a question', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Count to 2');
+    await readAnswer();
+    await page.getByRole('button', { name: 'Settings', exact: true }).dblclick();
+    const settings = page.getByRole('dialog', { name: 'Settings' });
+    await settings.getByRole('button', { name: 'Sign out' }).click();
+    const question = page.getByRole('dialog', { name: 'Do you want to sign out? You need the key to sign in again.' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+
+    const opening = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'Count to 2' }).click({ modifiers: ['Control'] });
+    const other = await opening;
+    await other.locator('.question-text').getByText('Count to 2').waitFor();
+    expect(await other.evaluate('localStorage.getItem("parley key")')).toBe(null);
+
+    await other.getByRole('button', { name: 'Settings', exact: true }).click();
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await other.getByRole('dialog', { name: 'Do you want to sign out?' }).getByRole('button', { name: 'Sign out' }).click();
+    await other.getByLabel('Key').waitFor();
+    await page.getByLabel('Key').waitFor();
+  });
+
+  it('is stored in the browser only if the user chooses it', async () => {
+    const { page } = await fixture.openAt('/');
+    await page.getByLabel('Key').fill(callerKey);
+    await page.getByLabel('Keep me signed in').check();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('#message').waitFor();
+    const { url } = fixture.service;
+    await page.goto('about:blank');
+    const later = await page.context().newPage();
+    await later.goto(url);
+    await later.locator('#message').waitFor();
+    await later.getByRole('button', { name: 'Settings', exact: true }).click();
+    await later.getByRole('button', { name: 'Sign out' }).click();
+    await later.getByRole('dialog', { name: 'Do you want to sign out?' }).getByRole('button', { name: 'Sign out' }).click();
+    await later.getByLabel('Key').waitFor();
+    expect(
+      await later.evaluate('[localStorage, sessionStorage].filter((storage) => storage.getItem("parley key") !== null).length'),
+    ).toBe(0);
+  });
+});

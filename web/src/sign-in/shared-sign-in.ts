@@ -1,0 +1,69 @@
+import type { StoredSignIn } from './sign-in-storage.ts';
+
+/** Credentials that a tab gives to other tabs of this browser: a key, or the tokens of an identity provider. */
+export type SharedSignIn =
+  | { readonly kind: 'key'; readonly key: string; readonly isPersistent: boolean; readonly user: string }
+  | { readonly kind: 'tokens'; readonly signIn: StoredSignIn };
+
+type TabMessage =
+  | { readonly kind: 'request' }
+  | { readonly kind: 'answer'; readonly shared: SharedSignIn }
+  | { readonly kind: 'signed-out'; readonly user: string };
+
+/** Other tabs answer within a few milliseconds, also in the background. */
+const maxWaitMs = 250;
+
+/** Requests the sign-in of another tab. Resolves with the first accepted answer, or with undefined if no tab has one. */
+export async function requestSharedSignIn(
+  isAccepted: (shared: SharedSignIn) => boolean = () => true,
+): Promise<SharedSignIn | undefined> {
+  const channel = openChannel();
+  if (channel === undefined) return undefined;
+  const answer = await new Promise<SharedSignIn | undefined>((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), maxWaitMs);
+    channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+      if (data.kind !== 'answer' || !isAccepted(data.shared)) return;
+      clearTimeout(timer);
+      resolve(data.shared);
+    };
+    send(channel, { kind: 'request' });
+  });
+  channel.close();
+  return answer;
+}
+
+interface ShareOptions {
+  readonly user: string;
+  readonly getShared: () => SharedSignIn;
+  /** Called when the same user signed out in another tab. */
+  readonly onSignOut: () => void;
+}
+
+/** Gives the sign-in to other tabs that request it. Returns a function that stops this. */
+export function shareSignIn({ user, getShared, onSignOut }: ShareOptions): () => void {
+  const channel = openChannel();
+  if (channel === undefined) return () => undefined;
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    if (data.kind === 'request') send(channel, { kind: 'answer', shared: getShared() });
+    if (data.kind === 'signed-out' && data.user === user) onSignOut();
+  };
+  return () => channel.close();
+}
+
+/** Signs the user out in the other tabs. */
+export function signOutOtherTabs(user: string): void {
+  const channel = openChannel();
+  if (channel === undefined) return;
+  send(channel, { kind: 'signed-out', user });
+  channel.close();
+}
+
+/** Only pages of the same origin receive messages of a channel. Its name keeps services at other paths apart. */
+function openChannel(): BroadcastChannel | undefined {
+  if (typeof BroadcastChannel === 'undefined') return undefined;
+  return new BroadcastChannel(`parley sign-in ${new URL('./', location.href).pathname}`);
+}
+
+function send(channel: BroadcastChannel, message: TabMessage): void {
+  channel.postMessage(message);
+}
