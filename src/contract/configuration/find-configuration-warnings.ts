@@ -264,11 +264,16 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
   }
 }
 
+/** Lists the roles with limits and the roles of keys. Tokens of identity providers can contain other roles. */
+export function listKnownRoles({ roles, keys }: Pick<Configuration, 'roles' | 'keys'>): ReadonlySet<string> {
+  const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
+  return new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
+}
+
 /** If tokens can contain additional roles, only likely misspellings cause a warning. */
 function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
-  const { roles, keys, identityProviders } = configuration;
-  const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
-  const knownRoles = new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
+  const { identityProviders } = configuration;
+  const knownRoles = listKnownRoles(configuration);
   const isOpen = Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined);
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { userRoles = [] }] of Object.entries(configuration[section])) {

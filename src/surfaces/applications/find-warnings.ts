@@ -1,5 +1,7 @@
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { listKnownRoles } from '#contract/configuration/find-configuration-warnings.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
+import { didYouMean } from '#contract/configuration/nearest.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import { looksUnreadable, unreadableDocument } from '#contract/quick-app/unreadable-document.ts';
 import { mayUse } from '#domain/callers/access.ts';
@@ -40,14 +42,16 @@ const maxServerMs = 5000;
 const maxNameLength = 100;
 
 /**
- * Returns warnings about missing references of a saved application: deployments, tools of MCP servers, and documents with text. A
+ * Returns warnings about missing references of a saved application: deployments, roles, tools of MCP servers, and documents with text. A
  * server that does not answer within 5 seconds, or a store that fails, gives no warning.
  */
 export async function findWarnings(entry: ApplicationEntry, checking: CheckContext): Promise<readonly SaveWarning[]> {
   // Properties of an application with an endpoint have a format of their own, so these checks do not apply.
   const ownEntry = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
   const warnings = await Promise.all(
-    [findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) => find(ownEntry, checking).catch(toNone)),
+    [findUnknownRoles, findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) =>
+      find(ownEntry, checking).catch(toNone),
+    ),
   );
   return warnings
     .flat()
@@ -68,7 +72,7 @@ function toNone(error: unknown): readonly Issue[] {
 }
 
 /** Parts of an application that contain references. */
-type Names = Pick<ApplicationEntry, 'dependencies'> & {
+type Names = Pick<ApplicationEntry, 'dependencies' | 'userRoles'> & {
   readonly applicationProperties?: ApplicationEntry['applicationProperties'] | undefined;
 };
 
@@ -84,6 +88,18 @@ async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot 
     }),
   );
   return looked.flat();
+}
+
+/** A role may come from an identity provider. Suggests only roles of the caller, because others are not public. */
+async function findUnknownRoles({ userRoles = [] }: Names, { caller, snapshot }: CheckContext): Promise<readonly Issue[]> {
+  const knownRoles = listKnownRoles(snapshot.configuration);
+  return toPlaces(['userRoles'], userRoles)
+    .filter(({ value }) => !knownRoles.has(value) && !caller.roles.includes(value))
+    .map(({ path, value }) => ({
+      path,
+      message: `names ${JSON.stringify(value)}, a role that Parley does not know. Only an identity provider can grant it`,
+      ...didYouMean(value, caller.roles),
+    }));
 }
 
 const unknownDeployment = { message: 'names a deployment that does not exist or that you may not use' };

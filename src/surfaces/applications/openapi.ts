@@ -42,7 +42,7 @@ const warning: NamedSchema = {
 const warnings: Schema = {
   type: 'array',
   description:
-    'Present only in the response to a save, and only if there are warnings: names of deployments and tools that do not exist, and documents without searchable text.',
+    'Present only in the response to a save, and only if there are warnings: names of deployments, tools, and roles that do not exist, and documents without searchable text.',
   items: warning,
 };
 

@@ -1,11 +1,11 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { AppSheet } from './app-sheet.tsx';
-import { getName } from './applications.ts';
+import { getName, isShared } from './applications.ts';
 import { useEvaluations } from './evaluation/use-evaluations.ts';
 import type { InitialDraft } from './initial-draft.ts';
 import { useBuilderStrings } from './strings/builder-strings.ts';
@@ -41,11 +41,13 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
     return saved.id;
   };
   const tryIt = async (): Promise<void> => {
-    const saved = isDirty ? await save() : stored?.id;
+    const saved = isDirty && !isShared(stored) ? await save() : stored?.id;
     if (saved !== undefined) go({ at: 'new', deployment: saved });
   };
   useSaveKey(() => void save());
-  const leaveQuestion = useLeaveGuard(draft.isTouched && !draft.isSaving, strings.leaveQuestion, strings.discard);
+  const leaveQuestion = useLeaveGuard(draft.isTouched && !draft.isSaving, {
+    ...{ question: strings.leaveQuestion, answer: strings.discard, onLeave: draft.discard },
+  });
   return (
     <main className="content">
       {leaveQuestion}
@@ -71,6 +73,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
             id={stored?.id}
             evaluationState={evaluationState}
             save={isDirty ? () => void save() : undefined}
+            saveLabel={isShared(stored) ? strings.saveForAll : strings.save}
             onClose={() => setIsTesting(false)}
           />
         )}
@@ -93,26 +96,41 @@ interface SaveBarProps {
   readonly tryIt: () => void;
 }
 
-function SaveBar({ draft: { isDirty, isSaving }, isInvalid, save, tryIt }: SaveBarProps) {
+/** The labels say whether saving changes the application for other users. Opening a shared application does not save it. */
+function SaveBar({ draft: { stored, isDirty, isSaving, isRestored, load }, isInvalid, save, tryIt }: SaveBarProps) {
   const builderStrings = useBuilderStrings();
+  const hasUsers = isShared(stored);
+  const { unsaved, unsavedShared, allSaved, tryIt: open, tryShared, saveAndTry } = builderStrings;
   const isIdle = isSaving || isInvalid;
   const cannotSave = isIdle || !isDirty;
   return (
     <div className="builder-bar">
-      <span className="soft small">{isDirty ? builderStrings.unsaved : builderStrings.allSaved}</span>
+      <span className="soft small">{isDirty ? (hasUsers ? unsavedShared : unsaved) : allSaved}</span>
+      {isDirty && isRestored && (
+        <button type="button" className="button" onClick={() => void load()}>
+          {builderStrings.discardChanges}
+        </button>
+      )}
       {/* Not `disabled`, because saving would then lose the focus. */}
       <button type="button" className="button" aria-disabled={isIdle} onClick={isIdle ? undefined : tryIt}>
-        {builderStrings.tryIt}
+        {isDirty ? (hasUsers ? tryShared : saveAndTry) : open}
       </button>
       <button type="button" className="button primary" aria-disabled={cannotSave} onClick={cannotSave ? undefined : save}>
-        {isSaving ? builderStrings.saving : builderStrings.save}
+        {isSaving ? builderStrings.saving : hasUsers ? builderStrings.saveForAll : builderStrings.save}
       </button>
     </div>
   );
 }
 
+interface LeaveGuardOptions {
+  readonly question: string;
+  readonly answer: string;
+  readonly onLeave: () => void;
+}
+
 /** Asks before unsaved changes are left. Returns the dialog to render. */
-function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNode {
+function useLeaveGuard(isOn: boolean, { question, answer, onLeave }: LeaveGuardOptions): ReactNode {
+  const leave = useEffectEvent(onLeave);
   const { askConfirmation: confirmWithUser, dialog } = useConfirmation();
   useEffect(() => {
     if (!isOn) return;
@@ -123,7 +141,9 @@ function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNo
       event.preventDefault();
       event.stopPropagation();
       void confirmWithUser(question, answer).then((isYes) => {
-        if (isYes) location.hash = link.hash;
+        if (!isYes) return;
+        leave();
+        location.hash = link.hash;
       });
     };
     addEventListener('beforeunload', preventUnload);

@@ -3,6 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { formatSharedBy } from '../strings/format-shared-by.ts';
 import { useStrings } from '../strings/strings.tsx';
 import type { OwnApplication } from './applications.ts';
@@ -228,6 +229,7 @@ function ShareSection({ entry, form, stored, evaluationState }: ShareSectionProp
         hint={strings.sharingHint}
         path={['userRoles']}
         value={getValueAt(entry, ['userRoles'])}
+        alternative={<OwnRoles {...{ entry, form }} />}
       />
       {stored !== undefined && addsRoles(entry, stored.entry) && <EvaluationOffer evaluationState={evaluationState} />}
       {link !== '' && (
@@ -238,6 +240,28 @@ function ShareSection({ entry, form, stored, evaluationState }: ShareSectionProp
         </p>
       )}
     </section>
+  );
+}
+
+/** Roles of the user that have no access yet, as buttons. The list accepts other roles too. */
+function OwnRoles({ entry, form }: Pick<ShareSectionProps, 'entry' | 'form'>) {
+  const strings = useBuilderStrings();
+  const { roles: ownRoles } = usePage();
+  const value = getValueAt(entry, ['userRoles']);
+  const current: readonly unknown[] = Array.isArray(value) ? value : [];
+  const offered = ownRoles.filter((role) => !current.includes(role));
+  if (offered.length === 0) return null;
+  const add = (role: string): void => form.change(['userRoles'], [...current.filter((each) => each !== ''), role]);
+  return (
+    <div className="row">
+      <span className="soft small">{strings.yourRoles}</span>
+      {offered.map((role) => (
+        <button key={role} type="button" className="button slim" onClick={() => add(role)}>
+          <Icon name="plus" />
+          {role}
+        </button>
+      ))}
+    </div>
   );
 }
 

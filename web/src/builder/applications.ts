@@ -94,6 +94,12 @@ function toSegment(name: string): string {
   );
 }
 
+/** Whether other users have access to the stored application. */
+export function isShared(stored: OwnApplication | undefined): boolean {
+  const roles = stored?.entry.userRoles;
+  return Array.isArray(roles) && roles.length > 0;
+}
+
 export function getName({ id, entry }: OwnApplication): string {
   return typeof entry.displayName === 'string' ? entry.displayName : (id.split('/').at(-1) ?? id);
 }

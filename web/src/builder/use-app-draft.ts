@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
+import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { usePage } from '../page/page.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { createApplication, type OwnApplication, quickAppType, readApplication, saveApplication } from './applications.ts';
@@ -18,6 +19,8 @@ export interface AppDraft {
   readonly isDirty: boolean;
   /** Whether there are unsaved changes. */
   readonly isTouched: boolean;
+  /** Whether the unsaved changes are from an earlier visit of this tab. */
+  readonly isRestored: boolean;
   readonly isSaving: boolean;
   /** Why loading or saving failed. */
   readonly error: ErrorDetails | undefined;
@@ -28,6 +31,8 @@ export interface AppDraft {
   readonly save: (mode?: 'over') => Promise<OwnApplication | undefined>;
   /** Replaces the draft with the stored application. */
   readonly load: () => Promise<void>;
+  /** Forgets the unsaved changes when the user leaves. */
+  readonly discard: () => void;
   /** Replaces the draft with an application that is known to be stored. */
   readonly accept: (stored: OwnApplication) => void;
 }
@@ -38,13 +43,14 @@ const defaultTemperature = 0.5;
 /** The draft of an application: the stored one with this ID, or a new one ('') with its initial draft. */
 export function useAppDraft(id: string, initialDraft: InitialDraft | undefined): AppDraft {
   const strings = useBuilderStrings();
-  const { service, deployments, refresh } = usePage();
+  const { service, deployments, refresh, user } = usePage();
   const [entry, setEntry] = useState<JsonObject | undefined>(() => {
     if (id !== '') return undefined;
     return initialDraft?.entry ?? newEntry(deployments.find(({ isApplication }) => !isApplication)?.id ?? '');
   });
   const [initialEntry] = useState(entry);
   const [stored, setStored] = useState<OwnApplication>();
+  const [isRestored, setIsRestored] = useState(false);
   const [isSaving, setIsSaving] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const [fieldErrors, setFieldErrors] = useState(noFieldErrors);
@@ -52,6 +58,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   const accept = useCallback((now: OwnApplication): void => {
     setStored(now);
     setEntry(now.entry);
+    setIsRestored(false);
     setError(undefined);
     setFieldErrors(noFieldErrors);
   }, []);
@@ -61,8 +68,16 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   );
   const isKnown = id === '' || stored?.id === id;
   useEffect(() => {
-    if (!isKnown) void load();
-  }, [isKnown, load]);
+    if (isKnown) return;
+    const storedDraft = parseStoredDraft(readAppDraft(user, id));
+    void load().then(() => {
+      if (storedDraft === undefined) return;
+      // With the ETag of the draft, saving it cannot silently overwrite a later change.
+      setStored((now) => now && { ...now, etag: storedDraft.etag });
+      setEntry(storedDraft.entry);
+      setIsRestored(true);
+    });
+  }, [isKnown, load, user, id]);
 
   const change = useCallback((path: Path, value: unknown) => {
     setEntry((now) => withValueAt(now, path, value) as JsonObject);
@@ -100,6 +115,10 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     }
   };
   const isDirty = entry !== undefined && entry !== stored?.entry;
+  useEffect(() => {
+    if (stored === undefined) return;
+    saveAppDraft(user, stored.id, isDirty ? JSON.stringify({ etag: stored.etag, entry }) : '');
+  }, [user, stored, isDirty, entry]);
   const isTouched = isDirty && (stored !== undefined || entry !== initialEntry);
   const acceptAndRefresh = useCallback(
     (now: OwnApplication): void => {
@@ -113,6 +132,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     stored,
     isDirty,
     isTouched,
+    isRestored,
     isSaving,
     error,
     fieldErrors,
@@ -120,8 +140,14 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     replace,
     save,
     load,
+    discard: () => saveAppDraft(user, id, ''),
     accept: acceptAndRefresh,
   };
+}
+
+function parseStoredDraft(text: string): { readonly etag: string; readonly entry: JsonObject } | undefined {
+  const value = text === '' ? undefined : tryParseJson(text);
+  return isJsonObject(value) && isJsonObject(value.entry) ? { etag: String(value.etag), entry: value.entry } : undefined;
 }
 
 function hasName({ displayName }: JsonObject): boolean {

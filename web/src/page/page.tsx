@@ -28,6 +28,8 @@ export interface Page {
   readonly isAdmin: boolean;
   /** Whether the user may see the usage of all users, the operations page, and the administration. */
   readonly canAudit: boolean;
+  /** Roles of the user. */
+  readonly roles: readonly string[];
   /** Reloads the list of deployments. */
   readonly refresh: () => Promise<void>;
   readonly route: Route;

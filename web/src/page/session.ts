@@ -28,6 +28,7 @@ export interface Session {
   readonly titleModel?: string;
   /** Whether chats can be shared with links. */
   readonly sharesChats: boolean;
+  readonly roles: readonly string[];
   /** Whether the user has the role `admin`, which can change the configuration. */
   readonly isAdmin: boolean;
   /** Whether the user may see the views of administrators. */
@@ -53,7 +54,7 @@ export async function openSession(service: Service, knownUser: string | undefine
   const { titleModel } = info;
   const canName = deployments.some(({ id }) => id === titleModel);
   const sharesChats = info.sharesChats === true;
-  const roles: readonly unknown[] = Array.isArray(info.roles) ? info.roles : [];
+  const roles = Array.isArray(info.roles) ? info.roles.map(String) : [];
   const isAdmin = roles.includes(adminRole);
   const canAudit = isAdmin || roles.includes(auditorRole);
   const database = await openDatabase(user).catch(() => undefined);
@@ -79,6 +80,7 @@ export async function openSession(service: Service, knownUser: string | undefine
       deployments,
       user,
       sharesChats,
+      roles,
       isAdmin,
       canAudit,
       isStorageUnavailable: database === undefined,

@@ -29,6 +29,7 @@ interface TestChatProps {
   readonly id: string | undefined;
   /** The chat tests the stored application. Undefined if there are no unsaved changes. */
   readonly save: (() => void) | undefined;
+  readonly saveLabel: string;
   readonly evaluationState: EvaluationState;
   readonly onClose: () => void;
 }
@@ -42,7 +43,7 @@ export function TestChat(props: TestChatProps) {
   );
 }
 
-function TestPanel({ id, save, evaluationState, onClose }: TestChatProps) {
+function TestPanel({ id, save, saveLabel, evaluationState, onClose }: TestChatProps) {
   const strings = useBuilderStrings();
   const { library, replyRunner, deployments } = usePage();
   const [conversationId, setConversationId] = useState('');
@@ -90,7 +91,7 @@ function TestPanel({ id, save, evaluationState, onClose }: TestChatProps) {
           <p className="row small soft">
             {strings.saveToTest}
             <button type="button" className="button slim" onClick={save}>
-              {strings.save}
+              {saveLabel}
             </button>
           </p>
         )}

@@ -27,6 +27,17 @@ export function deleteDrafts(user: string): void {
     for (const name of Object.keys(storage)) if (name.startsWith(getPrefix(user))) storage.removeItem(name);
 }
 
+/** Unsaved changes of an application, in this tab until the user signs out. They may contain secrets. */
+export function readAppDraft(user: string, id: string): string {
+  return sessionStorage.getItem(`${getPrefix(user)}app ${id}`) ?? '';
+}
+
+export function saveAppDraft(user: string, id: string, text: string): void {
+  const name = `${getPrefix(user)}app ${id}`;
+  if (text === '') sessionStorage.removeItem(name);
+  else storeItem(sessionStorage, name, text);
+}
+
 /** Deletes the drafts of all users, except for the text of this tab. */
 export function deleteAllDrafts(): void {
   for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
