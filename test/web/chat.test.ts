@@ -50,7 +50,7 @@ describe('signing in', () => {
     await page.locator('#message').waitFor();
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.locator('.question-dialog:not(.settings) .danger').click();
+    await page.locator('.question-dialog .danger').click();
     await page.getByLabel('Key').waitFor();
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });

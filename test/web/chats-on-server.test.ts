@@ -127,7 +127,7 @@ describe('chats on the server', () => {
     await readAnswer();
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.locator('.question-dialog:not(.settings) .danger').click();
+    await page.locator('.question-dialog .danger').click();
     await expect.poll(() => page.evaluate(countTurnsScript)).toBe(0);
     expect(await listTitles()).toContain('The last words');
   });

@@ -25,7 +25,7 @@ it('keeps changes of a shared application apart until the user saves them for ev
   const description = page.getByLabel('Description').first();
   await description.fill('New.');
   await page.getByText('Only you see these changes until you save').waitFor();
-  await page.getByRole('button', { name: 'Open the shared version in chat' }).click();
+  await page.getByRole('button', { name: 'Open shared version' }).click();
   await page.locator('.picker', { hasText: 'Guide' }).waitFor();
   expect(await readDescription()).toBe('Old.');
 

@@ -66,11 +66,12 @@ describe('imported chats', () => {
     await page.getByText('60 chats are in the file.').waitFor();
     const exported = await readFile(await download.path(), 'utf8');
     await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Delete all chats' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await expect.poll(countChats).toBe(0);
 
-    await page.getByRole('button', { name: 'Import and export…' }).click();
+    await openTransfer(page);
     await importFile(page, exported);
     await page.getByText('60 new.').waitFor();
     await expect.poll(countChats, { timeout: 30_000 }).toBe(60);

@@ -3,6 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { type Deployment, readStarters } from '../service/deployments.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { DeploymentIcon } from './deployments/deployment-icon.tsx';
+import { focusMessage } from './focus-message.ts';
 import type { UserMessage } from './user-message.ts';
 import './start-view.css';
 
@@ -63,6 +64,11 @@ function OtherDeployments({ deployment, choose }: { readonly deployment: Deploym
     .sort((left, right) => Number(right.isApplication) - Number(left.isApplication))
     .slice(0, maxSuggestions);
   if (suggestions.length === 0) return null;
+  const pick = (id: string): void => {
+    // The button disappears, because the chosen deployment is no longer another one.
+    focusMessage();
+    choose(id);
+  };
   return (
     <section className="others" aria-labelledby={label}>
       <h2 id={label} className="overline">
@@ -71,7 +77,7 @@ function OtherDeployments({ deployment, choose }: { readonly deployment: Deploym
       <ul className="row">
         {suggestions.map((item) => (
           <li key={item.id}>
-            <button type="button" className="button other" title={item.description || undefined} onClick={() => choose(item.id)}>
+            <button type="button" className="button other" title={item.description || undefined} onClick={() => pick(item.id)}>
               <DeploymentIcon deployment={item} size="tiny" />
               {item.name}
             </button>

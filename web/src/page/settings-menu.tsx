@@ -78,7 +78,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
         {strings.settings}
       </button>
       {createPortal(
-        <dialog {...{ ref: settings, className: 'question-dialog settings', 'aria-labelledby': title, closedby: 'closerequest' }}>
+        <dialog {...{ ref: settings, className: 'settings', 'aria-labelledby': title, closedby: 'closerequest' }}>
           <h2 id={title}>{strings.settings}</h2>
           <p className="soft small">{formatUser(user, strings)}</p>
           <Segments

@@ -114,6 +114,8 @@ export const english = {
   removeAttachment: (name: string) => `Remove ${name}`,
   uploading: (name: string, percent: number) => `${name}, ${percent}% uploaded`,
   uploadFailed: (name: string, why: string) => `${name} could not be uploaded: ${why}`,
+  pictureInPaste: 'The clipboard also has a picture.',
+  attachPicture: 'Attach the picture',
   fileTypeRejected: (name: string, model: string) =>
     `${name}: ${model} does not accept this type of file. Remove it, or choose another model.`,
   tooManyFiles: (name: string, model: string, max: number) =>
@@ -131,6 +133,7 @@ export const english = {
   conversation: 'Chat',
   answering: 'Answer in progress',
   answeredUnseen: 'New answer',
+  toOptions: 'Options below',
   toLatest: 'Jump to latest',
   edit: 'Edit and ask again',
   regenerate: 'Ask again',

@@ -118,6 +118,8 @@ export const french: Strings = {
   removeAttachment: (name) => `Retirer ${name}`,
   uploading: (name, percent) => `${name}, ${percent} % envoyés`,
   uploadFailed: (name, why) => `${name} n’a pas pu être envoyé : ${why}`,
+  pictureInPaste: 'Le presse-papiers contient aussi une image.',
+  attachPicture: 'Joindre l’image',
   fileTypeRejected: (name, model) =>
     `${name} : ${model} n’accepte pas ce type de fichier. Retirez-le ou choisissez un autre modèle.`,
   tooManyFiles: (name, model, max) =>
@@ -137,6 +139,7 @@ export const french: Strings = {
   conversation: 'Conversation',
   answering: 'Réponse en cours',
   answeredUnseen: 'Nouvelle réponse',
+  toOptions: 'Options plus bas',
   toLatest: 'Aller à la fin',
   edit: 'Modifier et redemander',
   regenerate: 'Redemander',

@@ -115,6 +115,8 @@ export const german: Strings = {
   removeAttachment: (name) => `${name} entfernen`,
   uploading: (name, percent) => `${name}, ${percent} % hochgeladen`,
   uploadFailed: (name, why) => `${name} konnte nicht hochgeladen werden: ${why}`,
+  pictureInPaste: 'Die Zwischenablage enthält auch ein Bild.',
+  attachPicture: 'Bild anhängen',
   fileTypeRejected: (name, model) =>
     `${name}: ${model} akzeptiert Dateien dieser Art nicht. Entferne die Datei oder wähle ein anderes Modell.`,
   tooManyFiles: (name, model, max) =>
@@ -135,6 +137,7 @@ export const german: Strings = {
   conversation: 'Gespräch',
   answering: 'Antwort wird geschrieben',
   answeredUnseen: 'Neue Antwort',
+  toOptions: 'Optionen weiter unten',
   toLatest: 'Zum Neuesten',
   edit: 'Bearbeiten und neu fragen',
   regenerate: 'Neu fragen',

@@ -118,6 +118,8 @@ export const spanish: Strings = {
   removeAttachment: (name) => `Quitar ${name}`,
   uploading: (name, percent) => `${name}, ${percent} % subido`,
   uploadFailed: (name, why) => `No se pudo subir ${name}: ${why}`,
+  pictureInPaste: 'El portapapeles también contiene una imagen.',
+  attachPicture: 'Adjuntar la imagen',
   fileTypeRejected: (name, model) => `${name}: ${model} no acepta este tipo de archivo. Quítalo o elige otro modelo.`,
   tooManyFiles: (name, model, max) =>
     `${name}: ${model} ${max === 0 ? 'no acepta archivos' : max === 1 ? 'acepta un solo archivo por mensaje' : `acepta como máximo ${max} archivos por mensaje`}.`,
@@ -136,6 +138,7 @@ export const spanish: Strings = {
   conversation: 'Conversación',
   answering: 'Respuesta en curso',
   answeredUnseen: 'Respuesta nueva',
+  toOptions: 'Opciones más abajo',
   toLatest: 'Ir al final',
   edit: 'Editar y volver a preguntar',
   regenerate: 'Volver a preguntar',

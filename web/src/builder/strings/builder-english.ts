@@ -51,7 +51,7 @@ export const builderEnglish = {
   saved: 'Saved.',
   unsaved: 'Not saved yet',
   allSaved: 'Everything is saved',
-  tryShared: 'Open the shared version in chat',
+  tryShared: 'Open shared version',
   saveAndTry: 'Save and open in chat',
   saveForAll: 'Save for everyone',
   unsavedShared: 'Only you see these changes until you save',

@@ -56,7 +56,7 @@ export const builderFrench: BuilderStrings = {
   saved: 'Enregistré.',
   unsaved: 'Pas encore enregistré',
   allSaved: 'Tout est enregistré',
-  tryShared: 'Ouvrir la version partagée dans une conversation',
+  tryShared: 'Ouvrir la version partagée',
   saveAndTry: 'Enregistrer et ouvrir dans une conversation',
   saveForAll: 'Enregistrer pour tous',
   unsavedShared: 'Vous seul voyez ces modifications avant l’enregistrement',

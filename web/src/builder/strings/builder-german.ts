@@ -52,7 +52,7 @@ export const builderGerman: BuilderStrings = {
   saved: 'Gespeichert.',
   unsaved: 'Noch nicht gespeichert',
   allSaved: 'Alles ist gespeichert',
-  tryShared: 'Geteilte Version in einem Gespräch öffnen',
+  tryShared: 'Geteilte Version öffnen',
   saveAndTry: 'Speichern und in einem Gespräch öffnen',
   saveForAll: 'Für alle speichern',
   unsavedShared: 'Nur du siehst diese Änderungen, bis du speicherst',

@@ -55,7 +55,7 @@ export const builderSpanish: BuilderStrings = {
   saved: 'Guardado.',
   unsaved: 'Sin guardar',
   allSaved: 'Todo está guardado',
-  tryShared: 'Abrir la versión compartida en una conversación',
+  tryShared: 'Abrir la versión compartida',
   saveAndTry: 'Guardar y abrir en una conversación',
   saveForAll: 'Guardar para todos',
   unsavedShared: 'Solo tú ves estos cambios hasta que los guardes',

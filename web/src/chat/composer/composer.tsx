@@ -73,6 +73,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
     // Dictated text that is still being recognized belongs to the message that is sent.
     setDictationCount(dictationCount + 1);
     clear();
+    setOfferedFiles([]);
     address.forget();
   };
   const takeBack = (message: QueuedMessage): void => {
@@ -93,11 +94,23 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
     event.preventDefault();
     send();
   };
+  const [offeredFiles, setOfferedFiles] = useState<readonly File[]>([]);
   const onPaste = (event: ClipboardEvent): void => {
-    const { files } = event.clipboardData;
+    const files = [...event.clipboardData.files];
     if (files.length === 0) return;
+    // Documents and spreadsheets put a picture of the text next to the text.
+    if (event.clipboardData.getData('text/plain').trim() !== '') return setOfferedFiles(files);
     event.preventDefault();
     add(files);
+  };
+  const attachOffered = (isAccepted: boolean): void => {
+    if (isAccepted) add(offeredFiles);
+    setOfferedFiles([]);
+    focusMessage();
+  };
+  const removeUpload = (id: string): void => {
+    remove(id);
+    focusMessage();
   };
   return (
     <>
@@ -118,7 +131,8 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
           </p>
         )}
         {address.chips}
-        <UploadList uploads={uploads} remove={remove} />
+        <UploadList uploads={uploads} remove={removeUpload} />
+        {offeredFiles.length > 0 && <PasteOffer settle={attachOffered} />}
         <div className="composer-row">
           <FileChooser types={deployment?.attachmentTypes} add={add} />
           <textarea
@@ -146,6 +160,27 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
         </div>
       </form>
     </>
+  );
+}
+
+/** Offers the picture that was pasted together with a text. */
+function PasteOffer({ settle }: { readonly settle: (isAccepted: boolean) => void }) {
+  const strings = useStrings();
+  return (
+    <p className="paste-offer small" role="status">
+      <Icon name="picture" />
+      {strings.pictureInPaste}
+      <button type="button" className="button slim" onClick={() => settle(true)}>
+        {strings.attachPicture}
+      </button>
+      <button
+        {...{ type: 'button', className: 'icon-button', onClick: () => settle(false) }}
+        aria-label={strings.close}
+        title={strings.close}
+      >
+        <Icon name="close" />
+      </button>
+    </p>
   );
 }
 

@@ -5,6 +5,7 @@ import type { Question } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
 import { Guard } from '../../parts/lazy-view.tsx';
 import { useStrings } from '../../strings/strings.tsx';
+import { focusMessage } from '../focus-message.ts';
 import type { UserMessage } from '../user-message.ts';
 import './controls.css';
 import '../../forms/forms.css';
@@ -36,8 +37,11 @@ export function ControlList({ controls, answered, sendMessage }: ControlListProp
 function ControlView({ control, answered, sendMessage }: Omit<ControlListProps, 'controls'> & { readonly control: Control }) {
   const { label, schema } = control;
   const selected = answered?.control?.label === label ? answered.control : undefined;
-  const submit = (value?: Record<string, unknown>, filled: readonly string[] = []): void =>
+  const submit = (value?: Record<string, unknown>, filled: readonly string[] = []): void => {
+    // A used control is disabled, which would lose the focus.
+    focusMessage();
     sendMessage?.({ text: '', attachments: [], control: { label, ...(value !== undefined && { value }) }, filled });
+  };
   return (
     <fieldset className={hasFields(schema) ? 'control' : undefined} disabled={sendMessage === undefined}>
       {hasFields(schema) ? (

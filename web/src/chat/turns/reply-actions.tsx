@@ -136,7 +136,10 @@ function RetryWithAnother({ reply, conversationId }: Pick<ReplyActionsProps, 're
         <DeploymentDialog
           title={strings.retryWith}
           selectedId={reply.deployment}
-          pick={(deployment) => void replyRunner.answer(conversationId, reply.parent, { deployment })}
+          pick={(deployment) => {
+            focusMessage();
+            void replyRunner.answer(conversationId, reply.parent, { deployment });
+          }}
           close={() => setIsOpen(false)}
         />
       )}

@@ -21,7 +21,7 @@ const drawnTurns = 6;
 export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
   const strings = useStrings();
   const branches = groupBranches(conversation);
-  const { scroller, list, isAtEnd, toEnd } = useStickyEnd(conversation.id, findRunningId(turns));
+  const { scroller, list, isAtEnd, toEnd, hasControlsBelow, toControls } = useStickyEnd(conversation, turns.at(-1)?.id ?? '');
   return (
     <div className="thread-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
@@ -40,10 +40,10 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
           ))}
         </div>
       </section>
-      {!isAtEnd && (
-        <button type="button" className="to-latest" onClick={toEnd}>
+      {(!isAtEnd || hasControlsBelow) && (
+        <button type="button" className="to-latest" onClick={isAtEnd ? toControls : toEnd}>
           <Icon name="down" />
-          {strings.toLatest}
+          {isAtEnd ? strings.toOptions : strings.toLatest}
         </button>
       )}
     </div>
@@ -71,47 +71,62 @@ const TurnView = memo(function TurnView({ turn, branches = '', next, ...rest }: 
   return <ReplyView reply={turn} branches={ids} answered={answered} {...rest} />;
 });
 
-/** Returns the ID of the answer in progress, or ''. */
-function findRunningId(turns: readonly Turn[]): string {
-  const last = turns.at(-1);
-  return last?.kind === 'reply' && last.state === 'running' ? last.id : '';
-}
-
 const nearEndPixels = 80;
 /** Classes of the parts of an answer. */
 const parts = ['stages', 'thoughts', 'markdown', 'waiting', 'fault'];
 /** Height of the actions below an answer. */
 const actionsPixels = 56;
 
-/** Follows a growing answer until the user scrolls up. A new answer restarts this. */
-function useStickyEnd(conversationId: string, running: string) {
+/** Follows a growing answer until the user scrolls up. A new question or answer restarts this. */
+function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: string) {
   const scroller = useRef<HTMLElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const isSticky = useRef(true);
+  const knownIds = useRef<ReadonlySet<string>>(new Set());
   const [isAtEnd, setIsAtEnd] = useState(true);
+  const [hasControlsBelow, setHasControlsBelow] = useState(false);
   const toEnd = (): void => {
     isSticky.current = true;
     setIsAtEnd(true);
     if (scroller.current !== null) scroller.current.scrollTop = computeScrollEnd(scroller.current);
   };
+  const toControls = (): void => findControls(list.current)?.scrollIntoView({ block: 'nearest' });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the effects react to these changes
   useLayoutEffect(toEnd, [conversationId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  useLayoutEffect(() => (running === '' ? undefined : toEnd()), [running]);
+  useLayoutEffect(() => {
+    // The user can also switch to another version, which was known before. Very short answers are never in progress when drawn.
+    const isNew = !knownIds.current.has(lastId);
+    knownIds.current = new Set(Object.keys(turns));
+    if (isNew) toEnd();
+  }, [lastId]);
   useEffect(() => {
     const [outer, inner] = [scroller.current, list.current];
     if (outer === null || inner === null) return;
     let top = outer.scrollTop;
+    let height = outer.scrollHeight;
+    const updateHint = (): void => {
+      const [view, controls] = [outer, findControls(inner)].map((each) => each?.getBoundingClientRect());
+      if (view === undefined) return;
+      const isBelow = controls !== undefined && controls.bottom > view.bottom + 1 && controls.top > view.bottom - actionsPixels;
+      setHasControlsBelow(isBelow);
+    };
     const onScroll = (): void => {
       const offset = outer.scrollTop - computeScrollEnd(outer);
+      // If the content shrinks, the browser scrolls up to its end. The user did not.
+      const isClamped = outer.scrollHeight < height && outer.scrollTop >= outer.scrollHeight - outer.clientHeight - 1;
+      height = outer.scrollHeight;
       // Late layout moves the end away. Only the user scrolls up, or down to the content after the answer.
       if (Math.abs(offset) < nearEndPixels) isSticky.current = true;
-      else if (offset > 0 || outer.scrollTop < top) isSticky.current = false;
+      else if (!isClamped && (offset > 0 || outer.scrollTop < top)) isSticky.current = false;
       top = outer.scrollTop;
       setIsAtEnd(isSticky.current || offset > 0);
+      updateHint();
     };
     const resizeObserver = new ResizeObserver(() => {
-      if (isSticky.current) outer.scrollTop = computeScrollEnd(outer);
+      // While the user edits a turn, the view stays there.
+      if (isSticky.current && inner.querySelector('.editor') === null) outer.scrollTop = computeScrollEnd(outer);
+      updateHint();
     });
     outer.addEventListener('scroll', onScroll, { passive: true });
     resizeObserver.observe(inner);
@@ -120,7 +135,12 @@ function useStickyEnd(conversationId: string, running: string) {
       resizeObserver.disconnect();
     };
   }, []);
-  return { scroller, list, isAtEnd, toEnd };
+  return { scroller, list, isAtEnd, toEnd, hasControlsBelow, toControls };
+}
+
+/** Returns the controls of the last answer, if it has any. */
+function findControls(list: HTMLElement | null): HTMLElement | undefined {
+  return list?.lastElementChild?.querySelector<HTMLElement>('.controls') ?? undefined;
 }
 
 /**

@@ -36,7 +36,10 @@ export function TurnEditor({
   const strings = useStrings();
   const [text, setText] = useState(props.text);
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.form?.scrollIntoView({ block: 'nearest' });
+  }, []);
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();
     if (isBlocked || (text.trim() === '' && mayBeEmpty !== true)) return;

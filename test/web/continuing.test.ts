@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, plainReply, text } from '#test/chunks.ts';
+import { eventsReply } from '#test/scripted-upstream.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
+
+let fixture: PageFixture;
+
+beforeAll(async () => {
+  fixture = await startPageFixture();
+});
+
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+const focusedId = 'document.activeElement.id';
+const long = Array.from({ length: 60 }, (_, index) => `Line ${index} of a long answer.\n\n`).join('');
+const controls = [{ index: 0, label: 'Go on', schema: {} }];
+
+describe('the focus', () => {
+  it('moves to the message after the choice of another deployment and after a control', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await page.locator('.other', { hasText: 'Scripted' }).click();
+    expect(await page.evaluate(focusedId)).toBe('message');
+    fixture.upstream.script(
+      eventsReply(delta({ role: 'assistant', custom_content: { controls } }), text('Choose.'), finish()),
+      eventsReply(...plainReply('Gone on.')),
+    );
+    await page.evaluate("location.hash = '#/?with=raw'");
+    await page.locator('.picker', { hasText: 'Raw' }).waitFor();
+    await sendMessage('Hello');
+    await page.getByRole('button', { name: 'Go on' }).click();
+    expect(await page.evaluate(focusedId)).toBe('message');
+    expect(await readAnswer()).toBe('Gone on.');
+  });
+});
+
+describe('pasting', () => {
+  it('keeps the text and offers the picture that comes with it', async () => {
+    const { page } = await fixture.open('demo');
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.items.add(new File(['x'], 'table.png', { type: 'image/png' }));
+      clipboardData.setData('text/plain', '1\\t2');
+      const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData });
+      document.querySelector('#message').dispatchEvent(event);
+      globalThis.wasTextKept = !event.defaultPrevented;
+    }`);
+    await page.getByText('The clipboard also has a picture.').waitFor();
+    expect(await page.evaluate('wasTextKept')).toBe(true);
+    expect(await page.locator('.upload').count()).toBe(0);
+    await page.getByRole('button', { name: 'Attach the picture' }).click();
+    await page.locator('.upload', { hasText: 'table.png' }).waitFor();
+  });
+
+  it('does not send on an Enter that confirms an input method', async () => {
+    const { page } = await fixture.open('demo');
+    await page.locator('#message').fill('にほん');
+    const session = await page.context().newCDPSession(page);
+    await session.send('Input.imeSetComposition', { text: '日本', selectionStart: 2, selectionEnd: 2 });
+    await session.send('Input.dispatchKeyEvent', {
+      type: 'rawKeyDown',
+      key: 'Process',
+      code: 'Enter',
+      windowsVirtualKeyCode: 229,
+    });
+    expect(await page.locator('.question').count()).toBe(0);
+  });
+});
+
+describe('the end of a chat', () => {
+  it('is followed after a long answer, hints at controls below the view, and keeps an opened editor in view', async () => {
+    fixture.upstream.script(
+      eventsReply(...plainReply(long)),
+      eventsReply(delta({ role: 'assistant', custom_content: { controls } }), text(long), finish()),
+    );
+    const { page, sendMessage, readAnswer } = await fixture.open('raw');
+    await sendMessage('A long one');
+    await readAnswer();
+    await page.locator('.thread').evaluate((thread: { scrollTop: number }) => {
+      thread.scrollTop = 0;
+    });
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
+    await sendMessage('Another');
+    await readAnswer();
+    const hint = page.getByRole('button', { name: 'Options below' });
+    await hint.click();
+    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await hint.waitFor({ state: 'detached' });
+    const getBottom = `(() => {
+      const bottom = (selector) => document.querySelector(selector).getBoundingClientRect().bottom;
+      return [bottom('.editor'), bottom('.thread')];
+    })()`;
+    await page.keyboard.press('ArrowUp');
+    await page.locator('.editor').waitFor();
+    await expect
+      .poll(async () => {
+        const [editor, thread] = (await page.evaluate(getBottom)) as [number, number];
+        return editor <= thread + 1;
+      })
+      .toBe(true);
+  });
+});
