@@ -7,6 +7,7 @@ import { Icon } from '../parts/icon.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { type AttachmentKind, type DisplayedAttachment, isTextKind } from './attachment-kind.ts';
 import { Chart } from './chart.tsx';
+import { HtmlSheet } from './html-sheet.tsx';
 import { readContent } from './read-content.ts';
 
 const maxRows = 200;
@@ -100,30 +101,6 @@ function getLanguage({ type = '', title = '' }: DisplayedAttachment): string {
   const ending = /\.(\w{1,5})$/.exec(title)?.[1];
   // Pattern bound: the user's own tab: one MIME type.
   return ending ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
-}
-
-/** Shows HTML in a frame without an origin, where no scripts run and no content is loaded (see `sheetPolicy` of the service). */
-function HtmlSheet({ html, title }: { readonly html: string; readonly title: string }) {
-  const frame = useRef<HTMLIFrameElement>(null);
-  useEffect(() => {
-    const sendHtml = ({ source, data }: MessageEvent): void => {
-      const sheet = frame.current?.contentWindow;
-      if (data === 'sheet-ready' && sheet != null && source === sheet) sheet.postMessage(html, '*');
-    };
-    addEventListener('message', sendHtml);
-    return () => removeEventListener('message', sendHtml);
-  }, [html]);
-  return (
-    <iframe
-      ref={frame}
-      className="attachment-frame"
-      src="./sheet.html"
-      sandbox="allow-scripts"
-      referrerPolicy="no-referrer"
-      title={title}
-      key={html}
-    />
-  );
 }
 
 /** A picture. A click enlarges it to the window size. */

@@ -1,9 +1,11 @@
 import type { Token, Tokens } from 'marked';
 import { memo, type ReactNode, useState } from 'react';
-import { useLanguage } from '../strings/strings.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { Formula } from './formula.tsx';
+import type { AlertToken, DetailsToken, FootnoteToken } from './html-parts.ts';
 import { Inline } from './inline.tsx';
 import type { MathToken } from './lexer.ts';
 
@@ -51,6 +53,12 @@ function drawBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
           <Blocks tokens={token.tokens ?? []} />
         </blockquote>
       );
+    case 'details':
+      return <Details token={token as unknown as DetailsToken} />;
+    case 'alert':
+      return <Alert token={token as unknown as AlertToken} />;
+    case 'footnote':
+      return <Footnote token={token as unknown as FootnoteToken} />;
     case 'list':
       return <List token={token as Tokens.List} />;
     case 'table':
@@ -62,6 +70,7 @@ function drawBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
     case 'text':
       return token.tokens === undefined ? token.text : <Inline tokens={token.tokens} />;
     case 'html':
+      if (/^(?:<br\s*\/?>\s*)+$/i.test(token.raw)) return null;
       return (
         <p className="plain" dir="auto">
           {token.raw.trim()}
@@ -70,6 +79,37 @@ function drawBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
     default:
       return null;
   }
+}
+
+function Details({ token: { isOpen, summary, tokens } }: { readonly token: DetailsToken }) {
+  const strings = useStrings();
+  return (
+    <details open={isOpen}>
+      <summary dir="auto">{summary.length === 0 ? strings.more : <Inline tokens={summary} />}</summary>
+      <Blocks tokens={tokens} />
+    </details>
+  );
+}
+
+function Alert({ token: { kind, tokens } }: { readonly token: AlertToken }) {
+  const strings = useStrings();
+  return (
+    <blockquote className={`markdown-alert ${kind}`} dir="auto">
+      <p className="markdown-alert-title">
+        <Icon name={kind === 'tip' ? 'spark' : 'alert'} />
+        {strings.alertKinds[kind]}
+      </p>
+      <Blocks tokens={tokens} />
+    </blockquote>
+  );
+}
+
+function Footnote({ token: { id, tokens } }: { readonly token: FootnoteToken }) {
+  return (
+    <p className="footnote small" data-footnote={id} dir="auto" tabIndex={-1}>
+      <sup>{id}</sup> <Inline tokens={tokens} />
+    </p>
+  );
 }
 
 /** Headings of an answer rank below those of the page. */

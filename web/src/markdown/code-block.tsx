@@ -1,4 +1,5 @@
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { HtmlSheet } from '../attachments/html-sheet.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
@@ -33,13 +34,20 @@ function getExtension(language: string): string {
 export function CodeBlock({ text, language, isComplete, isProse = false }: CodeBlockProps) {
   const strings = useStrings();
   const [isWrapped, setIsWrapped] = useState(isProse);
+  const [isPreview, setIsPreview] = useState(false);
   const [name = ''] = language.split(/[\s{,]/, 1);
+  const canPreview = isComplete && isPreviewable(name.toLowerCase(), text);
   const coloured = useColours(text, isComplete && text.length <= maxColouredChars ? name : '');
   return (
     <div className={isWrapped ? 'code-block wrapped' : 'code-block'}>
       <div className="code-head">
         <span className="soft small">{name}</span>
         <span className="code-tools">
+          {canPreview && (
+            <button type="button" className="button slim" aria-pressed={isPreview} onClick={() => setIsPreview(!isPreview)}>
+              {strings.preview}
+            </button>
+          )}
           <button
             {...{ type: 'button', className: 'icon-button', 'aria-pressed': isWrapped }}
             aria-label={strings.wrapLines}
@@ -57,12 +65,21 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
           <CopyButton text={() => text} />
         </span>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
-      <pre tabIndex={0}>
-        <code>{coloured === undefined ? <Pieces text={text} /> : draw(coloured)}</code>
-      </pre>
+      {canPreview && isPreview ? (
+        <HtmlSheet html={text} title={strings.preview} />
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
+        <pre tabIndex={0}>
+          <code>{coloured === undefined ? <Pieces text={text} /> : draw(coloured)}</code>
+        </pre>
+      )}
     </div>
   );
+}
+
+/** Whether code is a web page or a drawing that a sheet can show. */
+function isPreviewable(language: string, text: string): boolean {
+  return /^(html|svg)$/.test(language) || (language === 'xml' && /^\s*(<\?xml[^>]*>\s*)?<svg[\s>]/.test(text));
 }
 
 /** Splits long code, so that growing code draws only its last part again. */

@@ -1,9 +1,10 @@
 import type { Token, Tokens } from 'marked';
-import { type ReactNode, use } from 'react';
+import { type MouseEvent, type ReactNode, use } from 'react';
 import { citationMarks } from '../attachments/cited.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { Formula } from './formula.tsx';
+import { type FootnoteRefToken, nestTags, type TagToken } from './html-parts.ts';
 import type { MathToken } from './lexer.ts';
 import { SourcesContext } from './sources.ts';
 import { toText } from './to-text.ts';
@@ -11,10 +12,10 @@ import { toText } from './to-text.ts';
 /** Inline parts of a text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and never move
-  return tokens.map((token, index) => <Part key={index} token={token} />);
+  return nestTags(tokens).map((token, index) => <Part key={index} token={token} />);
 }
 
-function Part({ token }: { readonly token: Token }): ReactNode {
+function Part({ token }: { readonly token: Token | TagToken }): ReactNode {
   const inner = 'tokens' in token && token.tokens !== undefined ? <Inline tokens={token.tokens} /> : null;
   switch (token.type) {
     case 'strong':
@@ -31,6 +32,12 @@ function Part({ token }: { readonly token: Token }): ReactNode {
       return <Link token={token as Tokens.Link}>{inner}</Link>;
     case 'image':
       return <Picture token={token as Tokens.Image} />;
+    case 'tag': {
+      const { name: Tag } = token as TagToken;
+      return <Tag>{inner}</Tag>;
+    }
+    case 'footnoteRef':
+      return <FootnoteRef id={(token as FootnoteRefToken).id} />;
     case 'mathText':
       return <Formula text={(token as MathToken).text} isBlock={false} />;
     case 'text':
@@ -42,6 +49,24 @@ function Part({ token }: { readonly token: Token }): ReactNode {
     default:
       return token.raw;
   }
+}
+
+/** Scrolls to the footnote. A link would change the address of the page. */
+function FootnoteRef({ id }: { readonly id: string }) {
+  const strings = useStrings();
+  const show = ({ currentTarget }: MouseEvent<HTMLElement>): void => {
+    const notes = currentTarget.closest('.reply, .markdown')?.querySelectorAll<HTMLElement>('[data-footnote]') ?? [];
+    const note = [...notes].find(({ dataset }) => dataset.footnote === id);
+    note?.scrollIntoView({ block: 'nearest' });
+    note?.focus();
+  };
+  return (
+    <sup>
+      <button type="button" className="cited" aria-label={strings.showFootnote(id)} onClick={show}>
+        {id}
+      </button>
+    </sup>
+  );
 }
 
 /** Only text with citation marks gets more elements, because an answer can have thousands of text parts. */

@@ -1,4 +1,5 @@
 import { Lexer, Marked, type MarkedExtension, type Token, Tokenizer, type TokenizerAndRendererExtension } from 'marked';
+import { githubExtensions } from './html-parts.ts';
 
 /**
  * CJK characters as the CJK-friendly amendment of CommonMark defines them (wide characters that are no emoji, and Hangul), as
@@ -136,7 +137,7 @@ const mathText: TokenizerAndRendererExtension = {
   },
 };
 
-const marked = new Marked({ gfm: true, extensions: [mathBlock, mathText] }, cjkEmphasis);
+const marked = new Marked({ gfm: true, extensions: [mathBlock, mathText, ...githubExtensions] }, cjkEmphasis);
 
 /** Parses the blocks of a markdown text. */
 export function toBlocks(text: string): readonly Token[] {

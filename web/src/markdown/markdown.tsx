@@ -14,7 +14,7 @@ interface MarkdownProps {
   readonly isLate?: boolean;
 }
 
-/** Untrusted markdown: HTML is shown as text, links lead only to web addresses, and pictures on other hosts are not loaded. */
+/** Untrusted markdown: HTML beyond a few tags is shown as text, links lead only to web addresses, and pictures on other hosts are not loaded. */
 export const Markdown = memo(function Markdown({ text, isGrowing, isLate = false }: MarkdownProps) {
   const [wasLate] = useState(isLate);
   if (!wasLate) return <Text {...{ text, isGrowing }} />;

@@ -10,6 +10,9 @@ export const french: Strings = {
   copy: 'Copier',
   copied: 'Copié',
   download: 'Télécharger',
+  preview: 'Aperçu',
+  showFootnote: (id) => `Note ${id}`,
+  alertKinds: { note: 'Remarque', tip: 'Conseil', important: 'Important', warning: 'Avertissement', caution: 'Attention' },
   wrapLines: 'Renvoyer les longues lignes',
   enlarge: (title) => `Agrandir ${title}`,
   loading: 'Chargement…',
@@ -20,8 +23,8 @@ export const french: Strings = {
   signedInAs: (name) => `Connecté en tant que ${name}`,
   signedInWithKey: (project) => `Connecté avec la clé du projet ${project}`,
   signOut: 'Se déconnecter',
-  signOutQuestion: 'Voulez-vous vous déconnecter ?',
-  signOutWithKeyQuestion: 'Voulez-vous vous déconnecter ? Il vous faudra la clé pour vous reconnecter.',
+  signOutQuestion: 'Voulez-vous vous déconnecter ?',
+  signOutWithKeyQuestion: 'Voulez-vous vous déconnecter ? Il vous faudra la clé pour vous reconnecter.',
   keyRefused: 'Cette clé ne fonctionne pas. Vérifiez que vous l’avez copiée en entier.',
   signInEnded: 'Votre session a expiré.',
   signInAgain: 'Se reconnecter',
@@ -121,9 +124,9 @@ export const french: Strings = {
   pictureInPaste: 'Le presse-papiers contient aussi une image.',
   attachPicture: 'Joindre l’image',
   fileTypeRejected: (name, model) =>
-    `${name} : ${model} n’accepte pas ce type de fichier. Retirez-le ou choisissez un autre modèle.`,
+    `${name} : ${model} n’accepte pas ce type de fichier. Retirez-le ou choisissez un autre modèle.`,
   tooManyFiles: (name, model, max) =>
-    `${name} : ${model} n’accepte ${max === 0 ? 'aucun fichier' : max === 1 ? 'qu’un fichier par message' : `que ${max} fichiers par message`}.`,
+    `${name} : ${model} n’accepte ${max === 0 ? 'aucun fichier' : max === 1 ? 'qu’un fichier par message' : `que ${max} fichiers par message`}.`,
   fileTooLarge: 'il est trop volumineux pour ce service. Choisissez un fichier plus petit.',
   noFileStore:
     'il est trop volumineux pour partir avec le message, et ce service n’enregistre pas de fichiers. Choisissez un fichier plus petit.',

@@ -61,7 +61,7 @@ export const builderFrench: BuilderStrings = {
   saveForAll: 'Enregistrer pour tous',
   unsavedShared: 'Vous seul voyez ces modifications avant l’enregistrement',
   discardChanges: 'Abandonner les modifications',
-  yourRoles: 'Vos rôles :',
+  yourRoles: 'Vos rôles :',
   tryIt: 'Ouvrir dans une conversation',
   discard: 'Quitter',
   nameNeeded: 'Saisissez un nom, pour que vous et les autres trouviez l’application.',

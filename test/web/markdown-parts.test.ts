@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { plainReply } from '#test/chunks.ts';
+import { eventsReply } from '#test/scripted-upstream.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
+import { findViolations } from './violations.ts';
+
+let fixture: PageFixture;
+
+beforeAll(async () => {
+  fixture = await startPageFixture();
+});
+
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+const answer = `Water is H<sub>2</sub>O.[^1]
+
+| Step | Result |
+| ---- | ------ |
+| 1 | first<br>second |
+
+> [!WARNING]
+> Do not run this.
+
+<details>
+<summary>More</summary>
+
+Hidden text.
+
+</details>
+
+[^1]: A chemistry book.
+
+\`\`\`html
+<p id="seen">Seen</p><img src="https://example.com/spy.png"><script>parent.document.title = 'taken'; document.body.append('ran')</script>
+\`\`\`
+`;
+
+it('draws what models write, and previews HTML without scripts, requests, and access to the page', async () => {
+  fixture.upstream.script(eventsReply(...plainReply(answer)));
+  const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
+  const failures: unknown[] = [];
+  page.on('requestfailed', (request) => failures.push([request.url(), request.failure()?.errorText]));
+  await sendMessage('Write');
+  await readAnswer();
+  const reply = page.locator('.reply');
+  expect(await reply.locator('sub').textContent()).toBe('2');
+  expect(await reply.locator('td br').count()).toBe(1);
+  expect(await reply.locator('.markdown-alert.warning').textContent()).toBe('WarningDo not run this.');
+  expect(await reply.getByText('Hidden text.').isVisible()).toBe(false);
+  await reply.locator('summary', { hasText: 'More' }).click();
+  expect(await reply.getByText('Hidden text.').isVisible()).toBe(true);
+  await reply.getByRole('button', { name: 'Footnote 1' }).click();
+  expect(await page.evaluate('document.activeElement.dataset.footnote')).toBe('1');
+  await reply.getByRole('button', { name: 'Preview' }).click();
+  const frame = page.frameLocator('.code-block iframe');
+  await frame.locator('#seen').waitFor();
+  expect(await frame.locator('body').innerText()).toBe('Seen');
+  expect(await page.locator('.code-block iframe').getAttribute('sandbox')).toBe('allow-scripts');
+  expect(await page.title()).not.toBe('taken');
+  // Playwright also reports requests that the policy of the sheet blocks.
+  expect(failures).toEqual(issues.externalRequests.map((url) => [url, 'csp']));
+  expect(await findViolations(page)).toEqual([]);
+});
