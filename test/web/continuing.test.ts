@@ -13,6 +13,8 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const focusedId = 'document.activeElement.id';
 const long = Array.from({ length: 60 }, (_, index) => `Line ${index} of a long answer.\n\n`).join('');
+const properties = { name: { type: 'string' }, city: { type: 'string' } };
+const form = { index: 0, label: 'Address', schema: { type: 'object', properties } };
 const controls = [{ index: 0, label: 'Go on', schema: {} }];
 
 describe('the focus', () => {
@@ -70,7 +72,7 @@ describe('the end of a chat', () => {
   it('is followed after a long answer, hints at controls below the view, and keeps an opened editor in view', async () => {
     fixture.upstream.script(
       eventsReply(...plainReply(long)),
-      eventsReply(delta({ role: 'assistant', custom_content: { controls } }), text(long), finish()),
+      eventsReply(delta({ role: 'assistant', custom_content: { controls: [form] } }), text(long), finish()),
     );
     const { page, sendMessage, readAnswer } = await fixture.open('raw');
     await sendMessage('A long one');
@@ -83,7 +85,7 @@ describe('the end of a chat', () => {
     await readAnswer();
     const hint = page.getByRole('button', { name: 'Options below' });
     await hint.click();
-    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    expect(await page.getByLabel('City').isVisible()).toBe(true);
     await hint.waitFor({ state: 'detached' });
     const getBottom = `(() => {
       const bottom = (selector) => document.querySelector(selector).getBoundingClientRect().bottom;

@@ -45,7 +45,7 @@ it('draws what models write, and previews HTML without scripts, requests, and ac
   const reply = page.locator('.reply');
   expect(await reply.locator('sub').textContent()).toBe('2');
   expect(await reply.locator('td br').count()).toBe(1);
-  expect(await reply.locator('.markdown-alert.warning').textContent()).toBe('WarningDo not run this.');
+  expect(await reply.locator('.markdown-alert[data-kind=warning]').textContent()).toBe('WarningDo not run this.');
   expect(await reply.getByText('Hidden text.').isVisible()).toBe(false);
   await reply.locator('summary', { hasText: 'More' }).click();
   expect(await reply.getByText('Hidden text.').isVisible()).toBe(true);

@@ -94,7 +94,7 @@ function Details({ token: { isOpen, summary, tokens } }: { readonly token: Detai
 function Alert({ token: { kind, tokens } }: { readonly token: AlertToken }) {
   const strings = useStrings();
   return (
-    <blockquote className={`markdown-alert ${kind}`} dir="auto">
+    <blockquote className="markdown-alert" data-kind={kind} dir="auto">
       <p className="markdown-alert-title">
         <Icon name={kind === 'tip' ? 'spark' : 'alert'} />
         {strings.alertKinds[kind]}

@@ -34,7 +34,7 @@ describe('Markdown that models write', () => {
 
   it('draws alerts', () => {
     const html = render('> [!WARNING]\n> Do not **run**.\n>\n> - x\n\nAfter.');
-    expect(html).toContain('class="markdown-alert warning"');
+    expect(html).toContain('data-kind="warning"');
     expect(html).toContain('Do not <strong>run</strong>.</p><ul>');
     expect(html).toContain('</blockquote><p dir="auto">After.</p>');
     expect(render('> [!OTHER]\n> x')).toContain('<blockquote dir="auto"><p>[!OTHER]');

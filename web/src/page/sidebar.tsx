@@ -224,7 +224,9 @@ interface ModalPanel {
 
 /** While a panel is open, other elements cannot be reached. Escape closes it and restores the focus. */
 function useModalPanel({ panel, isOpen, close, fallbackSelector }: ModalPanel): void {
-  const onKeyDown = useEffectEvent(({ key }: KeyboardEvent) => key === 'Escape' && close());
+  const onKeyDown = useEffectEvent(({ key }: KeyboardEvent) => {
+    if (key === 'Escape' && document.querySelector('dialog[open]') === null) close();
+  });
   useEffect(() => {
     const element = panel.current;
     if (!isOpen || element === null) return;
@@ -243,7 +245,7 @@ function useModalPanel({ panel, isOpen, close, fallbackSelector }: ModalPanel): 
   }, [panel, isOpen, fallbackSelector]);
 }
 
-/** Lists all elements outside the panel, except for the backdrop that closes it. */
+/** Lists all elements outside the panel, except for the backdrop that closes it, and dialogs that open above it. */
 function listOutsideElements(panel: HTMLElement): readonly HTMLElement[] {
   const outsideElements: HTMLElement[] = [];
   for (
@@ -252,7 +254,7 @@ function listOutsideElements(panel: HTMLElement): readonly HTMLElement[] {
     ancestor = ancestor.parentElement
   ) {
     for (const sibling of ancestor.parentElement.children) {
-      if (sibling !== ancestor && sibling instanceof HTMLElement && !sibling.matches('.curtain, [role=status]'))
+      if (sibling !== ancestor && sibling instanceof HTMLElement && !sibling.matches('.curtain, dialog, [role=status]'))
         outsideElements.push(sibling);
     }
   }
