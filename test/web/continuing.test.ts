@@ -91,7 +91,8 @@ describe('the end of a chat', () => {
       const bottom = (selector) => document.querySelector(selector).getBoundingClientRect().bottom;
       return [bottom('.editor'), bottom('.thread')];
     })()`;
-    await page.keyboard.press('ArrowUp');
+    expect(await page.evaluate('document.activeElement.closest(".controls") !== null')).toBe(true);
+    await page.locator('#message').press('ArrowUp');
     await page.locator('.editor').waitFor();
     await expect
       .poll(async () => {

@@ -168,9 +168,9 @@ describe('the page cache in the browser', () => {
     const before = fixture.service.snapshot.current().configuration;
     fixture.service.snapshot.replace({ ...before, page: { ...before.page, offline: false } });
     try {
-      // Another tab with the page would share its sign-in.
-      await page.goto('about:blank');
       const other = await page.context().newPage();
+      // Otherwise the first tab would share its sign-in.
+      await other.addInitScript('delete globalThis.BroadcastChannel');
       await other.goto(front.url);
       await other.getByLabel('Key').waitFor();
       await until(
@@ -179,7 +179,7 @@ describe('the page cache in the browser', () => {
         .then(([workers, names]) => workers.length === 0 && names.join() === 'of a neighbour')`,
       );
       expect(await other.evaluate('Object.keys(localStorage).filter((name) => /known|draft/.test(name))')).toEqual([]);
-      await page.goto(front.url);
+      await page.reload();
       await page.locator('#message').waitFor();
       expect(await page.locator('#message').inputValue()).toBe('A draft');
       expect(await page.evaluate('Object.keys(localStorage).filter((name) => /known|draft/.test(name))')).toEqual([]);

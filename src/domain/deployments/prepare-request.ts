@@ -14,18 +14,19 @@ export function prepareRequest(request: ChatRequest, deployment: Deployment): Ch
 }
 
 function checkAttachments(request: ChatRequest, deployment: Deployment): void {
-  const { inputAttachmentTypes: types, maxInputAttachments: maxAttachments } = deployment;
+  const { inputAttachmentTypes: types, maxInputAttachments: maxAttachments, id, displayName } = deployment;
+  const name = displayName ?? id;
   request.messages.forEach((message, index) => {
     const attachments = message.role === 'user' ? (message.custom_content?.attachments ?? []) : [];
     const path = `messages[${index}].custom_content.attachments`;
     if (maxAttachments !== undefined && attachments.length > maxAttachments) {
-      throw new ParleyError('invalid_request', `${deployment.id} accepts at most ${maxAttachments} attachments per message.`, {
+      throw new ParleyError('invalid_request', `${name} accepts at most ${maxAttachments} attachments per message.`, {
         param: path,
       });
     }
     attachments.forEach(({ type = 'text/markdown' }, attachmentIndex) => {
       if (types === undefined || isAcceptedType(type, types)) return;
-      throw new ParleyError('invalid_request', `${deployment.id} accepts attachments of type ${types.join(', ')}, not ${type}.`, {
+      throw new ParleyError('invalid_request', `${name} accepts attachments of type ${types.join(', ')}, not ${type}.`, {
         param: `${path}[${attachmentIndex}].type`,
       });
     });

@@ -130,7 +130,7 @@ function Picture({ url, title }: { readonly url: string; readonly title: string 
 
 /** Shows separated values as a table. A long table shows only its first rows. */
 export function TableView({ text }: { readonly text: string }) {
-  const { strings, language } = useLanguage();
+  const { strings, locale: language } = useLanguage();
   const { rows, isTruncated } = readTable(text, maxRows);
   const [head = [], ...body] = rows;
   const hiddenRows = isTruncated ? text.trimEnd().split('\n').length - maxRows : 0;

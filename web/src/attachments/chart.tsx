@@ -55,7 +55,7 @@ interface DrawingProps {
 }
 
 function Drawing({ chart: { series }, name, width }: DrawingProps) {
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
   const ys = series.flatMap(({ points }) => points.map(({ y }) => y));
   const [low, high] = [Math.min(0, ...ys), Math.max(0, ...ys)];
@@ -118,7 +118,7 @@ function renderCurve({ kind, points }: Series, toX: (x: string | number) => numb
 }
 
 function Numbers({ chart: { series } }: { readonly chart: ChartData }) {
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
   return (
     <table>

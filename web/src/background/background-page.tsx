@@ -76,7 +76,7 @@ function AnswerList({ answers }: { readonly answers: BackgroundAnswers }) {
 
 function AnswerItem({ answer: { id, status, model, created_at, asked: question } }: { readonly answer: ListedAnswer }) {
   const strings = useBackgroundStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const getName = useGetName();
   const at = new Date(created_at * 1000).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' });
   return (

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
@@ -140,7 +141,7 @@ function Templates({ onStart }: Pick<AppListProps, 'onStart'>) {
   const builderStrings = useBuilderStrings();
   const { deployments } = usePage();
   const headingId = useId();
-  const model = deployments.find(({ isApplication }) => !isApplication)?.id ?? '';
+  const model = pickDefaultDeployment(deployments.filter(({ isApplication }) => !isApplication))?.id ?? '';
   return (
     <section aria-labelledby={headingId}>
       <h2 id={headingId} className="overline">
@@ -192,7 +193,7 @@ interface AppItemProps {
 }
 
 function AppItem({ application, duplicate, remove }: AppItemProps) {
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const builderStrings = useBuilderStrings();
   const { id, entry, updatedAtMs } = application;
   const name = getName(application);

@@ -190,7 +190,7 @@ interface RejectionProps {
 
 /** Shows why an application was not saved or not found, and offers a solution. */
 function Rejection({ error, fieldErrors, isLoaded, toTrail, goTo, load, overwrite }: RejectionProps) {
-  const { strings, language } = useLanguage();
+  const { strings, locale: language } = useLanguage();
   const builderStrings = useBuilderStrings();
   if (error === undefined) return null;
   if (error.status === 412 && isLoaded) {

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
+import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
 import { usePage } from '../page/page.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { createApplication, type OwnApplication, quickAppType, readApplication, saveApplication } from './applications.ts';
@@ -46,7 +47,9 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   const { service, deployments, refresh, user } = usePage();
   const [entry, setEntry] = useState<JsonObject | undefined>(() => {
     if (id !== '') return undefined;
-    return initialDraft?.entry ?? newEntry(deployments.find(({ isApplication }) => !isApplication)?.id ?? '');
+    return (
+      initialDraft?.entry ?? newEntry(pickDefaultDeployment(deployments.filter(({ isApplication }) => !isApplication))?.id ?? '')
+    );
   });
   const [initialEntry] = useState(entry);
   const [stored, setStored] = useState<OwnApplication>();
@@ -63,8 +66,13 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     setFieldErrors(noFieldErrors);
   }, []);
   const load = useCallback(
-    () => readApplication(service, id).then(accept, (error: unknown) => setError(toErrorDetails(error))),
-    [service, id, accept],
+    () =>
+      readApplication(service, id).then(accept, (error: unknown) => {
+        const details = toErrorDetails(error);
+        const isForeign = details.status === 403 || details.status === 404;
+        setError(isForeign ? { ...details, code: 'application_not_found', message: strings.notYours } : details);
+      }),
+    [service, id, accept, strings],
   );
   const isKnown = id === '' || stored?.id === id;
   useEffect(() => {

@@ -3,7 +3,7 @@ import { CodeButton } from '../code/code-button.tsx';
 import { type ChatSettings, hasSettings } from '../conversation/chat-settings.ts';
 import { type Conversation, groupBranches, listVisibleTurns, type Turn } from '../conversation/conversation.ts';
 import type { ReplyRunner } from '../conversation/reply-runner.ts';
-import { useConversation, usePage } from '../page/page.tsx';
+import { useConversation, useGetName, usePage } from '../page/page.tsx';
 import { formatRoute, type MissingTarget } from '../page/route.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { toKeys } from '../palette/keys.ts';
@@ -11,7 +11,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { PageHeader } from '../parts/named-page.tsx';
 import { Notice } from '../parts/operator-brand.tsx';
-import type { Deployment } from '../service/deployments.ts';
+import { type Deployment, getReadableName } from '../service/deployments.ts';
 import { ShareButton } from '../share/share-button.tsx';
 import { formatSharedBy } from '../strings/format-shared-by.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -19,7 +19,7 @@ import { Composer } from './composer/composer.tsx';
 import { ConsentBanner } from './consent/consent-banner.tsx';
 import { DeploymentDialog, loadChoice } from './deployments/deployment-dialog.tsx';
 import { DeploymentIcon } from './deployments/deployment-icon.tsx';
-import { recordUse } from './deployments/favourites.ts';
+import { pickDefaultDeployment, recordUse, saveLastDeployment } from './deployments/favourites.ts';
 import { focusMessage } from './focus-message.ts';
 import { StartView } from './start-view.tsx';
 import { Thread } from './turns/thread.tsx';
@@ -44,8 +44,6 @@ interface ChatPageProps {
   readonly temporary?: { readonly strip: ReactNode; readonly leaveTitle: string; readonly firstText: string };
 }
 
-const lastDeployment = 'parley deployment';
-
 /** One chat, or the start view of a new chat. */
 export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: ChatPageProps) {
   const strings = useStrings();
@@ -56,7 +54,7 @@ export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: 
   const deploymentId = conversation?.deployment ?? preferredId ?? '';
   const deployment =
     deployments.find((candidate) => candidate.id === deploymentId) ??
-    (conversation === undefined ? pickDefault(deployments) : undefined);
+    (conversation === undefined ? pickDefaultDeployment(deployments) : undefined);
   const sharer = deployment === undefined ? '' : formatSharedBy(deployment, strings);
   const turns = useMemo(() => (conversation === undefined ? [] : listVisibleTurns(conversation)), [conversation]);
   const last = turns.at(-1);
@@ -69,7 +67,7 @@ export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: 
   useTabTitle(temporary === undefined ? conversation?.title : strings.temporaryChat);
 
   const choose = (selectedId: string): void => {
-    localStorage.setItem(lastDeployment, selectedId);
+    saveLastDeployment(selectedId);
     setPreferredId(selectedId);
     if (id !== undefined) library.change(id, (now) => ({ ...now, deployment: selectedId }));
   };
@@ -80,7 +78,7 @@ export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: 
   const sendMessage = useCallback(
     (message: UserMessage): void => {
       if (deployment === undefined) return;
-      localStorage.setItem(lastDeployment, deployment.id);
+      saveLastDeployment(deployment.id);
       recordUse(deployment.id);
       const target = conversation ?? { ...createConversation(deployment.id), settings };
       if (conversation === undefined) library.put(target);
@@ -198,6 +196,7 @@ interface NoticesProps extends Pick<ChatPageProps, 'missingTarget'> {
 /** Notices about requests of the user that could not be fulfilled. */
 function Notices({ deployment, deploymentId, missingTarget, isNew }: NoticesProps) {
   const strings = useStrings();
+  const name = getReadableName(deploymentId);
   const isMissing = deployment === undefined && deploymentId !== '';
   const isAnother = isNew && deployment !== undefined && deploymentId !== '' && deployment.id !== deploymentId;
   return (
@@ -205,26 +204,9 @@ function Notices({ deployment, deploymentId, missingTarget, isNew }: NoticesProp
       {missingTarget !== undefined && (
         <p className="note">{missingTarget === 'view' ? strings.viewNotFound : strings.conversationNotFound}</p>
       )}
-      {isMissing && <p className="note">{strings.deploymentUnavailable(deploymentId)}</p>}
-      {isAnother && <p className="note">{strings.deploymentNotOpen(deploymentId, deployment.name)}</p>}
+      {isMissing && <p className="note">{strings.deploymentUnavailable(name)}</p>}
+      {isAnother && <p className="note">{strings.deploymentNotOpen(name, deployment.name)}</p>}
     </>
-  );
-}
-
-const sample = 'sample';
-
-/**
- * Returns the deployment for a first question: the last used one, else the sample, else the first of the service that answers
- * immediately. Never returns a deployment that another user shared, whatever its name is. Only the user can choose it.
- */
-function pickDefault(deployments: readonly Deployment[]): Deployment | undefined {
-  const open = deployments.filter(({ owner }) => owner !== 'other').sort((left, right) => left.position - right.position);
-  const lastUsed = localStorage.getItem(lastDeployment);
-  return (
-    open.find(({ id }) => id === lastUsed) ??
-    open.find(({ id }) => id === sample) ??
-    open.find(({ requiresConsent }) => !requiresConsent) ??
-    open[0]
   );
 }
 
@@ -279,7 +261,7 @@ function DeploymentPicker({ deployments, selected, missing, choose }: Deployment
       >
         {selected !== undefined && <DeploymentIcon deployment={selected} />}
         <span className="heard-only">{strings.deployment}: </span>
-        <span className="picker-name">{selected?.name ?? (missing || strings.chooseDeployment)}</span>
+        <span className="picker-name">{selected?.name ?? (getReadableName(missing) || strings.chooseDeployment)}</span>
         <Icon name="down" />
       </button>
       {isOpen && (
@@ -295,6 +277,7 @@ function DeploymentPicker({ deployments, selected, missing, choose }: Deployment
 /** Downloads the chat. */
 function ExportMenu({ conversation }: { readonly conversation: Conversation }) {
   const strings = useStrings();
+  const getName = useGetName();
   const save = (extension: string, type: string, text: string): void =>
     saveFile(toFileName(conversation.title, extension), new Blob([text], { type }));
   return (
@@ -302,7 +285,10 @@ function ExportMenu({ conversation }: { readonly conversation: Conversation }) {
       <button type="button" onClick={() => save('json', 'application/json', toExportJson(conversation))}>
         {strings.asJson}
       </button>
-      <button type="button" onClick={() => save('md', 'text/markdown', toExportMarkdown(conversation, strings.you))}>
+      <button
+        type="button"
+        onClick={() => save('md', 'text/markdown', toExportMarkdown(conversation, { you: strings.you, getName }))}
+      >
         {strings.asMarkdown}
       </button>
     </Menu>

@@ -7,6 +7,8 @@ export interface UserMessage {
   readonly control?: CompletedControl;
   /** Entered values, in the words of the form. */
   readonly filled?: readonly string[];
+  /** Name of the client tool whose result the text is. */
+  readonly toolName?: string;
   /** Deployments for this message only, in place of the deployment of the chat. */
   readonly deployments?: readonly string[];
 }

@@ -123,7 +123,7 @@ interface KeyListProps {
 /** The user's keys with their last use and a delete button. */
 function KeyList({ keys, userKeys, onDeleted }: KeyListProps) {
   const strings = useCodeStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { announce } = usePage();
   const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });

@@ -47,7 +47,7 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
 }
 
 function ConsentItem({ consent, withdraw }: { readonly consent: AcceptedConsent; readonly withdraw: (id: string) => void }) {
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const strings = useStrings();
   const consentStrings = useConsentStrings();
   const getName = useGetName();

@@ -77,7 +77,9 @@ describe('Conversation', () => {
   it('is exported as JSON with all branches and as markdown with the visible branch', () => {
     const again = withTurn(grown, reply('r1b', 'q1', { custom: { attachments: [{ index: 0, title: 'Note', data: '*x*' }] } }));
     expect(Object.keys(JSON.parse(toExportJson(again)).turns)).toEqual(['q1', 'r1', 'q2', 'r2', 'r1b']);
-    expect(toExportMarkdown(again, 'You')).toBe('# ask q1\n\n## You\n\nask q1\n\n## demo\n\nsay r1b\n\n### Note\n\n*x*\n');
+    expect(toExportMarkdown(again, { you: 'You', getName: (id) => `${id} name` })).toBe(
+      '# ask q1\n\n## You\n\nask q1\n\n## demo name\n\nsay r1b\n\n### Note\n\n*x*\n',
+    );
   });
 });
 

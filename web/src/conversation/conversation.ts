@@ -22,6 +22,8 @@ export interface Question {
   readonly control?: CompletedControl;
   /** Entered values, in the words of the form. */
   readonly filled?: readonly string[];
+  /** Name of the client tool whose result the text is. */
+  readonly toolName?: string;
 }
 
 export interface Reply {
@@ -48,6 +50,8 @@ export interface Reply {
   readonly responseId?: string;
   /** Whether the user replaced the text. */
   readonly isEdited?: boolean;
+  /** Number of the oldest messages that were left out of the request. */
+  readonly omittedMessages?: number;
   /** The truncated answer that this one starts with and continues. */
   readonly continues?: string;
 }

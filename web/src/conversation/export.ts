@@ -6,10 +6,16 @@ export function toExportJson(conversation: Conversation): string {
   return `${JSON.stringify({ format: 'parley-conversation', version: 1, ...conversation }, null, 2)}\n`;
 }
 
+/** Names of the user and of deployments. */
+interface ExportNames {
+  readonly you: string;
+  readonly getName: (deployment: string) => string;
+}
+
 /** Returns the visible branch as readable text. */
-export function toExportMarkdown(conversation: Conversation, you: string): string {
+export function toExportMarkdown(conversation: Conversation, { you, getName }: ExportNames): string {
   const parts = listVisibleTurns(conversation).map((turn) =>
-    turn.kind === 'question' ? fromQuestion(turn, you) : fromReply(turn),
+    turn.kind === 'question' ? fromQuestion(turn, you) : fromReply(turn, getName(turn.deployment)),
   );
   return `# ${conversation.title}\n\n${parts.join('\n\n')}\n`;
 }
@@ -20,12 +26,12 @@ function fromQuestion({ text, attachments, control }: Question, you: string): st
   return [`## ${you}`, text, selected, names].filter(Boolean).join('\n\n');
 }
 
-function fromReply({ deployment, text, custom }: Reply): string {
+function fromReply({ text, custom }: Reply, name: string): string {
   const attachments = (custom.attachments ?? []).map(
     ({ title = '', type = 'text/markdown', data, url, reference_url: source }) => {
       const body = data === undefined ? (url ?? '') : type === 'text/markdown' ? data : `(${type})`;
       return [`### ${title}`, body, source].filter(Boolean).join('\n\n');
     },
   );
-  return [`## ${deployment}`, text, ...attachments].filter(Boolean).join('\n\n');
+  return [`## ${name}`, text, ...attachments].filter(Boolean).join('\n\n');
 }

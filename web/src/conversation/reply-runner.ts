@@ -10,6 +10,7 @@ import {
   type Question,
   type Reply,
   type StageTime,
+  type Turn,
   withReply,
   withTurn,
 } from './conversation.ts';
@@ -30,7 +31,7 @@ export interface ReplyRunnerOptions {
   readonly nextFrame: (act: () => void) => void;
 }
 
-type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & {
+type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled' | 'toolName'> & {
   /** Deployments in place of the deployment of the chat. Several answers are shown side by side. */
   readonly deployments?: readonly string[];
 };
@@ -51,6 +52,8 @@ interface AnswerOptions {
   /** Deployment in place of the deployment of the chat. */
   readonly deployment?: string;
   readonly continuation?: Continuation;
+  /** Whether half of the messages are left out, the oldest first, because the chat is too long for the model. */
+  readonly isShortened?: boolean;
 }
 
 interface RunningReply {
@@ -90,8 +93,13 @@ export class ReplyRunner {
     const { library, service, headers = {}, canReason = () => false } = this.#options;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
-    const { previous, continuation } = options;
-    const start = createReply(conversation, questionId, options);
+    const { previous, continuation, isShortened = false } = options;
+    const turns = listTurnsUpTo(conversation, questionId);
+    const omittedMessages = countOmitted(turns, isShortened);
+    const start = {
+      ...createReply(conversation, questionId, options),
+      ...(omittedMessages > 0 && { omittedMessages }),
+    };
     const controller = new AbortController();
     this.#running.set(start.id, { conversationId, questionId, controller });
     library.put(withTurn(conversation, start), 'now');
@@ -110,9 +118,8 @@ export class ReplyRunner {
       if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, toCurrentReply()));
     });
     try {
-      const turns = listTurnsUpTo(conversation, questionId);
       const settings = conversation.settings ?? {};
-      const history = toMessages(earlier === undefined ? turns : [...turns, earlier]);
+      const history = toMessages(earlier === undefined ? turns : [...turns, earlier]).slice(omittedMessages);
       const messages = withInstructions(continuation === undefined ? history : [...history, continuation.prompt], settings);
       const request = {
         deployment: start.deployment,
@@ -203,6 +210,16 @@ export class ReplyRunner {
       });
     };
   }
+}
+
+/** Counts the oldest messages that a request omits: those that an earlier request of the chat omitted, and half of the rest. */
+function countOmitted(turns: readonly Turn[], isShortened: boolean): number {
+  const before = Math.max(0, ...turns.map((turn) => (turn.kind === 'reply' ? (turn.omittedMessages ?? 0) : 0)));
+  if (!isShortened) return before;
+  const messages = toMessages(turns);
+  const half = before + Math.ceil((messages.length - 1 - before) / 2);
+  const next = messages.findIndex(({ role }, index) => index >= half && role === 'user');
+  return next === -1 ? before : next;
 }
 
 function createReply(conversation: Conversation, questionId: string, { deployment, continuation }: AnswerOptions): Reply {

@@ -17,7 +17,8 @@ function isRejected(reply: Turn | undefined): boolean {
   return reply?.kind === 'reply' && reply.fault !== undefined && isRejection(reply.fault) && fromReply(reply).length === 0;
 }
 
-function fromQuestion({ text, attachments, control }: Question): Message {
+function fromQuestion({ text, attachments, control, toolName }: Question): Message {
+  if (toolName !== undefined) return { role: 'function', name: toolName, content: text };
   const custom = {
     ...(attachments.length > 0 && { attachments: attachments.map((attachment, index) => ({ ...attachment, index })) }),
     ...(control !== undefined && { completed_control: control }),

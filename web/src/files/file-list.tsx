@@ -64,7 +64,7 @@ function FolderRow({ folder, item: { name } }: { readonly folder: string; readon
 
 function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pick<FileListProps, 'download' | 'remove'>) {
   const strings = useFilesStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { name, bytes, changedAtMs, reference } = item;
   const time = changedAtMs === undefined ? undefined : new Date(changedAtMs);
   return (

@@ -183,7 +183,7 @@ const initialRows = 100;
 
 /** Shows the first rows of a long table, and more on demand. */
 function Table({ token: { header, rows, align } }: { readonly token: Tokens.Table }) {
-  const { strings, language } = useLanguage();
+  const { strings, locale: language } = useLanguage();
   const [showsAll, setShowsAll] = useState(false);
   const visibleRows = showsAll ? rows : rows.slice(0, initialRows);
   const hidden = rows.length - visibleRows.length;

@@ -18,6 +18,8 @@ interface CodeBlockProps {
 
 const maxColouredChars = 30_000;
 const linesInPiece = 100;
+/** Longer complete code is folded. */
+const maxFoldedLines = 60;
 
 /** File extensions that differ from the language name. */
 const extensions: Readonly<Record<string, string>> = {
@@ -36,6 +38,9 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
   const [isWrapped, setIsWrapped] = useState(isProse);
   const [isPreview, setIsPreview] = useState(false);
   const [name = ''] = language.split(/[\s{,]/, 1);
+  const [isUnfolded, setIsUnfolded] = useState(false);
+  const isLong = isComplete && text.split('\n', maxFoldedLines + 1).length > maxFoldedLines;
+  const isFolded = isLong && !isUnfolded;
   const canPreview = isComplete && isPreviewable(name.toLowerCase(), text);
   const coloured = useColours(text, isComplete && text.length <= maxColouredChars ? name : '');
   return (
@@ -69,9 +74,18 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
         <HtmlSheet html={text} title={strings.preview} />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
-        <pre tabIndex={0}>
+        <pre tabIndex={0} className={isFolded ? 'folded' : undefined}>
           <code>{coloured === undefined ? <Pieces text={text} /> : draw(coloured)}</code>
         </pre>
+      )}
+      {isLong && !(canPreview && isPreview) && (
+        <button
+          {...{ type: 'button', className: 'button slim code-fold' }}
+          aria-expanded={isUnfolded}
+          onClick={() => setIsUnfolded(!isUnfolded)}
+        >
+          {isFolded ? strings.showAll : strings.showLess}
+        </button>
       )}
     </div>
   );

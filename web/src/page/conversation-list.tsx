@@ -23,7 +23,7 @@ interface ConversationListProps {
 
 /** Chats by day, as many as the user scrolled to. Drawn again only if they change. */
 export const ConversationList = memo(function HeadList({ summaries, excerpts, query, empty, todayMs }: ConversationListProps) {
-  const { language, strings } = useLanguage();
+  const { locale: language, strings } = useLanguage();
   const [limit, setLimit] = useState(pageSize);
   const end = useRef<HTMLDivElement>(null);
   const hasMore = summaries.length > limit;

@@ -5,7 +5,7 @@ import { suggestAction } from '../strings/suggest-action.ts';
 
 /** An error and a suggested action. Renders nothing without an error. */
 export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefined }) {
-  const { strings, language } = useLanguage();
+  const { strings, locale: language } = useLanguage();
   if (error === undefined) return null;
   const description = describeError(error, strings);
   const hasResponse = error.code !== 'connection_lost';

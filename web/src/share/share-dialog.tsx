@@ -152,7 +152,7 @@ interface ShareListProps {
 /** The user's links, each with a button to revoke it. */
 function ShareList({ shares, links, isAlone, onChange }: ShareListProps) {
   const strings = useShareStrings();
-  const { language, strings: common } = useLanguage();
+  const { locale: language, strings: common } = useLanguage();
   const { announce } = usePage();
   const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
 import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
@@ -61,7 +62,7 @@ function MissingShare() {
 
 function SharedThread({ shared }: { readonly shared: SharedChat }) {
   const strings = useShareStrings();
-  const { language, strings: common } = useLanguage();
+  const { locale: language, strings: common } = useLanguage();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
   const { title, turns, createdAtMs, expiresAtMs } = shared;
   return (
@@ -86,7 +87,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
 /** Copies the shared chat into a chat of the user. */
 function CopyBar({ shared }: { readonly shared: SharedChat }) {
   const strings = useShareStrings();
-  const { service, library, go, announce } = usePage();
+  const { service, library, go, announce, deployments } = usePage();
   const [isCopying, setIsCopying] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const controller = useRef(new AbortController());
@@ -101,7 +102,10 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
     setError(undefined);
     try {
       const { conversation, missingFiles } = await toCopy(service, shared, signal);
-      library.put(conversation, 'now');
+      // The reader may lack access to the deployment of the shared chat.
+      const isUsable = deployments.some(({ id }) => id === conversation.deployment);
+      const deployment = isUsable ? conversation.deployment : pickDefaultDeployment(deployments)?.id;
+      library.put({ ...conversation, ...(deployment !== undefined && { deployment }) }, 'now');
       if (missingFiles > 0) announce(strings.filesUnavailable);
       go({ at: 'conversation', id: conversation.id });
     } catch (error) {

@@ -15,12 +15,24 @@ export const languages = Object.keys(dictionaries) as readonly Language[];
 /** The language of the page, its texts, and a setter. */
 interface LanguageChoice {
   readonly language: Language;
+  /** Locale of dates and numbers: the language as it is written in the region of the browser. */
+  readonly locale: string;
   readonly strings: Strings;
   readonly setLanguage: (language: Language) => void;
 }
 
-const LanguageContext = createContext<LanguageChoice>({ language: 'en', strings: english, setLanguage: () => undefined });
+const LanguageContext = createContext<LanguageChoice>({
+  language: 'en',
+  locale: 'en',
+  strings: english,
+  setLanguage: () => undefined,
+});
 const languageKey = 'parley language';
+
+/** Returns the first locale of the browser in a language, such as `en-GB`, or the language. */
+function getLocale(language: Language): string {
+  return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? language;
+}
 
 /** Returns the name of a language in that language. */
 export function getLanguageName(language: Language): string {
@@ -58,6 +70,7 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
     return (
       loaded && {
         ...loaded,
+        locale: getLocale(loaded.language),
         strings: { ...loaded.strings, product: readBrand().name ?? loaded.strings.product },
         setLanguage: speak,
       }

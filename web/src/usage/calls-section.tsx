@@ -74,7 +74,7 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
 /** The filter and the days of the calls. */
 function CallsName({ of: { deployment, user, project, from, to } }: { readonly of: CallsFilter }) {
   const strings = useUsageStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const getName = useGetName();
   const toDay = (day: string): Date => new Date(`${day}T00:00:00Z`);
   const days = new Intl.DateTimeFormat(language, { timeZone: 'UTC', dateStyle: 'medium' }).formatRange(toDay(from), toDay(to));
@@ -85,7 +85,7 @@ function CallsName({ of: { deployment, user, project, from, to } }: { readonly o
 
 function CallsTable({ calls, withUser }: { readonly calls: readonly Call[]; readonly withUser: boolean }) {
   const strings = useUsageStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const getName = useGetName();
   const number = (name: string, show: (call: Call) => string): Column<Call> => ({ name, isNumber: true, render: show });
   const seconds = (ms: number): string =>
@@ -120,7 +120,7 @@ function CallsTable({ calls, withUser }: { readonly calls: readonly Call[]; read
 }
 
 function Moment({ atMs }: { readonly atMs: number }) {
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   return (
     <time className="call-time" dateTime={new Date(atMs).toISOString()}>
       {new Date(atMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' })}

@@ -15,7 +15,7 @@ const maxRows = 10_000;
 /** Downloads the usage as CSV, by day and deployment. For all users, also by user. */
 export function CsvButton({ scope, range }: { readonly scope: Scope; readonly range: DayRange }) {
   const strings = useUsageStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { service, announce } = usePage();
   const [error, setError] = useState<ErrorDetails>();
   const [isTruncated, setIsTruncated] = useState(false);

@@ -68,7 +68,7 @@ function LimitGroup({ name, statuses }: { readonly name: string; readonly status
 
 function LimitBar({ status, of }: { readonly status: LimitStatus; readonly of: string }) {
   const strings = useUsageStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { kind, period, used, total, resetsAtMs } = status;
   const amount = (value: number): string => (kind === 'Cost' ? toMoney(value, language) : value.toLocaleString(language));
   const name = strings.limitName(kind, period);

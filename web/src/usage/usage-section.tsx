@@ -146,7 +146,7 @@ function Choices({ scope, setScope, range, setRange, measure, setMeasure, stack,
 
 function Summary({ total }: { readonly total: Amounts }) {
   const strings = useUsageStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const number = (value: number): string => value.toLocaleString(language);
   if (total.calls === 0) return <p className="soft">{strings.noUsage}</p>;
   return (
@@ -228,7 +228,7 @@ interface UsageTableProps {
 /** Sums by deployment, user, or project, the largest first, each with a bar and a link to its calls. */
 function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
   const strings = useUsageStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const getName = useGetName();
   const rows = usage.rows.toSorted((left, right) => getAmount(measure, right) - getAmount(measure, left));
   const highest = Math.max(...rows.map((row) => getAmount(measure, row)));

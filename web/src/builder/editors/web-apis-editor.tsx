@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
@@ -119,11 +119,21 @@ interface OperationsProps {
   readonly onAdd: (toolsets: readonly JsonObject[], count: number) => void;
 }
 
+function isReadOnly(tool: unknown): boolean {
+  const method = toOperation(tool)?.method ?? '';
+  return method === 'GET' || method === 'HEAD';
+}
+
 /** Operations of the document with checkboxes. */
 function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
   const builderStrings = useBuilderStrings();
-  const [excludedKeys, setExcludedKeys] = useState<ReadonlySet<string>>(new Set());
   const all = toolsets.flatMap((toolset, at) => listTools(toolset).map((tool, index) => ({ key: `${at} ${index}`, tool })));
+  // Operations that may change data are added only if the user selects them.
+  const [excludedKeys, setExcludedKeys] = useState<ReadonlySet<string>>(
+    () => new Set(all.filter(({ tool }) => !isReadOnly(tool)).map(({ key }) => key)),
+  );
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.scrollIntoView({ block: 'nearest' }), []);
   const count = all.filter(({ key }) => !excludedKeys.has(key)).length;
   const listSelectedToolsets = (): readonly JsonObject[] =>
     toolsets.flatMap((toolset, at) => {
@@ -133,7 +143,7 @@ function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
   const toggle = (key: string): void =>
     setExcludedKeys((now) => new Set(now.has(key) ? [...now].filter((excludedKey) => excludedKey !== key) : [...now, key]));
   return (
-    <div className="builder-card-body">
+    <div className="builder-card-body" ref={list}>
       {all.length === 0 ? (
         <p>{builderStrings.noOperations}</p>
       ) : (

@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 import { RemoveButton } from '../editors/remove-button.tsx';
 import { useItemKeys } from '../editors/use-item-keys.ts';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
@@ -21,11 +22,13 @@ import {
 interface CaseEditorProps {
   readonly entry: JsonObject;
   readonly onSave: (body: JsonObject) => void;
+  readonly onCancel: () => void;
 }
 
 /** Edits a case as a form or as JSON. */
-export function CaseEditor({ entry, onSave }: CaseEditorProps) {
+export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
   const strings = useBuilderStrings();
+  const { cancel } = useStrings();
   const [draft, setDraft] = useState(() => toDraft(entry));
   /** The JSON text, while the JSON view is open. */
   const [text, setText] = useState<string>();
@@ -61,6 +64,9 @@ export function CaseEditor({ entry, onSave }: CaseEditorProps) {
       <div className="row">
         <button type="button" className="button slim" onClick={save}>
           {strings.saveCase}
+        </button>
+        <button type="button" className="button slim" onClick={onCancel}>
+          {cancel}
         </button>
         <button type="button" className="button slim quiet" onClick={toggleView}>
           {text === undefined ? strings.writeAsJson : strings.writeAsForm}

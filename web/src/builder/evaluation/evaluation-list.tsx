@@ -164,7 +164,7 @@ function OutcomeTag({ outcome }: { readonly outcome: string }) {
 
 function OutcomeDetails({ result: { reasons, answer, durationMs } }: { readonly result: CaseOutcome }) {
   const strings = useBuilderStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const seconds = (durationMs / 1000).toLocaleString(language, { maximumFractionDigits: 1 });
   return (
     <>
@@ -183,7 +183,7 @@ function OutcomeDetails({ result: { reasons, answer, durationMs } }: { readonly 
 
 function useEvaluationName(): (evaluation: Evaluation) => string {
   const strings = useBuilderStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   return ({ startedAtMs, version }) => {
     const time = new Date(startedAtMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' });
     return `${strings.versionNumber(version)}, ${time}`;

@@ -116,13 +116,21 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
               </button>
             </div>
             {editedId === item.id && (
-              <CaseEditor entry={item.entry} onSave={(body) => void saveCase(() => replaceCase(service, item, body))} />
+              <CaseEditor
+                entry={item.entry}
+                onSave={(body) => void saveCase(() => replaceCase(service, item, body))}
+                onCancel={() => setEditedId(undefined)}
+              />
             )}
           </li>
         ))}
       </ol>
       {editedId === '' && (
-        <CaseEditor entry={firstCase} onSave={(body) => void saveCase(() => addCases(service, stored.id, body))} />
+        <CaseEditor
+          entry={firstCase}
+          onSave={(body) => void saveCase(() => addCases(service, stored.id, body))}
+          onCancel={() => setEditedId(undefined)}
+        />
       )}
       <div className="row">
         <button

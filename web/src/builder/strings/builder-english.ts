@@ -57,6 +57,7 @@ export const builderEnglish = {
   unsavedShared: 'Only you see these changes until you save',
   discardChanges: 'Discard changes',
   yourRoles: 'Your roles:',
+  notYours: 'This application does not exist, or it belongs to another user. Only its owner can edit it.',
   tryIt: 'Open in chat',
   discard: 'Leave',
   nameNeeded: 'Enter a name, so that you and other users can find the application.',

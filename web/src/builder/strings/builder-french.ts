@@ -62,6 +62,7 @@ export const builderFrench: BuilderStrings = {
   unsavedShared: 'Vous seul voyez ces modifications avant l’enregistrement',
   discardChanges: 'Abandonner les modifications',
   yourRoles: 'Vos rôles :',
+  notYours: 'Cette application n’existe pas ou appartient à quelqu’un d’autre. Seul son propriétaire peut la modifier.',
   tryIt: 'Ouvrir dans une conversation',
   discard: 'Quitter',
   nameNeeded: 'Saisissez un nom, pour que vous et les autres trouviez l’application.',

@@ -58,6 +58,7 @@ export const builderGerman: BuilderStrings = {
   unsavedShared: 'Nur du siehst diese Änderungen, bis du speicherst',
   discardChanges: 'Änderungen verwerfen',
   yourRoles: 'Deine Rollen:',
+  notYours: 'Diese Anwendung gibt es nicht, oder sie gehört jemand anderem. Nur ihr Besitzer kann sie bearbeiten.',
   tryIt: 'In einem Gespräch öffnen',
   discard: 'Verlassen',
   nameNeeded: 'Gib einen Namen ein, damit du und andere die Anwendung finden.',

@@ -61,6 +61,7 @@ export const builderSpanish: BuilderStrings = {
   unsavedShared: 'Solo tú ves estos cambios hasta que los guardes',
   discardChanges: 'Descartar los cambios',
   yourRoles: 'Tus roles:',
+  notYours: 'Esta aplicación no existe o pertenece a otra persona. Solo su propietario puede editarla.',
   tryIt: 'Abrir en una conversación',
   discard: 'Salir',
   nameNeeded: 'Escribe un nombre para que tú y otras personas podáis encontrar la aplicación.',

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useId, useMemo, useState } from 'react';
 import { Composer } from '../../chat/composer/composer.tsx';
+import { useStarters } from '../../chat/start-view.tsx';
 import { Thread } from '../../chat/turns/thread.tsx';
 import { useAnnouncements } from '../../chat/use-announcements.ts';
 import type { UserMessage } from '../../chat/user-message.ts';
@@ -80,7 +81,10 @@ function TestPanel({ id, save, saveLabel, evaluationState, onClose }: TestChatPr
         </button>
       </header>
       {conversation === undefined ? (
-        <p className="test-chat-hint soft">{strings.testHint}</p>
+        <div className="test-chat-hint">
+          <p className="soft">{strings.testHint}</p>
+          {deployment !== undefined && <Starters {...{ deployment, send }} />}
+        </div>
       ) : (
         <Thread {...{ conversation, turns, sendMessage: send }} />
       )}
@@ -98,6 +102,22 @@ function TestPanel({ id, save, saveLabel, evaluationState, onClose }: TestChatPr
         <Composer {...{ deployment, sendMessage: send, running, conversationId }} draftKey={`test ${id ?? 'new'}`} />
       </div>
     </aside>
+  );
+}
+
+function Starters({ deployment, send }: { readonly deployment: Deployment; readonly send: (message: UserMessage) => void }) {
+  const { starters: label } = useStrings();
+  const starters = useStarters(deployment);
+  return (
+    <ul className="starters" aria-label={label}>
+      {starters.map((starter) => (
+        <li key={starter}>
+          <button type="button" className="starter" onClick={() => send({ text: starter, attachments: [] })}>
+            {starter}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -34,7 +34,7 @@ export function VersionsSection({ stored, evaluationState, onRestored }: Version
 
 function VersionList({ stored, evaluationState, onRestored }: VersionsSectionProps) {
   const strings = useBuilderStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { service, announce } = usePage();
   const { id, etag } = stored;
   const { requestLoad } = evaluationState;

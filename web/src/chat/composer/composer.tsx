@@ -43,7 +43,7 @@ interface ComposerProps {
 
 /** The message input. Files can be chosen, pasted, or dropped. */
 export function Composer({ deployment, sendMessage, draftKey, firstText = '', conversationId = '', running }: ComposerProps) {
-  const { strings, language } = useLanguage();
+  const { strings, locale: language } = useLanguage();
   const [text, setText] = useDraft(draftKey, firstText);
   const { service, outbox } = usePage();
   const queuedMessages = useSyncExternalStore(outbox.subscribe, () => outbox.getMessages(conversationId));

@@ -1,5 +1,8 @@
 import { tryParseJson } from '#base/json/json.ts';
+import type { Deployment } from '../../service/deployments.ts';
 
+const lastDeployment = 'parley deployment';
+const sample = 'sample';
 const favouritesKey = 'parley favourites';
 const recentKey = 'parley recent';
 const maxRecent = 4;
@@ -31,4 +34,24 @@ export function recordUse(id: string): void {
 function readIds(name: string): readonly string[] {
   const stored = tryParseJson(localStorage.getItem(name) ?? '');
   return Array.isArray(stored) ? stored.filter((storedId) => typeof storedId === 'string') : [];
+}
+
+/** Stores the deployment that the user chose last. */
+export function saveLastDeployment(id: string): void {
+  localStorage.setItem(lastDeployment, id);
+}
+
+/**
+ * Returns the deployment for a first question: the last used one, else the sample, else the first of the service that answers
+ * immediately. Never returns a deployment that another user shared, whatever its name is. Only the user can choose it.
+ */
+export function pickDefaultDeployment(deployments: readonly Deployment[]): Deployment | undefined {
+  const open = deployments.filter(({ owner }) => owner !== 'other').sort((left, right) => left.position - right.position);
+  const lastUsed = localStorage.getItem(lastDeployment);
+  return (
+    open.find(({ id }) => id === lastUsed) ??
+    open.find(({ id }) => id === sample) ??
+    open.find(({ requiresConsent }) => !requiresConsent) ??
+    open[0]
+  );
 }

@@ -22,7 +22,7 @@ interface QuestionViewProps {
 export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
   const strings = useStrings();
   const [isEditing, setIsEditing] = useState(false);
-  const { text, control, attachments, filled } = question;
+  const { text, control, attachments, filled, toolName } = question;
   const editButton = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
   const previousFocus = useRef<Element>(null);
@@ -44,17 +44,19 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
             {toChosenText(control, filled)}
           </p>
         )}
-        {text !== '' && (
-          <p className="question-text" dir="auto">
-            {text}
+        {toolName !== undefined && (
+          <p className="chosen">
+            <Icon name="check" />
+            {strings.toolResult(toolName)}
           </p>
         )}
+        {text !== '' && <QuestionText text={text} />}
         <AttachmentList attachments={attachments} isSent />
       </div>
       <div className="actions">
         <BranchSwitch {...{ conversationId, branches }} turnId={question.id} />
         {text !== '' && <CopyButton text={() => text} />}
-        {control === undefined && (
+        {control === undefined && toolName === undefined && (
           <button
             type="button"
             ref={editButton}
@@ -68,6 +70,30 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
         )}
       </div>
     </article>
+  );
+}
+
+const maxFoldedChars = 1500;
+const maxFoldedLines = 20;
+
+/** The text of a question. A long text is folded until the user unfolds it. */
+function QuestionText({ text }: { readonly text: string }) {
+  const strings = useStrings();
+  const [isFolded, setIsFolded] = useState(
+    text.length > maxFoldedChars || text.split('\n', maxFoldedLines + 1).length > maxFoldedLines,
+  );
+  const [isLong] = useState(isFolded);
+  return (
+    <>
+      <p className={isFolded ? 'question-text folded' : 'question-text'} dir="auto">
+        {text}
+      </p>
+      {isLong && (
+        <button type="button" className="button slim" aria-expanded={!isFolded} onClick={() => setIsFolded(!isFolded)}>
+          {isFolded ? strings.showAll : strings.showLess}
+        </button>
+      )}
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Turn } from '../../conversation/conversation.ts';
+import { useGetName } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
@@ -7,9 +8,10 @@ import { ReplyBody, ReplyName } from './reply-body.tsx';
 /** A turn that can only be read and copied. */
 export function ReadOnlyTurn({ turn, isLate }: { readonly turn: Turn; readonly isLate: boolean }) {
   const strings = useStrings();
+  const getName = useGetName();
   if (turn.kind === 'reply')
     return (
-      <article className="reply" aria-label={turn.deployment}>
+      <article className="reply" aria-label={getName(turn.deployment)}>
         <ReplyName reply={turn} />
         <ReplyBody reply={turn} isLate={isLate} />
         {turn.text !== '' && (

@@ -8,6 +8,7 @@ import { maxRetries, type Retry } from '../../conversation/stream-reply-with-ret
 import { type Sources, SourcesContext } from '../../markdown/sources.ts';
 import { usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
+import { getReadableName } from '../../service/deployments.ts';
 import { describeAnswerError } from '../../strings/describe-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.ts';
@@ -25,7 +26,7 @@ export function ReplyName({ reply }: { readonly reply: Reply }) {
   return (
     <p className="reply-name">
       {deployment !== undefined && <DeploymentIcon deployment={deployment} size="tiny" />}
-      {deployment?.name ?? reply.deployment}
+      {deployment?.name ?? getReadableName(reply.deployment)}
       {reply.isEdited === true && <span className="edited">{strings.edited}</span>}
     </p>
   );
@@ -76,13 +77,14 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
 }
 
 /** How the answer ended, if it did not end normally. */
-function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: Reply }) {
+function Remarks({ reply: { state, finish, functionCall, omittedMessages = 0 } }: { readonly reply: Reply }) {
   const strings = useStrings();
   const remarks = [
     state === 'stopped' && strings.stopped,
     state === 'interrupted' && strings.interrupted,
     finish === 'length' && strings.lengthLimitReached,
     finish === 'content_filter' && strings.filtered,
+    omittedMessages > 0 && strings.oldestLeftOut,
     functionCall !== undefined && strings.functionCalled(functionCall.name ?? ''),
   ];
   return remarks

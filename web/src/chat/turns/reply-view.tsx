@@ -20,6 +20,8 @@ const loadActions = () => import('./reply-actions.tsx');
 const loadEditor = () => import('./reply-editor.tsx');
 const ReplyActions = lazyView(() => loadActions().then(({ ReplyActions: view }) => view));
 const ReplyEditor = lazyView(() => loadEditor().then(({ ReplyEditor: view }) => view));
+const ToolResultForm = lazyView(() => import('./tool-result-form.tsx').then(({ ToolResultForm: view }) => view));
+const TooLongActions = lazyView(() => import('./too-long-actions.tsx').then(({ TooLongActions: view }) => view));
 const SideBySide = lazyView(() => import('./side-by-side.tsx').then(({ SideBySide: view }) => view));
 
 interface ReplyViewProps {
@@ -35,13 +37,13 @@ interface ReplyViewProps {
 export function ReplyView({ reply, branches, conversationId, answered, sendMessage, isLate }: ReplyViewProps) {
   const { custom, state } = reply;
   const strings = useStrings();
-  const { deployments, replyRunner } = usePage();
+  const { replyRunner } = usePage();
   const [isSideBySide, setIsSideBySide] = useState(() => replyRunner.isSideBySide(reply.parent));
   const setSideBySide = (next: boolean): void => {
     if (!next) replyRunner.endSideBySide(reply.parent);
     setIsSideBySide(next);
   };
-  const name = deployments.find(({ id }) => id === reply.deployment)?.name ?? reply.deployment;
+  const name = useGetName()(reply.deployment);
   const isRunning = state === 'running';
   const { isEditing, setIsEditing, article } = useEditing();
   // Loads the actions together with the answer, because the network may be gone when they are needed.
@@ -73,9 +75,17 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
           </Suspense>
         </Guard>
       )}
+      {reply.functionCall !== undefined && sendMessage !== undefined && state === 'done' && (
+        <Guard fallback={<p className="note">{strings.partMissing}</p>}>
+          <Suspense fallback={null}>
+            <ToolResultForm call={reply.functionCall} sendMessage={sendMessage} />
+          </Suspense>
+        </Guard>
+      )}
       {reply.fault !== undefined && (
         <ErrorNote
           {...{ error: reply.fault, atMs: reply.endedAtMs, deployment: reply.deployment, conversationId }}
+          questionId={reply.parent}
           retry={() => void replyRunner.answer(conversationId, reply.parent)}
         />
       )}
@@ -125,13 +135,14 @@ interface ErrorNoteProps {
   readonly atMs: number | undefined;
   readonly deployment: string;
   readonly conversationId: string;
+  readonly questionId: string;
   /** Repeats the request. */
   readonly retry: () => void;
 }
 
 /** Explains an error and suggests an action. */
-function ErrorNote({ error, atMs, deployment, conversationId, retry }: ErrorNoteProps) {
-  const { strings, language } = useLanguage();
+function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry }: ErrorNoteProps) {
+  const { strings, locale: language } = useLanguage();
   const { signOut } = usePage();
   const name = useGetName()(deployment);
   const form = useMemo(() => toForm(error, deployment), [error, deployment]);
@@ -152,6 +163,13 @@ function ErrorNote({ error, atMs, deployment, conversationId, retry }: ErrorNote
           <p>{suggestAction(error, { strings, language, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (
           <ConsentPrompt {...{ deployment, form, onAccept: retry }} conversation={conversationId} />
+        )}
+        {error.code === 'context_length_exceeded' && (
+          <Guard fallback={null}>
+            <Suspense fallback={null}>
+              <TooLongActions {...{ conversationId, questionId, deployment }} />
+            </Suspense>
+          </Guard>
         )}
         <ErrorSupport error={error} />
         {error.code === 'consent_required' && form === undefined && (

@@ -21,7 +21,7 @@ type StageState = 'running' | 'done' | 'failed' | 'broken';
 
 /** Steps of a reply: one line each while it runs, and one collapsed line afterwards. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
-  const { strings, language } = useLanguage();
+  const { strings, locale: language } = useLanguage();
   const failed = stages.filter(({ status }) => status === 'failed').length;
   const isWorking = isRunning && stages.some(({ status }) => status == null);
   const isBroken = stages.some((stage) => getState(stage, isRunning) === 'broken');
@@ -60,7 +60,7 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
 }
 
 function StageLine({ stage, stages, times, isRunning }: StageListProps & { readonly stage: StageDelta }) {
-  const { strings, language } = useLanguage();
+  const { strings, locale: language } = useLanguage();
   const state = getState(stage, isRunning);
   const names: Record<StageState, string> = {
     running: strings.stageRunning,
@@ -107,7 +107,7 @@ const maxChars = 8000;
 
 /** Text of a step. Of a large text, only the start is shown. Copying and downloading include all of it. */
 function StageText({ text, name }: { readonly text: string; readonly name: string }) {
-  const { strings, language } = useLanguage();
+  const { strings, locale: language } = useLanguage();
   if (text === '') return null;
   const isTruncated = text.length > maxChars;
   return (

@@ -2,6 +2,7 @@ import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { type Conversation, groupBranches, listVersions, type Turn } from '../../conversation/conversation.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
+import { focusMessage } from '../focus-message.ts';
 import type { UserMessage } from '../user-message.ts';
 import { QuestionView } from './question-view.tsx';
 import { ReplyView } from './reply-view.tsx';
@@ -22,6 +23,11 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
   const strings = useStrings();
   const branches = groupBranches(conversation);
   const { scroller, list, isAtEnd, toEnd, hasControlsBelow, toControls } = useStickyEnd(conversation, turns.at(-1)?.id ?? '');
+  const goToEnd = (): void => {
+    // The button disappears.
+    focusMessage();
+    toEnd();
+  };
   return (
     <div className="thread-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
@@ -41,7 +47,7 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
         </div>
       </section>
       {(!isAtEnd || hasControlsBelow) && (
-        <button type="button" className="to-latest" onClick={isAtEnd ? toControls : toEnd}>
+        <button type="button" className="to-latest" onClick={isAtEnd ? toControls : goToEnd}>
           <Icon name="down" />
           {isAtEnd ? strings.toOptions : strings.toLatest}
         </button>
@@ -90,7 +96,11 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
     setIsAtEnd(true);
     if (scroller.current !== null) scroller.current.scrollTop = computeScrollEnd(scroller.current);
   };
-  const toControls = (): void => findControls(list.current)?.scrollIntoView({ block: 'nearest' });
+  const toControls = (): void => {
+    const controls = findControls(list.current);
+    controls?.scrollIntoView({ block: 'nearest' });
+    controls?.querySelector<HTMLElement>('input, select, textarea, button')?.focus({ preventScroll: true });
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the effects react to these changes
   useLayoutEffect(toEnd, [conversationId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
