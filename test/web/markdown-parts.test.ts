@@ -35,7 +35,7 @@ Hidden text.
 \`\`\`
 `;
 
-it('draws what models write, and previews HTML without scripts, requests, and access to the page', async () => {
+it('draws HTML tags, alerts, sections, and footnotes, and previews HTML in a sandbox', async () => {
   fixture.upstream.script(eventsReply(...plainReply(answer)));
   const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
   const failures: unknown[] = [];

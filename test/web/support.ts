@@ -99,7 +99,7 @@ export async function startPageProcess(configuration: object): Promise<TestProce
   return startProcess({ configuration, flags: ['--port', String(await findPagePort())] });
 }
 
-/** A configuration whose models are added to those of the fixture. */
+/** A configuration. Its models extend those of the fixture. */
 export interface PageConfiguration {
   readonly models?: object;
   readonly [field: string]: unknown;

@@ -56,7 +56,7 @@ describe('a chat that is too long for the model', () => {
   });
 });
 
-describe('a link to what the user may not open', () => {
+describe('a link to an inaccessible application', () => {
   it('is described in words of the page, with names', async () => {
     const { page } = await fixture.openAt(`/?#/build/applications/Abc123/guide`);
     await page.getByLabel('Key').fill(callerKey);

@@ -90,7 +90,7 @@ async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot 
   return looked.flat();
 }
 
-/** A role may come from an identity provider. Suggests only roles of the caller, because others are not public. */
+/** An identity provider can grant further roles. Suggestions are limited to the roles of the caller, because role names are not public. */
 async function findUnknownRoles({ userRoles = [] }: Names, { caller, snapshot }: CheckContext): Promise<readonly Issue[]> {
   const knownRoles = listKnownRoles(snapshot.configuration);
   return toPlaces(['userRoles'], userRoles)
