@@ -410,7 +410,7 @@ describe('an export', () => {
     });
     await menu.click();
     const markdown = await readDownload(page, page.getByRole('button', { name: 'As Markdown' }));
-    expect(markdown).toEqual({ name: 'Hello.md', content: '# Hello\n\n## You\n\nHello\n\n## raw\n\nThe *answer*.\n' });
+    expect(markdown).toEqual({ name: 'Hello.md', content: '# Hello\n\n## You\n\nHello\n\n## Raw\n\nThe *answer*.\n' });
   });
 });
 

@@ -12,7 +12,7 @@ export function getAmount(measure: Measure, { cost, promptTokens, completionToke
 export function toMoney(usd: number, language: string): string {
   const hasCents = usd === 0 || Math.abs(usd) >= 0.01;
   const digits = hasCents ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
-  return usd.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits });
+  return usd.toLocaleString(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
 }
 
 /** Formats a value with its unit, if it has one. */

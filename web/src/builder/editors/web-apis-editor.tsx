@@ -133,7 +133,8 @@ function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
     () => new Set(all.filter(({ tool }) => !isReadOnly(tool)).map(({ key }) => key)),
   );
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => list.current?.scrollIntoView({ block: 'nearest' }), []);
+  // The method returns a promise in newer browsers, which must not become the cleanup of the effect.
+  useEffect(() => void list.current?.scrollIntoView({ block: 'nearest' }), []);
   const count = all.filter(({ key }) => !excludedKeys.has(key)).length;
   const listSelectedToolsets = (): readonly JsonObject[] =>
     toolsets.flatMap((toolset, at) => {

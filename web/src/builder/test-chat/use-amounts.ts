@@ -10,7 +10,7 @@ interface Amounts {
 
 /** Formats the times, tokens, and costs of a trace. */
 export function useAmounts(): Amounts {
-  const { strings, locale: language } = useLanguage();
+  const { strings, language } = useLanguage();
   const builderStrings = useBuilderStrings();
   const number = (value: number): string => value.toLocaleString(language);
   return {

@@ -188,7 +188,7 @@ interface DeploymentOptionProps {
 
 /** An option with name, description, price, context window, and favorite button. */
 function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, language } = useLanguage();
   const [deployment] = family;
   const pickerStrings = usePickerStrings();
   const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens } = deployment;

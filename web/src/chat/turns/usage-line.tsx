@@ -18,7 +18,7 @@ const smallUsd = 0.1;
 
 /** Tokens and approximate cost of the answer. Unfolded, it lists them by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, language } = useLanguage();
   const { deployments } = usePage();
   const getName = useGetName();
   const counts = countPerModel(reply, deployments);
