@@ -181,8 +181,8 @@ describe('the calls of a row or a bar', () => {
     expect(await heading.evaluate('document.activeElement?.textContent')).toMatch(/^Requests of Bounded · /);
     const rows = (await readRows(page)).sort();
     expect(rows).toHaveLength(2);
-    expect(rows.join('\n')).toMatch(/=cmd\(\) failed 200 1,000 500 \$0\.00 0 sec request/);
-    expect(rows.join('\n')).toMatch(/key:user rejected 200 0 0 \$0\.00 0 sec request/);
+    expect(rows.join('\n')).toMatch(/=cmd\(\) failed 200 1,000 500 \$0\.00 0 secs? request/);
+    expect(rows.join('\n')).toMatch(/key:user rejected 200 0 0 \$0\.00 0 secs? request/);
     await page.getByRole('radio', { name: 'rejected' }).check({ force: true });
     await expect.poll(async () => (await readRows(page)).length).toBe(1);
     await page.getByRole('radio', { name: 'canceled' }).check({ force: true });
