@@ -59,11 +59,11 @@ it('changes the language in the settings and stores it', async () => {
   const { page, reload } = await fixture.open('demo');
   await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('radio', { name: 'Français' }).click();
-  await page.getByText('Paramètres').waitFor();
+  await page.getByRole('heading', { name: 'Paramètres' }).waitFor();
   expect(await findTruncated(page)).toEqual([]);
   await page.getByRole('radio', { name: 'Español' }).click();
-  await page.getByText('Ajustes', { exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Ajustes' }).waitFor();
   await reload();
-  await page.getByText('Ajustes', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Ajustes', exact: true }).waitFor();
   expect(await page.evaluate('document.documentElement.lang')).toBe('es');
 });

@@ -115,7 +115,7 @@ const footnoteRef: TokenizerAndRendererExtension = {
   name: 'footnoteRef',
   level: 'inline',
   start(source) {
-    const at = source.slice(0, lookAheadChars).indexOf('[^');
+    const at = source.slice(0, lookAheadChars).search(/\[\^/);
     return at === -1 ? undefined : at;
   },
   tokenizer(source) {
@@ -129,7 +129,7 @@ export const githubExtensions: readonly TokenizerAndRendererExtension[] = [detai
 
 /** Nests the parts between known tags, such as `<sub>`, and replaces `<br>`. Other tags stay text. */
 export function nestTags(tokens: readonly Token[]): readonly (Token | TagToken)[] {
-  if (!tokens.some(({ type }) => type === 'html')) return tokens;
+  if (tokens.every(({ type }) => type !== 'html')) return tokens;
   const nested: (Token | TagToken)[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] as Token;

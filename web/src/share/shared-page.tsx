@@ -103,7 +103,7 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
     try {
       const { conversation, missingFiles } = await toCopy(service, shared, signal);
       // The reader may lack access to the deployment of the shared chat.
-      const isUsable = deployments.some(({ id }) => id === conversation.deployment);
+      const isUsable = deployments.find(({ id }) => id === conversation.deployment) !== undefined;
       const deployment = isUsable ? conversation.deployment : pickDefaultDeployment(deployments)?.id;
       library.put({ ...conversation, ...(deployment !== undefined && { deployment }) }, 'now');
       if (missingFiles > 0) announce(strings.filesUnavailable);
