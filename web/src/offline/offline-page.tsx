@@ -129,7 +129,16 @@ function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): P
     const service = new Service({ getHeaders: async () => ({}), renew: async () => false });
     service.reach.reportUnreachable();
     return {
-      ...{ service, deployments, user, sharesChats: false, roles: [], isAdmin: false, canAudit: false, isStorageUnavailable: false },
+      ...{
+        service,
+        deployments,
+        user,
+        sharesChats: false,
+        roles: [],
+        isAdmin: false,
+        canAudit: false,
+        isStorageUnavailable: false,
+      },
       ...createMemoryChat({ service, nextFrame: () => undefined }),
       ...{ refresh: async () => undefined, route: { at: 'new' }, go: () => undefined, announce: () => undefined },
       ...{ signOut: close, offerUndo: () => undefined, commands: new CommandRegistry() },
