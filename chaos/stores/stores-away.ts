@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendRequest } from '#test/send-request.ts';
+import { startPgBouncer, type TestPgBouncer } from '#test/start-pgbouncer.ts';
 import { startProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type Ground, hasTime, type Scenario } from '../scenario.ts';
@@ -8,7 +9,6 @@ import { listFamily, postgresProcess, redisProcess, signalAll } from '../support
 import { type SharedStores, startSharedStores } from '../support/shared-stores.ts';
 import { requireQuietLog, requireToLive } from '../support/watched-node.ts';
 import { Callers } from './callers.ts';
-import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 /** One outage: the unavailable stores, how it starts, and how it ends. */
 interface Outage {
@@ -27,7 +27,7 @@ export const storesAway: Scenario = {
   async run(ground) {
     await using upstream = await startCalmUpstream();
     await using stores = await startSharedStores();
-    await using bouncer = await startPgBouncer(stores.postgres.url, 'session');
+    await using bouncer = await startPgBouncer(stores.postgres.url, 'transaction');
     const start = (database: string) =>
       startProcess({
         configuration: calmConfiguration(upstream.url),
@@ -86,13 +86,14 @@ async function becomesWhole(callers: Callers): Promise<boolean> {
   return false;
 }
 
-function toOutages({ postgres, redis }: SharedStores, bouncer: PgBouncer): readonly Outage[] {
+function toOutages({ postgres, redis }: SharedStores, bouncer: TestPgBouncer): readonly Outage[] {
   const frozen = (find: () => Promise<readonly number[]>) => async () => {
     const pids = await find();
     signalAll(pids, 'SIGSTOP');
     return async () => signalAll(pids, 'SIGCONT');
   };
   const redisPids = async () => [await redisProcess(redis.url)];
+  const bouncerPids = async () => listFamily(bouncer.pid()).slice(1);
   const postgresPids = async () => listFamily(await postgresProcess(postgres.url));
   const killed = (find: () => Promise<readonly number[]>, start: () => Promise<void>) => async () => {
     signalAll(await find(), 'SIGKILL');
@@ -110,14 +111,11 @@ function toOutages({ postgres, redis }: SharedStores, bouncer: PgBouncer): reado
     { name: 'PostgreSQL stopped', away: ['postgres'], begin: stopped(postgres) },
     { name: 'PostgreSQL frozen', away: ['postgres'], begin: frozen(postgresPids) },
     { name: 'PostgreSQL killed', away: ['postgres'], begin: killed(postgresPids, () => postgres.start()) },
-    { name: 'PgBouncer frozen', away: ['postgres'], begin: frozen(async () => bouncer.pids()) },
+    { name: 'PgBouncer frozen', away: ['postgres'], begin: frozen(bouncerPids) },
     {
       name: 'PgBouncer killed',
       away: ['postgres'],
-      begin: killed(
-        async () => bouncer.pids(),
-        () => bouncer.start(),
-      ),
+      begin: killed(bouncerPids, () => bouncer.start()),
     },
     {
       name: 'both frozen',

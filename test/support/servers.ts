@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { waitUntilListening } from './listening.ts';
+import { startPgBouncer } from './start-pgbouncer.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startRedis } from './start-redis.ts';
 
@@ -11,11 +12,12 @@ interface SharedServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Functions that start the servers, by the name that tests use. */
+/** Functions that start the servers, by the name that tests use. A function finds the other servers of the run. */
 const starters = {
-  postgres: startPostgres,
+  postgres: () => startPostgres(),
+  pgbouncer: async (find) => startPgBouncer(await find('postgres'), 'transaction'),
   redis: () => startRedis(),
-} satisfies Record<string, () => Promise<SharedServer>>;
+} satisfies Record<string, (find: (name: string) => Promise<string>) => Promise<SharedServer>>;
 
 export type ServerName = keyof typeof starters;
 
@@ -40,7 +42,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const started = new Map<string, Promise<SharedServer>>();
   const find = async (name: string): Promise<string> => {
     if (!Object.hasOwn(starters, name)) throw new Error(`there is no server named ${name}`);
-    const starting = started.get(name) ?? starters[name as ServerName]();
+    const starting = started.get(name) ?? starters[name as ServerName](find);
     started.set(name, starting);
     return (await starting).url;
   };
@@ -54,7 +56,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('servers', `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`);
   return async () => {
     httpServer.close();
-    for (const outcome of await Promise.allSettled(started.values())) {
+    for (const outcome of (await Promise.allSettled(started.values())).toReversed()) {
       if (outcome.status === 'fulfilled') await outcome.value[Symbol.asyncDispose]();
     }
   };

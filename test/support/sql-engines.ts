@@ -7,6 +7,7 @@ import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { freshDatabase, type TestDatabase } from './fresh-database.ts';
+import { sharedServer } from './shared-server.ts';
 
 /** A new database. Disposal deletes it. */
 export interface FreshDatabase extends AsyncDisposable {
@@ -24,6 +25,7 @@ export interface Node {
 const engines = [
   { engine: 'SQLite', fresh: freshSqlite },
   { engine: 'PostgreSQL', fresh: freshPostgres },
+  { engine: 'PgBouncer', fresh: freshPooledPostgres },
 ];
 
 /** Options with a long timeout, because a step can take long on a busy machine. */
@@ -77,4 +79,11 @@ export async function freshSqlite(): Promise<FreshDatabase & { readonly file: st
 export async function freshPostgres(): Promise<FreshDatabase & TestDatabase> {
   const { url, ...fresh } = await freshDatabase();
   return { ...fresh, url, open: (options) => openPostgres(new Secret(url), options).then(closing) };
+}
+
+/** Opens a database through a pooler in transaction mode. The URL leads to the server itself. */
+async function freshPooledPostgres(): Promise<FreshDatabase> {
+  const { url, ...fresh } = await freshDatabase();
+  const pooledUrl = new URL(new URL(url).pathname, await sharedServer('pgbouncer')).href;
+  return { ...fresh, open: (options) => openPostgres(new Secret(pooledUrl), options).then(closing) };
 }

@@ -51,6 +51,7 @@ async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, t
   const attended = await openMonitoredPostgres(url, {
     onUnavailable: (error) => tools.reportError('the shared database is unreachable, trying to connect every second', error),
     onRecovery: () => tools.note('the shared database is reachable again'),
+    note: tools.note,
   });
   const { isUnavailable } = attended;
   void attended.reached.then(() => {

@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
+import { openMonitoredPostgres, openPostgres } from '#stores/sql/engine/postgres.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { NewerDatabaseError } from '#stores/sql/migrate.ts';
+import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { sharedServer } from '#test/shared-server.ts';
 import { freshPostgres } from '#test/sql-engines.ts';
+import { startPgBouncer, type TestPgBouncer } from '#test/start-pgbouncer.ts';
 import { startPostgres } from '#test/start-postgres.ts';
 
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
@@ -149,4 +152,96 @@ describe('PostgreSQL', () => {
     await close();
     await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreError);
   });
+
+  it('names a full disk in its errors', async () => {
+    await using fresh = await freshPostgres();
+    await using opened = await fresh.open();
+    const fail = sql`do $$ ${sql.raw('begin')} raise exception 'could not extend file' using errcode = 'disk_full'; end $$`;
+    await expect(opened.database.transact((transaction) => fail.execute(transaction))).rejects.toThrow(
+      'The store is currently unavailable: the disk of the database is full',
+    );
+  });
+});
+
+const ignoring = 'ignore_startup_parameters = extra_float_digits,statement_timeout,idle_in_transaction_session_timeout';
+
+const readLimits = sql<{ statement: string; idle: string }>`select current_setting('statement_timeout') as statement,
+  current_setting('idle_in_transaction_session_timeout') as idle`;
+
+async function getTransactionLimits(opened: SqlDatabase): Promise<unknown> {
+  return (await opened.transact((transaction) => readLimits.execute(transaction))).rows[0];
+}
+
+async function openNotes(url: string): Promise<readonly string[]> {
+  const notes: string[] = [];
+  const callbacks = { note: (text: string) => notes.push(text), onUnavailable: () => undefined, onRecovery: () => undefined };
+  await (await openMonitoredPostgres(new Secret(url), callbacks)).close();
+  return notes;
+}
+
+describe('PgBouncer in transaction mode', () => {
+  let database: TestDatabase;
+  let bouncer: TestPgBouncer;
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    bouncer = await startPgBouncer(database.url, 'transaction');
+  });
+
+  afterAll(async () => {
+    await bouncer[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+
+  it('limits each transaction, and leaves no settings on the connections that clients share', async () => {
+    await using lenient = await startPgBouncer(database.url, 'transaction', ignoring);
+    for (const { url } of [bouncer, lenient]) {
+      const opened = await openPostgres(new Secret(url), { timeoutMs: 4_000 });
+      expect(await getTransactionLimits(opened.database)).toEqual({ statement: '4s', idle: '4s' });
+      expect((await queryPostgres(url, 'show statement_timeout'))[0]).toEqual({ statement_timeout: '0' });
+      await opened.close();
+    }
+  });
+
+  it('is not assumed if the server accepts the time limits of the connection', async () => {
+    const opened = await openPostgres(new Secret(database.url), { timeoutMs: 4_000 });
+    const { rows } = await opened.database.run((kysely) => readLimits.execute(kysely));
+    expect(rows).toEqual([{ statement: '4s', idle: '4s' }]);
+    await opened.close();
+  });
+
+  it('causes advice unless the role limits single statements', async () => {
+    expect(await openNotes(bouncer.url)).toEqual([expect.stringContaining('alter role USER set statement_timeout = 5000')]);
+    const name = new URL(database.url).pathname.slice(1);
+    await queryPostgres(database.url, `alter database ${name} set statement_timeout = 5000`);
+    await using another = await startPgBouncer(database.url, 'transaction');
+    expect(await openNotes(another.url)).toEqual([]);
+    expect(await openNotes(database.url)).toEqual([]);
+    await queryPostgres(database.url, `alter database ${name} reset statement_timeout`);
+  });
+
+  it('fails operations while it is stopped, and serves them again after a restart', async () => {
+    const opened = await openPostgres(new Secret(bouncer.url));
+    const store = new SqlConsentStore(opened.database);
+    await store.put('user', consent);
+    const waiting = opened.database
+      .transact((transaction) => sql`select pg_sleep(30)`.execute(transaction))
+      .catch((error: unknown) => error);
+    await sleep(100);
+    await bouncer.stop();
+    expect(await waiting).toBeInstanceOf(StoreError);
+    await expect(store.find('user', 'app')).rejects.toThrow(StoreError);
+    await bouncer.start();
+    expect(await vi.waitFor(() => store.find('user', 'app'), 5_000)).toEqual(consent);
+    await opened.close();
+  });
+});
+
+it('PgBouncer in statement mode is rejected with the setting to change', async () => {
+  await using statements = await startPgBouncer(await sharedServer('postgres'), 'statement');
+  const error: Error = await openPostgres(new Secret(statements.url)).then(
+    () => expect.unreachable('it was opened'),
+    (caught) => caught,
+  );
+  expect(String(error.cause)).toContain('Set pool_mode = transaction or session in PgBouncer');
 });

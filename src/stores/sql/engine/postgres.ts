@@ -3,6 +3,7 @@ import { DatabaseError, Pool, type PoolClient, types } from 'pg';
 import type { Secret } from '#base/secrets/secret.ts';
 import { migrate, NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
+import { describeConnectionError, isReadOnly, isStartupParameterRejected, RejectedConnectionError } from './postgres-errors.ts';
 import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
 const maxConnections = 10;
@@ -17,7 +18,10 @@ export interface MonitoredDatabase extends OpenDatabase {
   readonly reached: Promise<void>;
 }
 
-export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onUnavailable' | 'onRecovery'> {}
+export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onUnavailable' | 'onRecovery'> {
+  /** Called with advice for the operator that is not an error. */
+  readonly note?: (message: string) => void;
+}
 
 /**
  * Opens the database at `postgres://…` that nodes share. While its server is unavailable, every operation fails within its
@@ -25,12 +29,13 @@ export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonit
  */
 export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOptions = {}): Promise<OpenDatabase> {
   const limits = toPoolLimits(timeoutMs);
+  const server = new Server(url);
   try {
-    await createTables(url, limits);
-    const kysely = connect(url, limits);
+    await createTables(server, limits);
+    const kysely = connect(server, limits);
     return { database: new SqlDatabase(kysely, { engine: 'postgres', timeoutMs }), close: () => kysely.destroy() };
   } catch (error) {
-    throw toOpenError(error);
+    throw toOpenError(describeConnectionError(error));
   }
 }
 
@@ -41,12 +46,13 @@ export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOption
  */
 export async function openMonitoredPostgres(
   url: Secret,
-  { timeoutMs = 5000, ...callbacks }: AvailabilityOptions,
+  { timeoutMs = 5000, note, ...callbacks }: AvailabilityOptions,
 ): Promise<MonitoredDatabase> {
   const limits = toPoolLimits(timeoutMs);
+  const server = new Server(url, note);
   const opened: Kysely<Schema>[] = [];
   const open = (maxConnections: number): Kysely<Schema> => {
-    const kysely = connect(url, { ...limits, maxConnections });
+    const kysely = connect(server, { ...limits, maxConnections });
     opened.push(kysely);
     return kysely;
   };
@@ -55,7 +61,7 @@ export async function openMonitoredPostgres(
     const [kysely, probe] = [open(limits.maxConnections), open(1)];
     const availability = new PostgresAvailabilityMonitor({
       ...callbacks,
-      createTables: () => createTables(url, limits),
+      createTables: () => createTables(server, limits),
       probe: () => sql`select 1`.execute(probe),
     });
     await availability.start();
@@ -75,14 +81,56 @@ function toPoolLimits(timeoutMs: number): PoolLimits {
   return { connectMs: timeoutMs, statementMs: timeoutMs, maxConnections };
 }
 
-async function createTables(url: Secret, limits: PoolLimits): Promise<void> {
-  const migrating = connect(url, { ...limits, statementMs: migrationMs, maxConnections: 1 });
-  await migrate(migrating, { types: { engine: 'postgres', key: 'text collate "C"' }, lock }).finally(() => migrating.destroy());
+async function createTables(server: Server, limits: PoolLimits): Promise<void> {
+  const migrating = connect(server, { ...limits, statementMs: migrationMs, maxConnections: 1 });
+  const steps = async (): Promise<void> => {
+    await server.detectPooler(migrating, migrationMs);
+    await migrate(migrating, { types: { engine: 'postgres', key: 'text collate "C"' }, lock });
+  };
+  await steps().finally(() => migrating.destroy());
 }
 
-function connect(url: Secret, limits: PoolLimits): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new ReconnectingPool(url, limits) }) });
+function connect(server: Server, limits: PoolLimits): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new ReconnectingPool(server, limits) }) });
 }
+
+/**
+ * The server of the URL. A pooler such as PgBouncer in transaction mode rejects or ignores the time limits of a connection,
+ * because the next transaction may run on another one. Each transaction then sets its own.
+ */
+class Server {
+  readonly url: Secret;
+  readonly #note: (message: string) => void;
+  #isPooler = false;
+  #hasNoted = false;
+
+  constructor(url: Secret, note: (message: string) => void = () => undefined) {
+    this.url = url;
+    this.#note = note;
+  }
+
+  get isPooler(): boolean {
+    return this.#isPooler;
+  }
+
+  onParametersRejected(): void {
+    this.#isPooler = true;
+  }
+
+  /** Compares the time limit of statements with the requested one. */
+  async detectPooler(kysely: Kysely<Schema>, requestedMs: number): Promise<void> {
+    const { rows } = await sql<{ ms: string }>`select setting as ms from pg_settings where name = 'statement_timeout'`.execute(
+      kysely,
+    );
+    const ms = Number(rows[0]?.ms);
+    this.#isPooler = ms !== requestedMs;
+    if (this.#isPooler && ms === 0 && !this.#hasNoted) this.#note(noLimitAdvice);
+    this.#hasNoted = true;
+  }
+}
+
+const noLimitAdvice =
+  'the pooler in front of PostgreSQL drops the time limit of single statements: run alter role USER set statement_timeout = 5000 with the user of PARLEY_DATABASE_URL';
 
 /** The number is arbitrary but must be the same on all nodes. */
 async function lock(transaction: Kysely<Schema>): Promise<void> {
@@ -163,8 +211,12 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   }
 
   async #reach(): Promise<void> {
-    if (!this.#hasTables) await this.#deps.createTables();
-    else await this.#deps.probe();
+    try {
+      if (!this.#hasTables) await this.#deps.createTables();
+      else await this.#deps.probe();
+    } catch (error) {
+      throw describeConnectionError(error);
+    }
     this.#hasTables = true;
     this.#isUnavailable = false;
     this.#isRejected = false;
@@ -179,7 +231,7 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
 /** Returns whether a retry cannot help, for example because of a wrong password, a newer database, or an invalid address. */
 function isRejection(error: unknown): boolean {
   if (error instanceof DatabaseError) return !temporaryCodes.test(error.code ?? '');
-  return error instanceof NewerDatabaseError || error instanceof TypeError;
+  return error instanceof NewerDatabaseError || error instanceof RejectedConnectionError || error instanceof TypeError;
 }
 
 interface PoolLimits {
@@ -194,55 +246,97 @@ const int8 = 20;
 /** A pool that opens connections on demand and discards unresponsive ones, so that it recovers when the server is back. */
 class ReconnectingPool implements PostgresPool {
   readonly options = {};
-  readonly #pool: Pool;
+  readonly #server: Server;
+  readonly #limits: PoolLimits;
+  #pool: Pool;
+  #hasParameters: boolean;
 
-  constructor(url: Secret, { connectMs, statementMs, maxConnections }: PoolLimits) {
-    this.#pool = new Pool({
-      connectionString: url.reveal(),
-      application_name: 'parley',
-      max: maxConnections,
-      keepAlive: true,
-      connectionTimeoutMillis: connectMs,
-      query_timeout: statementMs,
-      statement_timeout: statementMs,
-      // A node that dies during a transaction must not keep its locks.
-      idle_in_transaction_session_timeout: statementMs,
-      types: { getTypeParser: (oid, format) => (oid === int8 ? Number : types.getTypeParser(oid, format)) },
-    });
-    // Errors of idle connections are ignored, because the pool replaces these connections.
-    this.#pool.on('error', () => undefined);
-    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  constructor(server: Server, limits: PoolLimits) {
+    this.#server = server;
+    this.#limits = limits;
+    this.#hasParameters = !server.isPooler;
+    this.#pool = openPool(server.url, limits, this.#hasParameters);
   }
 
   async connect(): Promise<PostgresPoolClient> {
-    return new Connection(await this.#pool.connect()) as CursorlessClient as PostgresPoolClient;
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      if (!isStartupParameterRejected(error)) throw error;
+      this.#removeParameters();
+      return this.#pool.connect();
+    });
+    const transactionMs = this.#server.isPooler ? this.#limits.statementMs : undefined;
+    return new Connection(client, transactionMs) as CursorlessClient as PostgresPoolClient;
   }
 
   end(): Promise<void> {
     return this.#pool.end();
   }
+
+  /** Replaces the pool, which could not open a connection. Concurrent callers find the new pool. */
+  #removeParameters(): void {
+    this.#server.onParametersRejected();
+    if (!this.#hasParameters) return;
+    this.#hasParameters = false;
+    void this.#pool.end();
+    this.#pool = openPool(this.#server.url, this.#limits, false);
+  }
+}
+
+function openPool(url: Secret, { connectMs, statementMs, maxConnections }: PoolLimits, hasParameters: boolean): Pool {
+  const pool = new Pool({
+    connectionString: url.reveal(),
+    application_name: 'parley',
+    max: maxConnections,
+    keepAlive: true,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: statementMs,
+    // A node that dies during a transaction must not keep its locks.
+    ...(hasParameters && { statement_timeout: statementMs, idle_in_transaction_session_timeout: statementMs }),
+    types: { getTypeParser: (oid, format) => (oid === int8 ? Number : types.getTypeParser(oid, format)) },
+  });
+  // Errors of idle connections are ignored, because the pool replaces these connections.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
 }
 
 /** A connection without cursors, which are not used here. */
 type CursorlessClient = Pick<PostgresPoolClient, 'release'>;
 
-/** A connection in use. After an error that did not come from the server, no further queries are sent on it. */
+/** Matches the statement of Kysely that starts a transaction. */
+const startOfTransaction = /^(begin|start transaction)\b/;
+
+/** A connection in use. After an error that makes it useless, no further queries are sent on it. */
 class Connection {
   readonly #client: PoolClient;
+  /** Time limits that each transaction sets, in milliseconds. */
+  readonly #transactionMs: number | undefined;
   #error: Error | undefined;
 
-  constructor(client: PoolClient) {
+  constructor(client: PoolClient, transactionMs: number | undefined) {
     this.#client = client;
+    this.#transactionMs = transactionMs;
   }
 
   async query(text: string, parameters: readonly unknown[]): Promise<unknown> {
     if (this.#error !== undefined) throw this.#error;
     try {
+      if (this.#transactionMs !== undefined && startOfTransaction.test(text)) return await this.#startTransaction(text);
       return await this.#client.query(text, [...parameters]);
     } catch (error) {
-      if (!(error instanceof DatabaseError)) this.#error = error instanceof Error ? error : new Error(String(error));
+      if (!(error instanceof DatabaseError) || isReadOnly(error))
+        this.#error = error instanceof Error ? error : new Error(String(error));
       throw error;
     }
+  }
+
+  /** Sends the limits together with the start, so that they take no round trip. */
+  async #startTransaction(text: string): Promise<unknown> {
+    const limits = ['statement_timeout', 'idle_in_transaction_session_timeout'].map(
+      (name) => `set local ${name} = ${this.#transactionMs}`,
+    );
+    await this.#client.query([text, ...limits].join('; '));
+    return { command: 'BEGIN', rowCount: 0, rows: [] };
   }
 
   release(isDiscarded?: boolean): void {

@@ -3,6 +3,7 @@ import { StoreError } from '#domain/store-error.ts';
 import { NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import type { ColumnTypes } from './column-types.ts';
+import { toOperationReason } from './postgres-errors.ts';
 
 export interface OpenOptions {
   /** Maximum duration of one operation including its waiting time, in milliseconds. Default: 5000. */
@@ -84,9 +85,8 @@ export class SqlDatabase {
     } catch (cause) {
       if (cause instanceof StoreError) throw cause;
       this.#availability?.check();
-      throw new StoreError(deadline.isExpired ? `the database took more than ${this.#timeoutMs} ms` : 'the database failed', {
-        cause,
-      });
+      const reason = deadline.isExpired ? `the database took more than ${this.#timeoutMs} ms` : toOperationReason(cause);
+      throw new StoreError(reason, { cause });
     }
   }
 }

@@ -223,7 +223,7 @@ describe('SQLite database', () => {
       await using fresh = await freshSqlite();
       await using opened = await fresh.open();
       await setMaxPages(opened, 1);
-      const message = 'The store is currently unavailable: the database failed. Try again.';
+      const message = 'The store is currently unavailable: the disk of the database is full. Try again.';
       const cause = expect.objectContaining({ message: 'database or disk is full' });
       await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
     });
