@@ -9,6 +9,7 @@ import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { NewerDatabaseError } from '#stores/sql/migrate.ts';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { makeCertificates } from '#test/make-certificates.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { sharedServer } from '#test/shared-server.ts';
 import { freshPostgres } from '#test/sql-engines.ts';
@@ -156,7 +157,7 @@ describe('PostgreSQL', () => {
   it('names a full disk in its errors', async () => {
     await using fresh = await freshPostgres();
     await using opened = await fresh.open();
-    const fail = sql`do $$ ${sql.raw('begin')} raise exception 'could not extend file' using errcode = 'disk_full'; end $$`;
+    const fail = sql`do $$ begin raise sqlstate '53100'; end $$`;
     await expect(opened.database.transact((transaction) => fail.execute(transaction))).rejects.toThrow(
       'The store is currently unavailable: the disk of the database is full',
     );
@@ -244,4 +245,51 @@ it('PgBouncer in statement mode is rejected with the setting to change', async (
     (caught) => caught,
   );
   expect(String(error.cause)).toContain('Set pool_mode = transaction or session in PgBouncer');
+});
+
+describe('PostgreSQL over TLS', () => {
+  const open = (url: string) => openPostgres(new Secret(url));
+  const getCause = async (url: string): Promise<string> => {
+    const error: Error = await open(url).then(
+      () => expect.unreachable('it was opened'),
+      (caught) => caught,
+    );
+    expect(error).toBeInstanceOf(StoreError);
+    return String(error.cause);
+  };
+
+  it('verifies the certificate and the host name, and errors name the fix', async () => {
+    await using certificates = await makeCertificates();
+    await using server = await startPostgres('ssl=on', `ssl_cert_file=${certificates.cert}`, `ssl_key_file=${certificates.key}`);
+    const toUrl = (host: string, parameters: string, password = new URL(server.url).password) => {
+      const url = new URL(`${server.url}?${parameters}`);
+      return Object.assign(url, { hostname: host, password }).href;
+    };
+    const ca = `sslrootcert=${certificates.ca}`;
+    for (const mode of ['verify-full', 'require']) {
+      const { database, close } = await open(toUrl('localhost', `sslmode=${mode}&${ca}`));
+      const version = sql<{ ssl: boolean }>`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+      expect((await database.run((kysely) => version.execute(kysely))).rows).toEqual([{ ssl: true }]);
+      await close();
+    }
+    const full = `sslmode=verify-full&${ca}`;
+    const cases = [
+      [toUrl('localhost', 'sslmode=verify-full'), 'Set sslrootcert=FILE in PARLEY_DATABASE_URL'],
+      [toUrl('localhost', 'sslmode=require&sslrootcert=system'), 'Set sslrootcert=FILE in PARLEY_DATABASE_URL'],
+      [toUrl('localhost', `sslmode=verify-full&sslrootcert=${certificates.otherCa}`), 'Set sslrootcert=FILE'],
+      [
+        toUrl('localhost', 'sslmode=verify-full&sslrootcert=/nowhere/ca.pem'),
+        'Check that the files named in PARLEY_DATABASE_URL',
+      ],
+      [toUrl('127.0.0.1', full), 'Use a host name in PARLEY_DATABASE_URL that'],
+      [toUrl('localhost', full, 'canary'), 'Check the user and the password in PARLEY_DATABASE_URL'],
+      [`${await sharedServer('postgres')}?sslmode=verify-full`, 'Turn TLS on at the server'],
+      [new URL('/no_such_database', await sharedServer('postgres')).href, 'Create the database'],
+    ] as const;
+    for (const [url, fix] of cases) {
+      const cause = await getCause(url);
+      expect(cause).toContain(fix);
+      expect(cause).not.toContain('canary');
+    }
+  });
 });

@@ -1,3 +1,5 @@
+import { findTlsFix } from '#base/net/tls-fix.ts';
+
 /** The server, or the pooler in front of it, permanently rejects this node. The message names the fix and may be logged. */
 export class RejectedConnectionError extends Error {
   override readonly name = 'RejectedConnectionError';
@@ -5,41 +7,28 @@ export class RejectedConnectionError extends Error {
 
 const url = 'PARLEY_DATABASE_URL';
 
-/** Fixes for errors that a retry does not solve, by SQLSTATE, error code of TLS, or error code of the file system. */
+/** Fixes for errors that a retry does not solve, by SQLSTATE. */
 const fixes: ReadonlyMap<string, string> = new Map([
   ['28P01', `Check the user and the password in ${url}. Write special characters in the password as %XX`],
   ['28000', `Check the user in ${url} and pg_hba.conf. If the server requires TLS, add ?sslmode=verify-full`],
   ['3D000', `Create the database, or correct its name at the end of ${url}`],
   ['42501', `Connect as the owner of the database, or run: grant create, usage on schema public to the user of ${url}`],
-  ['SELF_SIGNED_CERT_IN_CHAIN', `Set sslrootcert=FILE in ${url} to the CA certificate of the server`],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', `Set sslrootcert=FILE in ${url} to the certificate of the server`],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', `Set sslrootcert=FILE in ${url} to the CA certificate of the server`],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', `Set sslrootcert=FILE in ${url} to the CA certificate of the server`],
-  [
-    'CERT_SIGNATURE_FAILURE',
-    `The CA in sslrootcert of ${url} did not sign the certificate of the server. Use the current CA file`,
-  ],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', `Use a host name in ${url} that is in the certificate of the server`],
-  ['CERT_HAS_EXPIRED', 'Renew the certificate of the server'],
-  ['ENOENT', `Check the paths of sslrootcert, sslcert, and sslkey in ${url}`],
-  ['EACCES', `Give this user read permission for the files of sslrootcert, sslcert, and sslkey in ${url}`],
 ]);
 
 /** Fixes by message, for errors without a code. */
 const fixesByMessage: readonly (readonly [RegExp, string])[] = [
-  [/does not support SSL/, `Turn TLS on at the server, or remove sslmode from ${url}`],
   [/transaction blocks not allowed in statement pooling/, 'Set pool_mode = transaction or session in PgBouncer'],
   [/no such (database|user)|password authentication failed|client password must be/i, fixes.get('28P01') ?? ''],
 ];
 
-/**
- * Returns an error that names the fix if the connection failed for a permanent reason, and the error itself otherwise. `ENOENT`
- * is permanent only for files, because a missing host has other codes.
- */
+const tls = { variable: url, caParameter: 'sslrootcert', plainFix: `Turn TLS on at the server, or remove sslmode from ${url}` };
+
+/** Returns an error that names the fix if the connection failed for a permanent reason, and the error itself otherwise. */
 export function describeConnectionError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof RejectedConnectionError) return error;
   const { code = '' } = error as Error & { readonly code?: string };
-  const fix = fixes.get(code) ?? fixesByMessage.find(([pattern]) => pattern.test(error.message))?.[1];
+  const byMessage = fixesByMessage.find(([pattern]) => pattern.test(error.message))?.[1];
+  const fix = fixes.get(code) ?? byMessage ?? findTlsFix(error, tls);
   return fix === undefined ? error : new RejectedConnectionError(`${error.message}. ${fix}`, { cause: error });
 }
 

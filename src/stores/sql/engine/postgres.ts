@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
 import { DatabaseError, Pool, type PoolClient, types } from 'pg';
-import type { Secret } from '#base/secrets/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { migrate, NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { describeConnectionError, isReadOnly, isStartupParameterRejected, RejectedConnectionError } from './postgres-errors.ts';
@@ -105,7 +105,7 @@ class Server {
   #hasNoted = false;
 
   constructor(url: Secret, note: (message: string) => void = () => undefined) {
-    this.url = url;
+    this.url = new Secret(requireVerification(url.reveal()));
     this.#note = note;
   }
 
@@ -127,6 +127,19 @@ class Server {
     if (this.#isPooler && ms === 0 && !this.#hasNoted) this.#note(noLimitAdvice);
     this.#hasNoted = true;
   }
+}
+
+/**
+ * Verifies the certificate and the host name in each mode with TLS, which is the default of the client. `system` means the CAs of
+ * Node.js, as it does in libpq.
+ */
+function requireVerification(url: string): string {
+  const parsed = URL.parse(url);
+  const mode = parsed?.searchParams.get('sslmode');
+  if (parsed === null || mode === undefined || mode === null) return url;
+  if (mode !== 'disable' && mode !== 'no-verify') parsed.searchParams.set('sslmode', 'verify-full');
+  if (parsed.searchParams.get('sslrootcert') === 'system') parsed.searchParams.delete('sslrootcert');
+  return parsed.href;
 }
 
 const noLimitAdvice =
