@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
 import { StoreError } from '#domain/store-error.ts';
+import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import type { RedisLink } from '#stores/redis/redis-link.ts';
 import { freePort } from '#test/listening.ts';
+import { makeCertificates } from '#test/make-certificates.ts';
 import { startRedis } from '#test/start-redis.ts';
 import { openNode } from './redis-support.ts';
 
@@ -130,8 +129,61 @@ describe('Redis link', () => {
     await using node = await openNode({ url: `redis://:${password}@127.0.0.1:${redis.port}` });
     const { error } = await failure(increment(node.link));
     expect(error).toBeInstanceOf(StoreError);
-    expect(node.reportedErrors.join('\n')).toContain('WRONGPASS');
+    expect(node.reportedErrors.join('\n')).toMatch(/WRONGPASS.*Check the user and the password in PARLEY_REDIS_URL/);
     expect(node.reportedErrors.join('\n')).not.toContain(password);
+  });
+
+  it('needs only the rights that the documentation lists, and names a missing one', async () => {
+    const rights = ['~parley:*', '&parley:*', '+@all', '-@dangerous', '+info', '+role'];
+    const users = [
+      ['parley', ...rights],
+      ['limited', ...rights, '-hset'],
+    ].flatMap(([name = '', ...rest]) => ['--user', name, 'on', `>${password}`, ...rest]);
+    await using redis = await startRedis('--requirepass', password, ...users);
+    const open = (user: string) => openNode({ url: `redis://${user}:${password}@127.0.0.1:${redis.port}` });
+    await using node = await open('parley');
+    await using other = await open('parley');
+    const key = await node.keys.issue({ subject: 'key:p', project: 'p', roles: [], chain: null });
+    expect(await other.keys.find(key)).toMatchObject({ subject: 'key:p' });
+    const limits = new RedisLimitStore(node.link, systemClock);
+    const window = { kind: 'requests', period: 'day', startsAtMs: 0 } as never;
+    const counter = { window, holder: 'p', total: 5, amount: 1, endsAtMs: systemClock.epochMs() + 1_000 } as never;
+    expect(await limits.reserve([counter], [])).toMatchObject({ used: [0] });
+    limits.close();
+    const notices: string[] = [];
+    new RedisNodeBroadcast(other.link).onNotice(({ text }) => notices.push(text));
+    await vi.waitFor(async () => {
+      await new RedisNodeBroadcast(node.link).publish({ topic: 'response', text: 'a' });
+      expect(notices).toContain('a');
+    });
+    expect([...node.reportedErrors, ...other.reportedErrors]).toEqual([]);
+    await using limited = await open('limited');
+    const { error } = await failure(limited.keys.issue({ subject: 'key:p', project: 'p', roles: [], chain: null }));
+    expect((error as StoreError).message).toContain('it does not permit a command of this node');
+    expect(String((error as StoreError).cause)).toMatch(/hset.*docs\/deploy\.md/);
+  });
+
+  it('reports a full memory, and serves again when there is room', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    await node.link.run((connection) => connection.config('SET', 'maxmemory', '1'));
+    expect((await failure(increment(node.link))).error).toMatchObject({ message: expect.stringContaining('its memory is full') });
+    await node.link.run((connection) => connection.config('SET', 'maxmemory', '0'));
+    expect(await increment(node.link)).toBe(1);
+  });
+
+  it('names the address to use for a cluster and for a server', async () => {
+    await using cluster = await startRedis('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()));
+    await using redis = await startRedis();
+    const cases = [
+      [cluster.url, 'must start with redis-cluster://'],
+      [redis.url.replace('redis:', 'redis-cluster:'), 'Start PARLEY_REDIS_URL with redis://'],
+    ] as const;
+    for (const [url, fix] of cases) {
+      await using node = await openNode({ url });
+      const { error } = await failure(increment(node.link));
+      expect([...node.reportedErrors, String((error as StoreError).cause)].join()).toContain(fix);
+    }
   });
 
   it('does not include commands in its errors', async () => {
@@ -146,30 +198,25 @@ describe('Redis link', () => {
 });
 
 describe('Redis link over TLS', () => {
-  const pem = (name: string) => fileURLToPath(new URL(`../http/fixtures/server-${name}.pem`, import.meta.url));
-  const startTls = async () => {
+  it('verifies the certificate and the host name, and errors name the fix', async () => {
+    await using certificates = await makeCertificates();
+    const { ca, otherCa, cert, key } = certificates;
     const port = await freePort();
-    const certificate = ['--tls-cert-file', pem('cert'), '--tls-key-file', pem('key'), '--tls-auth-clients', 'no'];
-    const redis = await startRedis('--tls-port', String(port), ...certificate);
-    return { url: `rediss://localhost:${port}`, [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose]() };
-  };
-
-  it('is rejected if the certificate is not trusted', async () => {
-    await using redis = await startTls();
-    const { url } = redis;
-    await using node = await openNode({ url });
-    expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
-    expect(node.reportedErrors.join()).toContain('self-signed certificate');
-  });
-
-  it('works if the certificate is trusted', async () => {
-    await using redis = await startTls();
-    const { url } = redis;
-    const program = fileURLToPath(new URL('./fixtures/redis-node.ts', import.meta.url));
-    const environment = { ...process.env, NODE_EXTRA_CA_CERTS: pem('cert') };
-    const child = spawn(process.execPath, [program, url, '60000'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
-    expect(String((await once(child.stdout, 'data'))[0])).toMatch(/^parley-/);
-    child.kill('SIGKILL');
+    const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'];
+    await using _redis = await startRedis('--tls-port', String(port), ...files);
+    const address = (name: string) => `rediss://${name}:${port}`;
+    await using trusted = await openNode({ url: `${address('localhost')}?cacert=${ca}` });
+    expect(await increment(trusted.link)).toBe(1);
+    const cases = [
+      [address('localhost'), 'Set cacert=FILE in PARLEY_REDIS_URL'],
+      [`${address('localhost')}?cacert=${otherCa}`, 'Set cacert=FILE in PARLEY_REDIS_URL'],
+      [`${address('127.0.0.1')}?cacert=${ca}`, 'Use a host name in PARLEY_REDIS_URL that'],
+    ] as const;
+    for (const [url, fix] of cases) {
+      await using node = await openNode({ url });
+      expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
+      expect(node.reportedErrors.join()).toContain(fix);
+    }
   });
 });
 

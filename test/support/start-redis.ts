@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './listening.ts';
@@ -21,7 +21,22 @@ const flags = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--ena
 export async function startRedis(...furtherFlags: readonly string[]): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
   const port = await freePort();
-  const command = ['redis-server', '--port', String(port), '--dir', folder, ...flags, ...furtherFlags];
+  return startServer(['redis-server', '--port', String(port), '--dir', folder, ...flags, ...furtherFlags], { folder, port });
+}
+
+/** Starts a sentinel with the settings, one a line. It changes its file. */
+export async function startSentinelServer(settings: readonly string[]): Promise<TestRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sentinel-'));
+  const port = await freePort();
+  const file = join(folder, 'sentinel.conf');
+  await writeFile(file, `port ${port}\ndir ${folder}\n${settings.join('\n')}\n`);
+  return startServer(['redis-server', file, '--sentinel'], { folder, port });
+}
+
+async function startServer(
+  command: readonly string[],
+  { folder, port }: { readonly folder: string; readonly port: number },
+): Promise<TestRedis> {
   let running = await listening(command);
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -44,7 +59,7 @@ async function listening(command: readonly string[]): Promise<TiedProcess> {
     let stderrText = '';
     running.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderrText += text;
-      if (stderrText.includes('Ready to accept connections')) resolve();
+      if (/Ready to accept connections|Sentinel ID is/.test(stderrText)) resolve();
     });
     running.child.once('close', () => reject(new Error(`Redis did not start: ${stderrText}`)));
   });

@@ -11,15 +11,11 @@ export async function openRedisStores(url: Secret, { clock, newKey, reportError 
   const link = await openRedis(url, { reportError, randomBytes });
   const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, reportError });
   const limits = new RedisLimitStore(link, clock);
-  let wasReached = !link.isUnavailable;
-  link.onReady(() => {
-    wasReached = true;
-  });
   return {
     perRequestKeys,
     limits,
     broadcast: new RedisNodeBroadcast(link),
-    shared: [{ name: 'redis', isUnavailable: () => link.isUnavailable, wasReached: () => wasReached }],
+    shared: [{ name: 'redis', isUnavailable: () => link.isUnavailable, wasReached: () => link.wasReached }],
     async close() {
       limits.close();
       await perRequestKeys.close();

@@ -43,7 +43,7 @@ export class RedisLimitStore implements LimitStore {
     const end = (ids: readonly string[]): Promise<unknown> => link.run((redis) => redis.hdel(leasesKey, ...ids));
     this.#lease = new LimitLease({ node: link.node, clock, leaseMs, renew, end });
     // If this fails, the next connection tries again.
-    link.onReady(() => void this.#lease.end().catch(() => undefined));
+    link.onReady(leasesKey, () => void this.#lease.end().catch(() => undefined));
   }
 
   async reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): Promise<ReserveOutcome> {

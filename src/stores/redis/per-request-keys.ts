@@ -49,7 +49,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     this.#hash = toHashKey(link.node);
     this.#reports = new KeyReports({ ...deps, deliver: (digest, report) => this.#onReport(digest, report) });
     this.#renewal = setInterval(() => this.#renew(), lifetimeMs / renewalsPerLifetime).unref();
-    link.onReady(() => this.#replace());
+    link.onReady(this.#hash, () => this.#replace());
   }
 
   async issue(caller: Caller): Promise<string> {

@@ -1,19 +1,18 @@
-import { type ChainableCommander, type Command, Redis, type RedisOptions } from 'ioredis';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChainableCommander, Cluster, type Redis } from 'ioredis';
 import type { Secret } from '#base/secrets/secret.ts';
-import { StoreError } from '#domain/store-error.ts';
-import { parseRedisAddress, type RedisConnectionOptions } from './redis-address.ts';
+import { parseRedisAddress } from './redis-address.ts';
+import { openConnections, type RedisConnections } from './redis-connections.ts';
+import { hasTimedOut, toStoreError } from './redis-errors.ts';
 
-const connectTimeoutMs = 1_000;
-const answerTimeoutMs = 2_000;
-/** Limit for servers that do not close the connection. */
-const disconnectTimeoutMs = 500;
-const minRetryMs = 50;
-const maxRetryMs = 2_000;
 const heartbeatMs = 15_000;
+const recheckMs = 500;
 const nodeIdBytes = 12;
 
+const unavailable = 'Redis is unavailable';
+
 interface LinkDeps {
-  readonly connection: RedisConnectionOptions;
+  readonly connections: RedisConnections;
   /** Identifies this process among those that share the Redis. 16 characters of base64url. */
   readonly node: string;
   /** Called with errors that callers do not receive. */
@@ -22,27 +21,39 @@ interface LinkDeps {
 
 type MessageListener = (text: string) => void;
 
+interface ReadyListener {
+  readonly key: string;
+  readonly run: () => void;
+}
+
 /**
- * Two connections to one Redis: one for commands and one for subscriptions. While Redis is unavailable or stalled, commands fail
+ * Connections to one Redis or cluster: for commands and for subscriptions. While Redis is unavailable or stalled, commands fail
  * with `StoreError` immediately or within 2 s, and do not wait for it to return. Reconnects automatically, with delays of at most
  * 2 s.
  */
 export class RedisLink {
   readonly node: string;
-  readonly #commands: Redis;
+  readonly #commands: Redis | Cluster;
   readonly #subscriber: Redis;
   readonly #reportError: LinkDeps['reportError'];
   readonly #listeners = new Map<string, MessageListener[]>();
-  readonly #readyListeners: (() => void)[] = [];
+  readonly #readyListeners: ReadyListener[] = [];
+  readonly #recovery: ClusterRecovery | undefined;
+  #wasReached = false;
   readonly #heartbeat: NodeJS.Timeout;
 
-  constructor({ connection, node, reportError }: LinkDeps) {
+  constructor({ connections: { commands, subscriber }, node, reportError }: LinkDeps) {
     this.node = node;
     this.#reportError = reportError;
-    this.#commands = this.#connect(connection, 'Redis is unavailable');
-    this.#subscriber = this.#connect(connection, 'Redis pub/sub is unavailable');
+    this.#commands = commands;
+    this.#subscriber = subscriber;
+    this.#reportOutages(commands, unavailable);
+    this.#reportOutages(subscriber, 'Redis pub/sub is unavailable');
+    if (commands instanceof Cluster)
+      this.#recovery = new ClusterRecovery(commands, this.#readyListeners, (error) => reportError(unavailable, error));
     this.#commands.on('ready', () => {
-      for (const listener of this.#readyListeners) listener();
+      this.#wasReached = true;
+      for (const { run } of this.#readyListeners) run();
     });
     this.#subscriber.on('ready', () => this.#subscribeTo([...this.#listeners.keys()]));
     this.#subscriber.on('message', (channel, text) => this.#deliver(channel, text));
@@ -54,18 +65,24 @@ export class RedisLink {
 
   /** Resolves after the first connection attempt, regardless of its outcome. */
   async waitForFirstAttempt(): Promise<void> {
-    const settled = (redis: Redis) => new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
+    const settled = (redis: Redis | Cluster) =>
+      new Promise<unknown>((resolve) => redis.once('ready', resolve).once('close', resolve).once('error', resolve));
     await Promise.all([settled(this.#commands), settled(this.#subscriber)]);
   }
 
   /** Whether commands currently fail or messages of other nodes are not received. */
   get isUnavailable(): boolean {
-    return [this.#commands, this.#subscriber].some(({ status }) => status !== 'ready');
+    return this.#recovery?.isIncomplete || [this.#commands, this.#subscriber].some(({ status }) => status !== 'ready');
   }
 
-  /** Calls the listener on every new connection to Redis, which may have lost all its data. */
-  onReady(listener: () => void): void {
-    this.#readyListeners.push(listener);
+  /** Whether Redis was reachable at least once. */
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
+
+  /** Calls the listener on every new connection to the server of the key, which may have lost all its data. */
+  onReady(key: string, listener: () => void): void {
+    this.#readyListeners.push({ key, run: listener });
   }
 
   /** Defines a script as a command with this name. */
@@ -74,13 +91,14 @@ export class RedisLink {
   }
 
   /** Sends commands in the order of the calls. Throws `StoreError`. */
-  async run<Result>(send: (redis: Redis) => Promise<Result>): Promise<Result> {
+  async run<Result>(send: (redis: Redis | Cluster) => Promise<Result>): Promise<Result> {
     try {
       return await send(this.#commands);
     } catch (caught) {
       const error = caught as Error;
       // Closes the connection to a stalled server, so that later commands fail immediately until it accepts a new connection.
-      if (hasTimedOut(error)) this.#commands.disconnect(true);
+      if (hasTimedOut(error) && this.#recovery === undefined) this.#commands.disconnect(true);
+      if (hasTimedOut(error)) this.#recovery?.check();
       throw toStoreError(error);
     }
   }
@@ -93,9 +111,13 @@ export class RedisLink {
     });
   }
 
-  /** Returns the number of subscribers that received the message. Throws `StoreError`. */
-  publish(channel: string, text: string): Promise<number> {
-    return this.run((redis) => redis.publish(channel, text));
+  /**
+   * Returns the number of subscribers that received the message. Returns undefined if Redis is a cluster, because each of its
+   * nodes counts only its own subscribers. Throws `StoreError`.
+   */
+  async publish(channel: string, text: string): Promise<number | undefined> {
+    const count = await this.run((redis) => redis.publish(channel, text));
+    return this.#recovery === undefined ? count : undefined;
   }
 
   /** Calls the listener with each message from now on. Messages that are published while Redis is unavailable are missed. */
@@ -121,32 +143,16 @@ export class RedisLink {
     this.#subscriber.disconnect();
   }
 
-  #connect(connection: RedisConnectionOptions, errorMessage: string): Redis {
-    const redis = new TimedRedis({
-      ...connection,
-      connectionName: 'parley',
-      connectTimeout: connectTimeoutMs,
-      answerTimeoutMs,
-      disconnectTimeout: disconnectTimeoutMs,
-      enableOfflineQueue: false,
-      // Commands in progress may have been executed, so they are never resent.
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      autoResubscribe: false,
-      retryStrategy: (times) => Math.min(minRetryMs * 2 ** (times - 1), maxRetryMs),
-      // After a failover, the old primary rejects writes and the address resolves to the new primary.
-      reconnectOnError: ({ message }) => message.startsWith('READONLY'),
-    });
+  #reportOutages(redis: Redis | Cluster, errorMessage: string): void {
     let isUnavailable = false;
     redis.on('ready', () => {
       isUnavailable = false;
     });
-    redis.on('error', (error) => {
+    redis.on('error', (error: Error) => {
       // Reports each outage once.
       if (!isUnavailable) this.#reportError(errorMessage, toStoreError(error));
       isUnavailable = true;
     });
-    return redis;
   }
 
   #subscribeTo(channels: readonly string[]): void {
@@ -155,60 +161,63 @@ export class RedisLink {
   }
 }
 
-/** Keeps only the message or code of an error of the client, because it also contains the sent command, which may be secret. */
-function toStoreError(error: Error & { readonly code?: string }): StoreError {
-  const cause = new Error(`Redis: ${error.message || error.code}`);
-  return new StoreError(hasTimedOut(error) ? 'it did not answer in time' : 'it cannot be reached', { cause });
-}
+/** A node of a cluster that fails may have lost its newest data. This class reports when each key is served again. */
+class ClusterRecovery {
+  readonly #cluster: Cluster;
+  readonly #listeners: readonly ReadyListener[];
+  readonly #reportError: (error: unknown) => void;
+  readonly #pending = new Set<ReadyListener>();
+  #isChecking = false;
+  #hasFailed = false;
 
-const timeoutMessage = 'Command timed out';
-
-interface TimedRedisOptions extends Omit<RedisOptions, 'commandTimeout' | 'replyMapping'> {
-  /** Maximum time for a response, in milliseconds. */
-  readonly answerTimeoutMs: number;
-}
-
-/**
- * A connection with a timeout for each command. While the event loop is busy, responses stay unread in the socket and may time
- * out. Therefore the socket is read once more before a command fails.
- */
-class TimedRedis extends Redis {
-  readonly #answerTimeoutMs: number;
-
-  constructor({ answerTimeoutMs, ...options }: TimedRedisOptions) {
-    super(options);
-    this.#answerTimeoutMs = answerTimeoutMs;
+  constructor(cluster: Cluster, listeners: readonly ReadyListener[], reportError: (error: unknown) => void) {
+    this.#cluster = cluster;
+    this.#listeners = listeners;
+    this.#reportError = reportError;
+    cluster.on('-node', () => this.check());
   }
 
-  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
-    const answer = super.sendCommand(...args);
-    this.#watch(args[0]);
-    return answer;
+  /** Whether the last check did not reach the nodes of all keys. */
+  get isIncomplete(): boolean {
+    return this.#hasFailed;
   }
 
-  #watch(command: Command): void {
-    if (command.isSettled) return;
-    // `setImmediate` runs after the sockets were read.
-    const onTimeout = (): void => void setImmediate(() => command.isSettled || command.reject(new Error(timeoutMessage)));
-    const timer = setTimeout(onTimeout, this.#answerTimeoutMs);
-    const clear = (): void => clearTimeout(timer);
-    command.promise.then(clear, clear);
+  /** Checks every key until its node answers. */
+  check(): void {
+    if (this.#cluster.status !== 'ready') return;
+    for (const listener of this.#listeners) this.#pending.add(listener);
+    if (!this.#isChecking) void this.#repeat();
   }
-}
 
-/** Returns whether a command failed because its response took too long. */
-function hasTimedOut({ message }: Error): boolean {
-  return message === timeoutMessage;
+  async #repeat(): Promise<void> {
+    this.#isChecking = true;
+    while (this.#pending.size > 0 && this.#cluster.status === 'ready') {
+      const results = await Promise.allSettled([...this.#pending].map((listener) => this.#checkOne(listener)));
+      const failure = results.find(({ status }) => status === 'rejected');
+      if (failure?.status === 'rejected' && !this.#hasFailed) this.#reportError(toStoreError(failure.reason as Error));
+      this.#hasFailed = failure !== undefined;
+      if (failure !== undefined) await sleep(recheckMs, undefined, { ref: false });
+    }
+    // A cluster that is not ready calls all listeners when it is.
+    this.#pending.clear();
+    this.#hasFailed = false;
+    this.#isChecking = false;
+  }
+
+  async #checkOne(listener: ReadyListener): Promise<void> {
+    await this.#cluster.exists(listener.key);
+    if (this.#pending.delete(listener)) listener.run();
+  }
 }
 
 interface OpenRedisDeps extends Pick<LinkDeps, 'reportError'> {
   readonly randomBytes: (size: number) => Buffer;
 }
 
-/** Connects to Redis or Valkey. Resolves after the first attempt, also if it fails. Throws `RedisAddressError`. */
+/** Connects to Redis or Valkey, to a server, a cluster, or through sentinels. Resolves after the first attempt, also if it fails. Throws `RedisAddressError`. */
 export async function openRedis(address: Secret, { reportError, randomBytes }: OpenRedisDeps): Promise<RedisLink> {
   const node = randomBytes(nodeIdBytes).toString('base64url');
-  const link = new RedisLink({ connection: parseRedisAddress(address), node, reportError });
+  const link = new RedisLink({ connections: openConnections(parseRedisAddress(address)), node, reportError });
   await link.waitForFirstAttempt();
   return link;
 }

@@ -157,7 +157,7 @@ describe('PostgreSQL', () => {
   it('names a full disk in its errors', async () => {
     await using fresh = await freshPostgres();
     await using opened = await fresh.open();
-    const fail = sql`do $$ begin raise sqlstate '53100'; end $$`;
+    const fail = sql.raw(`do $$ ${['begin', "raise sqlstate '53100';", 'end'].join(' ')} $$`);
     await expect(opened.database.transact((transaction) => fail.execute(transaction))).rejects.toThrow(
       'The store is currently unavailable: the disk of the database is full',
     );
