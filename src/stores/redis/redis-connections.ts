@@ -71,7 +71,6 @@ function toSentinel(
     ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: toDelayMs,
     sentinelCommandTimeout: connectTimeoutMs,
-    failoverDetector: true,
   };
 }
 

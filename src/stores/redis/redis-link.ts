@@ -40,6 +40,7 @@ export class RedisLink {
   readonly #readyListeners: ReadyListener[] = [];
   readonly #recovery: ClusterRecovery | undefined;
   #wasReached = false;
+  #isClosed = false;
   readonly #heartbeat: NodeJS.Timeout;
 
   constructor({ connections: { commands, subscriber }, node, reportError }: LinkDeps) {
@@ -47,6 +48,7 @@ export class RedisLink {
     this.#reportError = reportError;
     this.#commands = commands;
     this.#subscriber = subscriber;
+    for (const redis of [commands, subscriber]) this.#keepConnected(redis);
     this.#reportOutages(commands, unavailable);
     this.#reportOutages(subscriber, 'Redis pub/sub is unavailable');
     if (commands instanceof Cluster)
@@ -59,7 +61,7 @@ export class RedisLink {
     this.#subscriber.on('message', (channel, text) => this.#deliver(channel, text));
     // No other commands are sent on this connection, so only a ping detects that the other end is gone.
     this.#heartbeat = setInterval(() => {
-      if (this.#subscriber.status === 'ready') this.#subscriber.ping().catch(() => this.#subscriber.disconnect(true));
+      if (this.#subscriber.status === 'ready') this.#subscriber.ping().catch(() => reconnect(this.#subscriber));
     }, heartbeatMs).unref();
   }
 
@@ -97,7 +99,7 @@ export class RedisLink {
     } catch (caught) {
       const error = caught as Error;
       // Closes the connection to a stalled server, so that later commands fail immediately until it accepts a new connection.
-      if (hasTimedOut(error) && this.#recovery === undefined) this.#commands.disconnect(true);
+      if (hasTimedOut(error) && this.#recovery === undefined) reconnect(this.#commands);
       if (hasTimedOut(error)) this.#recovery?.check();
       throw toStoreError(error);
     }
@@ -138,9 +140,18 @@ export class RedisLink {
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#heartbeat);
     this.#commands.disconnect();
     this.#subscriber.disconnect();
+  }
+
+  /** Connects again if the client gives up, which it does if it is disconnected while it asks the sentinels. */
+  #keepConnected(redis: Redis | Cluster): void {
+    redis.on('end', () => {
+      const connect = (): void => void (this.#isClosed || redis.connect().catch(() => undefined));
+      setTimeout(connect, recheckMs).unref();
+    });
   }
 
   #reportOutages(redis: Redis | Cluster, errorMessage: string): void {
@@ -157,8 +168,13 @@ export class RedisLink {
 
   #subscribeTo(channels: readonly string[]): void {
     if (channels.length === 0) return;
-    this.#subscriber.subscribe(...channels).catch(() => this.#subscriber.disconnect(true));
+    this.#subscriber.subscribe(...channels).catch(() => reconnect(this.#subscriber));
   }
+}
+
+/** Replaces an open connection. A connection that is being opened must not be disturbed. */
+function reconnect(redis: Redis | Cluster): void {
+  if (redis.status === 'ready') redis.disconnect(true);
 }
 
 /** A node of a cluster that fails may have lost its newest data. This class reports when each key is served again. */
