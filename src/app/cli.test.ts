@@ -122,3 +122,20 @@ describe('readCommand', () => {
     expect(() => readSettings(command.flags, {})).toThrow('the port must be a whole number from 0 to 65535, not "-1"');
   });
 });
+
+describe('readSettings', () => {
+  const noFlags = { config: undefined, host: undefined, port: undefined, data: undefined, tlsCert: undefined, tlsKey: undefined };
+  const address = 'postgres://parley:canary@host/parley';
+
+  it.each([
+    [{ PARLEY_DATABASE_POOL: '0' }, 'PARLEY_DATABASE_POOL must be a whole number from 1 to 1000, not "0"'],
+    [{ PARLEY_DATABASE_POOL: 'ten' }, 'PARLEY_DATABASE_POOL must be a whole number from 1 to 1000, not "ten"'],
+    [{ PARLEY_DATABASE_REPLICA_URL: address }, 'PARLEY_DATABASE_URL must also be set'],
+    [
+      { PARLEY_DATABASE_URL: address, PARLEY_DATABASE_REPLICA_URL: 'canary' },
+      'PARLEY_DATABASE_REPLICA_URL must be a URL that starts with postgres://',
+    ],
+  ])('rejects %o', (environment, message) => {
+    expect(() => readSettings(noFlags, environment)).toThrow(message);
+  });
+});

@@ -104,6 +104,8 @@ Environment
   PARLEY_CONFIG              configuration files, separated by commas
   PARLEY_HOST, PARLEY_PORT, PARLEY_DATA
   PARLEY_DATABASE_URL        postgres://… database for consents, applications, and records (SQLite in --data)
+  PARLEY_DATABASE_REPLICA_URL  postgres://… read replica for usage reports and lists of calls   (none)
+  PARLEY_DATABASE_POOL       connections to each of them                        (10)
   PARLEY_REDIS_URL           redis://… for limits and keys that nodes share    (this process)
   PARLEY_FILES_URL           s3://bucket/prefix?region=…&endpoint=…             (--data)
   PARLEY_SECRET              secrets for encryption at rest and signing, newest first, separated by commas.

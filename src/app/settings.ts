@@ -26,6 +26,10 @@ export interface Settings {
 /** Addresses of stores that nodes share. If a field is undefined, the node uses its local store. */
 interface SharedAddresses {
   readonly databaseUrl: Secret | undefined;
+  /** Read-only copy of the database, for reports that can be some seconds old. */
+  readonly replicaUrl: Secret | undefined;
+  /** Maximum number of connections to the database, and to its replica. Undefined for the default. */
+  readonly databasePool: number | undefined;
   readonly redisUrl: Secret | undefined;
   readonly files: S3Address | undefined;
 }
@@ -34,6 +38,7 @@ interface SharedAddresses {
 export class SettingError extends Error {}
 
 const maxPort = 65_535;
+const maxPoolSize = 1000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -75,6 +80,8 @@ function toMetricsPort(text: string | undefined, port: number): number | undefin
 function toSharedAddresses(environment: Environment): SharedAddresses {
   const shared = {
     databaseUrl: toSecret(environment.PARLEY_DATABASE_URL),
+    replicaUrl: toSecret(environment.PARLEY_DATABASE_REPLICA_URL),
+    databasePool: toPoolSize(environment.PARLEY_DATABASE_POOL),
     redisUrl: toSecret(environment.PARLEY_REDIS_URL),
     files: readFilesAddress(environment),
   };
@@ -85,14 +92,26 @@ function toSharedAddresses(environment: Environment): SharedAddresses {
   return shared;
 }
 
-function requireAddresses({ databaseUrl, redisUrl }: SharedAddresses): void {
-  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/./.test(databaseUrl.reveal()))
-    throw new SettingError('PARLEY_DATABASE_URL must be a URL that starts with postgres://');
+function toPoolSize(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  return toInteger('PARLEY_DATABASE_POOL', text, maxPoolSize, 1);
+}
+
+function requireAddresses({ databaseUrl, replicaUrl, redisUrl }: SharedAddresses): void {
+  requirePostgres('PARLEY_DATABASE_URL', databaseUrl);
+  requirePostgres('PARLEY_DATABASE_REPLICA_URL', replicaUrl);
+  if (replicaUrl !== undefined && databaseUrl === undefined)
+    throw new SettingError('PARLEY_DATABASE_REPLICA_URL is set, so PARLEY_DATABASE_URL must also be set');
   try {
     if (redisUrl !== undefined) parseRedisAddress(redisUrl);
   } catch (error) {
     throw error instanceof RedisAddressError ? new SettingError(`PARLEY_REDIS_URL ${error.message}`) : error;
   }
+}
+
+function requirePostgres(name: string, url: Secret | undefined): void {
+  if (url === undefined || /^postgres(ql)?:\/\/./.test(url.reveal())) return;
+  throw new SettingError(`${name} must be a URL that starts with postgres://`);
 }
 
 function toSecret(text: string | undefined): Secret | undefined {
@@ -111,10 +130,10 @@ export function readFilesAddress(environment: Environment): S3Address | undefine
   }
 }
 
-function toInteger(name: string, text: string, max: number): number {
+function toInteger(name: string, text: string, max: number, min = 0): number {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > max) {
-    throw new SettingError(`${name} must be a whole number from 0 to ${max}, not "${text}"`);
+  if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
+    throw new SettingError(`${name} must be a whole number from ${min} to ${max}, not "${text}"`);
   }
   return value;
 }
@@ -128,7 +147,7 @@ function toLevel(word: string): LogLevel {
 /** Returns the secret values that must not appear in logs. */
 export function secretsIn({ secrets, shared }: Settings): readonly Secret[] {
   const { secretAccessKey, sessionToken } = shared.files?.credentials ?? {};
-  return [...secrets, shared.databaseUrl, shared.redisUrl, secretAccessKey, sessionToken].filter(
+  return [...secrets, shared.databaseUrl, shared.replicaUrl, shared.redisUrl, secretAccessKey, sessionToken].filter(
     (secret) => secret !== undefined,
   );
 }

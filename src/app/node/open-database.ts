@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Secret } from '#base/secrets/secret.ts';
 import { StoreError } from '#domain/store-error.ts';
 import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
@@ -24,7 +25,7 @@ interface NodeDatabase extends OpenDatabase {
 export async function openDatabase(settings: Settings, tools: StoreDeps): Promise<NodeDatabase> {
   const { dataFolder, shared } = settings;
   try {
-    if (shared.databaseUrl !== undefined) return await openShared(shared.databaseUrl, tools);
+    if (shared.databaseUrl !== undefined) return await openShared(shared.databaseUrl, settings, tools);
     const opened = await openSqlite(
       join(dataFolder, 'parley.db'),
       {},
@@ -45,19 +46,35 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
 }
 
 /** The PostgreSQL client is loaded only if it is used. */
-async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, tools: StoreDeps): Promise<NodeDatabase> {
+async function openShared(url: Secret, { shared }: Settings, tools: StoreDeps): Promise<NodeDatabase> {
   const { openMonitoredPostgres } = await import('#stores/sql/engine/postgres.ts');
   let wasReached = false;
   const attended = await openMonitoredPostgres(url, {
     onUnavailable: (error) => tools.reportError('the shared database is unreachable, trying to connect every second', error),
     onRecovery: () => tools.note('the shared database is reachable again'),
     note: tools.note,
+    ...(shared.databasePool !== undefined && { maxConnections: shared.databasePool }),
   });
   const { isUnavailable } = attended;
   void attended.reached.then(() => {
     wasReached = true;
   });
   return { ...attended, shared: [{ name: 'database', isUnavailable, wasReached: () => wasReached }], isWritable: () => true };
+}
+
+/**
+ * Opens the read replica of the settings. While it is unavailable, operations fail immediately. Returns undefined if there is
+ * none.
+ */
+export async function openReplica({ shared }: Settings, tools: StoreDeps): Promise<OpenDatabase | undefined> {
+  if (shared.replicaUrl === undefined) return undefined;
+  const { openMonitoredPostgres } = await import('#stores/sql/engine/postgres.ts');
+  return openMonitoredPostgres(shared.replicaUrl, {
+    onUnavailable: (error) => tools.reportError('the read replica is unreachable, so reports use the database', error),
+    onRecovery: () => tools.note('the read replica is reachable again'),
+    ...(shared.databasePool !== undefined && { maxConnections: shared.databasePool }),
+    isReplica: true,
+  });
 }
 
 /** Returns the message of an error for the operator who started the node. */

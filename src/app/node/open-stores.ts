@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Seal } from '#base/secrets/seal.ts';
 import type { CounterArchive } from '#domain/limits/limit-store.ts';
+import { StoreError } from '#domain/store-error.ts';
+import type { Journal } from '#domain/usage/journal.ts';
 import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
 import { ArchivedLimitStore } from '#stores/memory/archived-limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
@@ -25,7 +27,7 @@ import { getChatTextBytes, getProcessMemory } from '../process/memory-shares.ts'
 import type { Settings } from '../settings.ts';
 import { openBlobs, openContents } from './open-contents.ts';
 import { openDataFolder, openOwnSecret } from './open-data-folder.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase, openReplica } from './open-database.ts';
 import type { Closeable, DurableStores, PassingStores, SharedStore, StoreDeps } from './stores.ts';
 
 /** Stores of a node. */
@@ -94,6 +96,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     await closeDatabase();
     throw error;
   });
+  const replica = await openReplica(settings, tools);
   const applications = new SqlApplicationStore(database, seal, tools.caches);
   const index = new SqlFileIndex(database);
   const passages = new SqlPassageIndex(database);
@@ -134,7 +137,10 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       isShared: shared.length > 0,
     },
     entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared: shared.length > 0 },
-    journal: new SqlJournal(database, tools.clock.epochMs),
+    journal:
+      replica === undefined
+        ? new SqlJournal(database, tools.clock.epochMs)
+        : readFromReplica(new SqlJournal(database, tools.clock.epochMs), new SqlJournal(replica.database, tools.clock.epochMs)),
     nodes: shared.length > 0 ? new SqlNodeStore(database, recordInvalid) : undefined,
     shared,
     isWritable,
@@ -142,8 +148,30 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     async close() {
       contents.stop();
       opened.close();
+      await replica?.close();
       await closeDatabase();
     },
+  };
+}
+
+/** Reads reports from the replica, which can be some seconds old, or from the database if the replica fails. */
+function readFromReplica(journal: DurableStores['journal'], replica: Journal): DurableStores['journal'] {
+  const read = async <Value>(query: (source: Journal) => Promise<Value>): Promise<Value> => {
+    try {
+      return await query(replica);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return query(journal);
+    }
+  };
+  return {
+    appendUsage: (records) => journal.appendUsage(records),
+    appendAudit: (records) => journal.appendAudit(records),
+    sumUsage: (query) => read((source) => source.sumUsage(query)),
+    listCalls: (query) => read((source) => source.listCalls(query)),
+    readAudit: (query) => read((source) => source.readAudit(query)),
+    readKeyUses: (ids) => journal.readKeyUses(ids),
+    maintain: (options) => journal.maintain(options),
   };
 }
 

@@ -23,13 +23,18 @@ const fixesByMessage: readonly (readonly [RegExp, string])[] = [
 
 const tls = { variable: url, caParameter: 'sslrootcert', plainFix: `Turn TLS on at the server, or remove sslmode from ${url}` };
 
-/** Returns an error that names the fix if the connection failed for a permanent reason, and the error itself otherwise. */
-export function describeConnectionError(error: unknown): unknown {
+/**
+ * Returns an error that names the fix if the connection failed for a permanent reason, and the error itself otherwise.
+ * `variable` contains the address.
+ */
+export function describeConnectionError(error: unknown, variable = url): unknown {
   if (!(error instanceof Error) || error instanceof RejectedConnectionError) return error;
   const { code = '' } = error as Error & { readonly code?: string };
   const byMessage = fixesByMessage.find(([pattern]) => pattern.test(error.message))?.[1];
   const fix = fixes.get(code) ?? byMessage ?? findTlsFix(error, tls);
-  return fix === undefined ? error : new RejectedConnectionError(`${error.message}. ${fix}`, { cause: error });
+  return fix === undefined
+    ? error
+    : new RejectedConnectionError(`${error.message}. ${fix.replaceAll(url, variable)}`, { cause: error });
 }
 
 /** Returns whether a pooler refused the connection because of the time limits in the startup message. */

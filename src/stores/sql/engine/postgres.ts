@@ -1,12 +1,13 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
 import { DatabaseError, Pool, type PoolClient, types } from 'pg';
 import { Secret } from '#base/secrets/secret.ts';
+import { type Clock, systemClock } from '#base/time/clock.ts';
 import { migrate, NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { describeConnectionError, isReadOnly, isStartupParameterRejected, RejectedConnectionError } from './postgres-errors.ts';
 import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
-const maxConnections = 10;
+const defaultConnections = 10;
 /** Time limit in milliseconds for nodes that start together to wait until one of them has created the tables. */
 const migrationMs = 120_000;
 
@@ -21,19 +22,26 @@ export interface MonitoredDatabase extends OpenDatabase {
 export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onUnavailable' | 'onRecovery'> {
   /** Called with advice for the operator that is not an error. */
   readonly note?: (message: string) => void;
+  /** Maximum number of connections. Default: 10. */
+  readonly maxConnections?: number;
+  /** Whether the database is a read-only copy. Its tables are not created, and it can reject this node. */
+  readonly isReplica?: boolean;
 }
 
 /**
  * Opens the database at `postgres://…` that nodes share. While its server is unavailable, every operation fails within its
  * timeout. Operations work again when the server is back. Throws `StoreError` or `NewerDatabaseError`.
  */
-export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOptions = {}): Promise<OpenDatabase> {
-  const limits = toPoolLimits(timeoutMs);
-  const server = new Server(url);
+export async function openPostgres(url: Secret, { timeoutMs = 5000, clock }: OpenOptions = {}): Promise<OpenDatabase> {
+  const limits = { connectMs: timeoutMs, statementMs: timeoutMs, maxConnections: defaultConnections };
+  const server = new Server(url, { clock });
   try {
     await createTables(server, limits);
     const kysely = connect(server, limits);
-    return { database: new SqlDatabase(kysely, { engine: 'postgres', timeoutMs }), close: () => kysely.destroy() };
+    return {
+      database: new SqlDatabase(kysely, { engine: 'postgres', timeoutMs, toStoreMs: server.toStoreMs }),
+      close: () => kysely.destroy(),
+    };
   } catch (error) {
     throw toOpenError(describeConnectionError(error));
   }
@@ -46,10 +54,10 @@ export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOption
  */
 export async function openMonitoredPostgres(
   url: Secret,
-  { timeoutMs = 5000, note, ...callbacks }: AvailabilityOptions,
+  { timeoutMs = 5000, note, clock, maxConnections = defaultConnections, isReplica = false, ...callbacks }: AvailabilityOptions,
 ): Promise<MonitoredDatabase> {
-  const limits = toPoolLimits(timeoutMs);
-  const server = new Server(url, note);
+  const limits = { connectMs: timeoutMs, statementMs: timeoutMs, maxConnections };
+  const server = new Server(url, { note, clock });
   const opened: Kysely<Schema>[] = [];
   const open = (maxConnections: number): Kysely<Schema> => {
     const kysely = connect(server, { ...limits, maxConnections });
@@ -58,18 +66,19 @@ export async function openMonitoredPostgres(
   };
   try {
     // The probe uses its own connection, because all other connections may be waiting for locks.
-    const [kysely, probe] = [open(limits.maxConnections), open(1)];
+    const [kysely, probeKysely] = [open(limits.maxConnections), open(1)];
+    const probe = () => server.compareClocks(probeKysely);
     const availability = new PostgresAvailabilityMonitor({
       ...callbacks,
-      createTables: () => createTables(server, limits),
-      probe: () => sql`select 1`.execute(probe),
+      ...{ isReplica, probe },
+      createTables: isReplica ? probe : () => createTables(server, limits),
     });
     await availability.start();
     const close = async (): Promise<void> => {
       availability.stop();
       await Promise.all(opened.map((kysely) => kysely.destroy()));
     };
-    const database = new SqlDatabase(kysely, { engine: 'postgres', timeoutMs, availability });
+    const database = new SqlDatabase(kysely, { engine: 'postgres', timeoutMs, availability, toStoreMs: server.toStoreMs });
     return { database, close, isUnavailable: () => availability.isUnavailable, reached: availability.reached };
   } catch (error) {
     await Promise.all(opened.map((kysely) => kysely.destroy()));
@@ -77,14 +86,11 @@ export async function openMonitoredPostgres(
   }
 }
 
-function toPoolLimits(timeoutMs: number): PoolLimits {
-  return { connectMs: timeoutMs, statementMs: timeoutMs, maxConnections };
-}
-
 async function createTables(server: Server, limits: PoolLimits): Promise<void> {
   const migrating = connect(server, { ...limits, statementMs: migrationMs, maxConnections: 1 });
   const steps = async (): Promise<void> => {
     await server.detectPooler(migrating, migrationMs);
+    await server.compareClocks(migrating);
     await migrate(migrating, { types: { engine: 'postgres', key: 'text collate "C"' }, lock });
   };
   await steps().finally(() => migrating.destroy());
@@ -94,6 +100,13 @@ function connect(server: Server, limits: PoolLimits): Kysely<Schema> {
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new ReconnectingPool(server, limits) }) });
 }
 
+interface ServerDeps {
+  readonly note?: ((message: string) => void) | undefined;
+  readonly clock?: Pick<Clock, 'epochMs'> | undefined;
+}
+
+const minOffsetMs = 1_000;
+
 /**
  * The server of the URL. A pooler such as PgBouncer in transaction mode rejects or ignores the time limits of a connection,
  * because the next transaction may run on another one. Each transaction then sets its own.
@@ -101,12 +114,28 @@ function connect(server: Server, limits: PoolLimits): Kysely<Schema> {
 class Server {
   readonly url: Secret;
   readonly #note: (message: string) => void;
+  readonly #clock: Pick<Clock, 'epochMs'>;
   #isPooler = false;
   #hasNoted = false;
+  #offsetMs = 0;
 
-  constructor(url: Secret, note: (message: string) => void = () => undefined) {
+  constructor(url: Secret, { note = () => undefined, clock = systemClock }: ServerDeps) {
     this.url = new Secret(requireVerification(url.reveal()));
     this.#note = note;
+    this.#clock = clock;
+  }
+
+  /** Converts a time by the clock of this node to the clock of the server. */
+  readonly toStoreMs = (epochMs: number): number => epochMs + this.#offsetMs;
+
+  /** Compares the clocks with one statement. Ignores answers that are too late to tell, and small differences. */
+  async compareClocks(kysely: Kysely<Schema>): Promise<void> {
+    const sentMs = this.#clock.epochMs();
+    const { rows } = await sql<{ ms: string }>`select extract(epoch from clock_timestamp()) * 1000 as ms`.execute(kysely);
+    const receivedMs = this.#clock.epochMs();
+    if (receivedMs - sentMs >= minOffsetMs) return;
+    const offsetMs = Math.round(Number(rows[0]?.ms) - (sentMs + receivedMs) / 2);
+    this.#offsetMs = Math.abs(offsetMs) < minOffsetMs ? 0 : offsetMs;
   }
 
   get isPooler(): boolean {
@@ -156,6 +185,7 @@ const awayPollMs = 1_000;
 const temporaryCodes = /^(08|53|57P)/;
 
 interface AvailabilityMonitorDeps {
+  readonly isReplica: boolean;
   readonly createTables: () => Promise<unknown>;
   /** Sends a minimal query with a time limit. */
   readonly probe: () => Promise<unknown>;
@@ -193,7 +223,7 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     try {
       await this.#reach();
     } catch (error) {
-      if (isRejection(error)) throw error;
+      if (isRejection(error) && !this.#deps.isReplica) throw error;
       this.#deps.onUnavailable(error);
     }
     this.#scheduleCheck();
@@ -228,7 +258,7 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
       if (!this.#hasTables) await this.#deps.createTables();
       else await this.#deps.probe();
     } catch (error) {
-      throw describeConnectionError(error);
+      throw describeConnectionError(error, this.#deps.isReplica ? 'PARLEY_DATABASE_REPLICA_URL' : undefined);
     }
     this.#hasTables = true;
     this.#isUnavailable = false;

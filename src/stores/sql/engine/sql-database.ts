@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Clock } from '#base/time/clock.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
@@ -6,6 +7,8 @@ import type { ColumnTypes } from './column-types.ts';
 import { toOperationReason } from './postgres-errors.ts';
 
 export interface OpenOptions {
+  /** Clock of this node. Default: the clock of the system. */
+  readonly clock?: Pick<Clock, 'epochMs'>;
   /** Maximum duration of one operation including its waiting time, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number;
 }
@@ -28,6 +31,8 @@ export interface SqlDatabaseOptions {
   readonly engine: ColumnTypes['engine'];
   readonly timeoutMs: number;
   readonly availability?: AvailabilityMonitor;
+  /** Converts a time by the clock of this node to the clock of the database. */
+  readonly toStoreMs?: (epochMs: number) => number;
 }
 
 /**
@@ -39,12 +44,19 @@ export class SqlDatabase {
   readonly #kysely: Kysely<Schema>;
   readonly #timeoutMs: number;
   readonly #availability: AvailabilityMonitor | undefined;
+  readonly #toStoreMs: (epochMs: number) => number;
 
-  constructor(kysely: Kysely<Schema>, { engine, timeoutMs, availability }: SqlDatabaseOptions) {
+  constructor(kysely: Kysely<Schema>, { engine, timeoutMs, availability, toStoreMs = (epochMs) => epochMs }: SqlDatabaseOptions) {
     this.engine = engine;
     this.#kysely = kysely;
     this.#timeoutMs = timeoutMs;
     this.#availability = availability;
+    this.#toStoreMs = toStoreMs;
+  }
+
+  /** Converts a time by the clock of this node to the clock of the database. Leases of nodes must use one clock. */
+  toStoreMs(epochMs: number): number {
+    return this.#toStoreMs(epochMs);
   }
 
   /** Runs one statement, or several that need not be atomic. They are not started if the time limit expires while they wait. */
