@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
@@ -247,6 +248,22 @@ describe('two nodes that query PostgreSQL concurrently', () => {
       },
     };
   };
+
+  it('keep responses of a node that is alive although their clocks differ by a minute', async () => {
+    await using fresh = await freshPostgres();
+    const early = { epochMs: () => systemClock.epochMs() + 60_000 };
+    await using exact = await fresh.open();
+    await using ahead = await fresh.open({ clock: early });
+    const [here, there] = [exact, ahead].map(({ database }) => new SqlResponseStore(database, seal).runs);
+    const stores = new SqlResponseStore(exact.database, seal);
+    const [alive, gone] = ['alive', 'gone'].map((node) => running({ status: 'queued', isBackground: true, node }));
+    for (const run of [alive, gone]) await stores.begin(run ?? expect.unreachable(), { model: 'a model' });
+    await here?.renewLease('alive', systemClock.epochMs() + 15_000);
+    await there?.renewLease('gone', early.epochMs() - 1_000);
+    const expected = [{ id: gone?.id, subject: gone?.subject }];
+    expect(await there?.listWaiting(early.epochMs(), 10)).toEqual(expected);
+    expect(await here?.listWaiting(systemClock.epochMs(), 10)).toEqual(expected);
+  });
 
   it('delete responses beyond the quota of a user once, and report the same size', async () => {
     await using nodes = await open();

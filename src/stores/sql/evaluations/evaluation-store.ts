@@ -132,7 +132,7 @@ export class SqlEvaluationStore implements EvaluationStore {
         .updateTable('evaluations')
         .set({ status: 'failed', owner: null, ended_at_ms: nowMs, error })
         .where('owner', 'is not', null)
-        .where(({ not }) => not(isAliveAt(nowMs, 'evaluations.owner')))
+        .where(({ not }) => not(isAliveAt(this.#database.toStoreMs(nowMs), 'evaluations.owner')))
         .executeTakeFirstOrThrow(),
     );
     return Number(numUpdatedRows);

@@ -58,7 +58,8 @@ export class SqlPassageIndex implements PassageIndex {
     );
   }
 
-  async claim({ name, owner, nowMs, untilMs }: Lease): Promise<boolean> {
+  async claim({ name, owner, ...times }: Lease): Promise<boolean> {
+    const [nowMs, untilMs] = [this.#database.toStoreMs(times.nowMs), this.#database.toStoreMs(times.untilMs)];
     const claimed = await this.#database.run((kysely) =>
       kysely
         .insertInto('leases')

@@ -150,7 +150,7 @@ export class SqlConversationStore implements ConversationStore {
         .returning('id');
       let claimed = await claim.where('run', 'is', null).executeTakeFirst();
       if (claimed === undefined) {
-        const current = await findRun(kysely, { id, subject }, nowMs);
+        const current = await findRun(kysely, { id, subject }, this.#database.toStoreMs(nowMs));
         if (current === undefined) return undefined;
         if (current.lives) return 'locked';
         // Optimistic claim: only the node whose WHERE clause still matches the previous run gets the conversation.

@@ -40,13 +40,16 @@ export class SqlRunStore implements RunStore {
   }
 
   async claim({ id, subject }: ResponseRef, node: string, nowMs: number): Promise<QueuedRun | undefined> {
+    const storeMs = this.#database.toStoreMs(nowMs);
     const row = await this.#database.run(async (kysely) => {
       const queued = await kysely
         .selectFrom('responses')
         .select('owner')
         .where('id', '=', id)
         .where('status', '=', 'queued')
-        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(isAliveAt(nowMs, 'responses.owner'))]))
+        .where(({ not, eb, or }) =>
+          or([eb('owner', '=', node), eb('owner', '=', ''), not(isAliveAt(storeMs, 'responses.owner'))]),
+        )
         .executeTakeFirst();
       if (queued === undefined) return undefined;
       // Optimistic claim: only the node whose WHERE clause still matches the previous owner gets the run.
@@ -78,6 +81,7 @@ export class SqlRunStore implements RunStore {
   }
 
   listWaiting(nowMs: number, limit: number): Promise<readonly ResponseRef[]> {
+    const storeMs = this.#database.toStoreMs(nowMs);
     return this.#database.run((kysely) =>
       kysely
         .selectFrom('responses')
@@ -85,7 +89,7 @@ export class SqlRunStore implements RunStore {
         .where('owner', 'is not', null)
         .where('status', '=', 'queued')
         .where('sealed_run', 'is not', null)
-        .where(({ not }) => not(isAliveAt(nowMs, 'responses.owner')))
+        .where(({ not }) => not(isAliveAt(storeMs, 'responses.owner')))
         .orderBy('created_at_ms')
         .limit(limit)
         .execute(),
@@ -145,7 +149,8 @@ export class SqlRunStore implements RunStore {
     );
   }
 
-  async renewLease(node: string, untilMs: number): Promise<void> {
+  async renewLease(node: string, nodeUntilMs: number): Promise<void> {
+    const untilMs = this.#database.toStoreMs(nodeUntilMs);
     await this.#database.run((kysely) =>
       kysely
         .insertInto('leases')
@@ -160,6 +165,7 @@ export class SqlRunStore implements RunStore {
   }
 
   async failOrphaned(nowMs: number, toFailed: (orphan: StoredResponse, nextEvent: number) => EndedResponse): Promise<number> {
+    const storeMs = this.#database.toStoreMs(nowMs);
     const orphans = await this.#database.run((kysely) =>
       kysely
         .selectFrom('responses')
@@ -167,7 +173,7 @@ export class SqlRunStore implements RunStore {
         .select(sql<number>`(select coalesce(max(last), -1) + 1 from response_events where response = id)`.as('next'))
         .where('owner', '!=', '')
         .where(({ not, eb, or }) =>
-          or([eb('status', '!=', 'queued'), eb('sealed_run', 'is', null)]).and(not(isAliveAt(nowMs, 'responses.owner'))),
+          or([eb('status', '!=', 'queued'), eb('sealed_run', 'is', null)]).and(not(isAliveAt(storeMs, 'responses.owner'))),
         )
         .limit(orphansPerBatch)
         .execute(),
