@@ -146,7 +146,7 @@ describe('Redis link', () => {
     const key = await node.keys.issue({ subject: 'key:p', project: 'p', roles: [], chain: null });
     expect(await other.keys.find(key)).toMatchObject({ subject: 'key:p' });
     const limits = new RedisLimitStore(node.link, systemClock);
-    const window = { kind: 'requests', period: 'day', startsAtMs: 0 } as never;
+    const window = { kind: 'requests', name: 'requests/day' } as never;
     const counter = { window, holder: 'p', total: 5, amount: 1, endsAtMs: systemClock.epochMs() + 1_000 } as never;
     expect(await limits.reserve([counter], [])).toMatchObject({ used: [0] });
     limits.close();

@@ -48,9 +48,9 @@ async function recordStatements(work: () => Promise<unknown>): Promise<readonly 
 describeOnEach('queries', (node) => {
   /** Returns the growing tables that a statement reads completely, although an index could exist. */
   async function findScans({ text, parameters }: Statement): Promise<readonly string[]> {
-    const explain = node.engine === 'PostgreSQL' ? 'explain' : 'explain query plan';
+    const explain = node.engine === 'SQLite' ? 'explain query plan' : 'explain';
     const { rows } = await node.database.transact(async (kysely) => {
-      if (node.engine === 'PostgreSQL') await sql`set local enable_seqscan = off`.execute(kysely);
+      if (node.engine !== 'SQLite') await sql`set local enable_seqscan = off`.execute(kysely);
       return kysely.executeQuery<Record<string, unknown>>(CompiledQuery.raw(`${explain} ${text}`, [...parameters]));
     });
     const lines = rows.map((row) => String(row['QUERY PLAN'] ?? row.detail));

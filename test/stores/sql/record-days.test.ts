@@ -45,8 +45,7 @@ describeOnEach('stored days', (node) => {
     open().listCalls({ ...inDays(from, to), outcome: undefined, before: undefined, limit: 1000 });
 
   async function countTables(prefix: string): Promise<number> {
-    const catalog =
-      node.engine === 'PostgreSQL' ? sql`pg_tables where tablename` : sql`sqlite_schema where type = 'table' and name`;
+    const catalog = node.engine === 'SQLite' ? sql`sqlite_schema where type = 'table' and name` : sql`pg_tables where tablename`;
     const { rows } = await node.database.run((kysely) => sql`select 1 from ${catalog} like ${`${prefix}_2%`}`.execute(kysely));
     return rows.length;
   }

@@ -14,14 +14,14 @@ export class SqlNodeStore implements NodeStore {
   }
 
   async put({ node, untilMs, filesDigest, report }: NodeRecord, nowMs: number): Promise<void> {
-    const fields = { until_ms: untilMs, files_digest: filesDigest, report: JSON.stringify(report) };
+    const fields = { until_ms: this.#database.toStoreMs(untilMs), files_digest: filesDigest, report: JSON.stringify(report) };
     await this.#database.run(async (kysely) => {
       await kysely
         .insertInto('nodes')
         .values({ node, ...fields })
         .onConflict((conflict) => conflict.column('node').doUpdateSet(fields))
         .execute();
-      await kysely.deleteFrom('nodes').where('until_ms', '<', nowMs).execute();
+      await kysely.deleteFrom('nodes').where('until_ms', '<', this.#database.toStoreMs(nowMs)).execute();
     });
   }
 
@@ -31,7 +31,7 @@ export class SqlNodeStore implements NodeStore {
 
   async list(nowMs: number): Promise<readonly NodeRecord[]> {
     const rows = await this.#database.run((kysely) =>
-      kysely.selectFrom('nodes').selectAll().where('until_ms', '>=', nowMs).orderBy('node').execute(),
+      kysely.selectFrom('nodes').selectAll().where('until_ms', '>=', this.#database.toStoreMs(nowMs)).orderBy('node').execute(),
     );
     return withoutInvalid(
       rows.map(({ node, until_ms: untilMs, files_digest: filesDigest, report: text }) =>
