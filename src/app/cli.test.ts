@@ -121,6 +121,21 @@ describe('readCommand', () => {
     if (command.name !== 'serve') throw new Error(`expected serve, not ${JSON.stringify(command)}`);
     expect(() => readSettings(command.flags, {})).toThrow('the port must be a whole number from 0 to 65535, not "-1"');
   });
+
+  it('reads the number of workers, and rejects numbers that are not supported', () => {
+    const count = (args: readonly string[], environment = {}): number => {
+      const command = readCommand(args);
+      if (command.name !== 'serve') throw new Error(`expected serve, not ${JSON.stringify(command)}`);
+      return readSettings(command.flags, environment).workers;
+    };
+    expect([count([]), count(['--workers', '3']), count([], { PARLEY_WORKERS: '2' })]).toEqual([1, 3, 2]);
+    expect(count(['--workers', '3'], { PARLEY_WORKERS: '2' })).toBe(3);
+    expect(count(['--workers', 'auto'])).toBeGreaterThanOrEqual(1);
+    for (const text of ['0', '-1', '1.5', '65', '1e1', 'many', ''])
+      expect(() => count(['--workers', text])).toThrow(
+        `--workers or PARLEY_WORKERS must be auto or a whole number from 1 to 64, not "${text}"`,
+      );
+  });
 });
 
 describe('readSettings', () => {

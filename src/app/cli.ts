@@ -37,6 +37,7 @@ export interface ServeFlags {
   readonly host: string | undefined;
   readonly port: string | undefined;
   readonly data: string | undefined;
+  readonly workers?: string | undefined;
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
 }
@@ -79,6 +80,7 @@ Options of serve
   --host HOST                address to listen on                              (127.0.0.1)
   --port PORT                port to listen on, 0 selects a free port          (8080)
   --data DIR                 data folder                                       (./.parley)
+  --workers N|auto           processes that serve, auto starts one per core       (1)
   --tls-cert FILE            certificate chain in PEM, enables HTTPS with --tls-key. Reloaded when it changes
   --tls-key FILE             private key in PEM
 
@@ -102,7 +104,7 @@ Options of import-openapi
 
 Environment
   PARLEY_CONFIG              configuration files, separated by commas
-  PARLEY_HOST, PARLEY_PORT, PARLEY_DATA
+  PARLEY_HOST, PARLEY_PORT, PARLEY_DATA, PARLEY_WORKERS
   PARLEY_DATABASE_URL        postgres://… database for consents, applications, and records (SQLite in --data)
   PARLEY_DATABASE_REPLICA_URL  postgres://… read replica for usage reports and lists of calls   (none)
   PARLEY_DATABASE_POOL       connections to each of them                        (10)
@@ -126,6 +128,7 @@ const serveOptions = {
   host: { type: 'string' },
   port: { type: 'string' },
   data: { type: 'string' },
+  workers: { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -220,8 +223,9 @@ function readServe(args: readonly string[]): Command {
   if (positionals.length > 0)
     return mistake(`"serve" does not accept "${positionals[0]}". Specify a configuration with --config FILE`);
   if (hasHalfOfTls(values)) return mistake(halfOfTls);
-  const { config, host, port, data } = values;
-  return { name: 'serve', flags: { config, host, port, data, tlsCert: values['tls-cert'], tlsKey: values['tls-key'] } };
+  const { config, host, port, data, workers } = values;
+  const tls = { tlsCert: values['tls-cert'], tlsKey: values['tls-key'] };
+  return { name: 'serve', flags: { config, host, port, data, workers, ...tls } };
 }
 
 function readAddin(args: readonly string[]): Command {

@@ -13,8 +13,8 @@ for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => u
 const command = readCommand(process.argv.slice(2));
 switch (command.name) {
   case 'serve': {
-    const { serve } = await import('./serve.ts');
-    await serve(command.flags, process.env);
+    const { serveCommand } = await import('./workers/serve-command.ts');
+    await serveCommand(command.flags, process.env);
     break;
   }
   case 'addin': {

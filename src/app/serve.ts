@@ -1,10 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:https';
 import type { FastifyInstance } from 'fastify';
 import { EmbedderPool, recentVectorBounds } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
+import { parseJson } from '#base/json/json.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
+import { checkConfiguration } from '#configuration/check.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { type ConfigurationWatch, watchConfiguration } from '#configuration/watch.ts';
@@ -15,92 +17,97 @@ import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { FirstStart } from '#services/administration/first-start.ts';
 import { hasAdministrator } from '#services/administration/runtime-entries.ts';
 import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/node-report.ts';
-import { opsRoutes } from '#surfaces/ops/routes.ts';
+import { type OpsDeps, opsRoutes } from '#surfaces/ops/routes.ts';
+import { toPlainMetrics } from '#telemetry/merge-metrics.ts';
 import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
 import { prometheusContentType } from '#telemetry/prometheus-text.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { ServeFlags } from './cli.ts';
 import { firstConfiguration, localKeyName } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { configurationLoaded, type NodeDeps, openNode } from './node/open-node.ts';
 import type { SharedStore } from './node/stores.ts';
 import { type Closable, type CloseStages, Drain, rejectWhileDraining, TrackedConnections } from './process/drain.ts';
+import { createLocalKey, greet, newSecret } from './process/greet.ts';
 import { ignoreEchoes } from './process/ignore-echoes.ts';
-import { listenAt, listenForAddress, readTls, watchTls } from './process/listening.ts';
+import { listenAt, listenForAddress, readTls, toSharedPort, watchTls } from './process/listening.ts';
 import { countEmbeddingThreads, getProcessMemory } from './process/memory-shares.ts';
 import { serveMetrics } from './process/metrics-server.ts';
-import { startSample } from './sample/sample.ts';
+import { startSample, storeDocuments } from './sample/sample.ts';
 import { composeService, type Service } from './service/compose.ts';
 import { apiOperations } from './service/features.ts';
 import { newSecret as newAdminSecret } from './service/new-secret.ts';
-import { readSettings, SettingError } from './settings.ts';
+import { SettingError, type Settings } from './settings.ts';
+import type { WorkerContext } from './workers/worker-context.ts';
 
 const clock = systemClock;
-const program = { version: packageJson.version, uptimeSeconds: () => process.uptime() };
 
-/** Runs a node until a signal stops it. If the node cannot start, prints the reason to stderr and exits with 1. */
-export async function serve(flags: ServeFlags, environment: Environment): Promise<void> {
-  try {
-    await startNode(flags, environment);
-  } catch (error) {
-    if (!(error instanceof SettingError)) throw error;
-    console.error(`parley: ${error.message}`);
-    // Resources that are already open, such as the file watch, would keep the process alive.
-    process.exit(1);
-  }
-}
-
-async function startNode(flags: ServeFlags, environment: Environment): Promise<void> {
+/** Runs a node until a signal stops it. Throws SettingError. `worker` is undefined if this process is the complete node. */
+export async function serve(settings: Settings, environment: Environment, worker?: WorkerContext): Promise<void> {
+  const { host, port } = settings;
   // A SIGHUP that arrives before the node can reload its configuration must not terminate the process.
   let onHangUp = (): void => undefined;
-  process.on('SIGHUP', () => onHangUp());
-  const settings = readSettings(flags, environment);
-  const { host, port } = settings;
+  if (worker === undefined) process.on('SIGHUP', () => onHangUp());
   const http = new LeanClient();
-  const localKey = `parley-${newSecret()}`;
   const isDefault = settings.configurationFiles.length === 0;
-  const sample = isDefault ? await startSample(newSecret()) : undefined;
-  const local = { key: localKey, sample: sample?.server, http };
-  const accepted = await acceptedConfiguration(settings.configurationFiles, environment, local);
-  const node = await openNode(settings, environment, accepted);
+  const sample = isDefault && worker === undefined ? await startSample(newSecret()) : undefined;
+  const local = worker?.local ?? { key: createLocalKey(), sample: sample?.server };
+  const accepted = await acceptedConfiguration(settings.configurationFiles, environment, { ...local, http, worker });
+  const node = await openNode(settings, environment, accepted, worker);
   await sample?.prepare({ files: node.stores.files, clock, log: node.log });
+  if (isDefault && worker?.isFirst) await storeDocuments({ files: node.stores.files, clock, log: node.log });
   const firstStart = createFirstStart(node, isDefault);
   const service = composeNode(node, http, firstStart);
   const reload = await keepConfiguration(node, environment, accepted);
   onHangUp = () => reload.reload();
   const connections = new TrackedConnections(service.app.server);
-  const address = await listenForAddress(() => service.app.listen({ host, port }), service.app.server, settings);
+  const listen = () => service.app.listen({ host, port, ...toSharedPort(worker) });
+  const address = await listenForAddress(listen, service.app.server, settings);
   const sideListeners = await openSideListeners(node, service.app);
   const serving = [http, reload, service.embedder, service.app, ...sideListeners, ...(sample?.server ? [sample.server] : [])];
   const drain = createDrain(node, { ...service, connections }, [serving, ...node.closing]);
-  const onSignal = ignoreEchoes(drain.signalled, environment, clock);
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   node.state.started(() => drain.isDraining);
-  node.log.info('listening', { address, version: packageJson.version, deployments: node.snapshot.current().deployments.size });
+  if (worker === undefined) {
+    const onSignal = ignoreEchoes(drain.signalled, environment, clock);
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  } else {
+    worker.handlers.set('signal', (signal: NodeJS.Signals) => (signal === 'SIGHUP' ? onHangUp() : drain.signalled(signal)));
+    answerWorkers(node, worker);
+  }
+  node.log.info('listening', {
+    address,
+    version: packageJson.version,
+    deployments: node.snapshot.current().deployments.size,
+    ...(worker && { worker: worker.slot }),
+  });
   service.prepareDocuments();
   node.snapshot.onReplaced(service.prepareDocuments);
-  greet(address, isDefault ? localKey : undefined);
+  if (worker === undefined) greet(address, isDefault ? local.key : undefined);
+  else worker.channel.send('ready', address);
   offerFirstStart(node, firstStart, address);
 }
 
-function newSecret(): string {
-  return randomBytes(18).toString('base64url');
+/** Answers requests of the primary process about this worker. */
+function answerWorkers({ entries, state, telemetry }: NodeDeps, { handlers }: WorkerContext): void {
+  handlers.set('configuration.read', () => JSON.stringify(entries.files));
+  handlers.set('health.read', state.listIssues);
+  handlers.set('metrics.read', () => toPlainMetrics(telemetry.readMetrics()));
 }
 
 /** Creates the exchange of a one-time token for the first admin key. The key of the embedded default ends with the process. */
-function createFirstStart({ log }: NodeDeps, isDefault: boolean): FirstStart {
+function createFirstStart({ log, worker }: NodeDeps, isDefault: boolean): FirstStart {
   return new FirstStart({
     hasAdministrator: (configuration) => hasAdministrator(configuration, clock.epochMs(), isDefault ? localKeyName : undefined),
     newId: randomUUID,
     newSecret: newAdminSecret,
+    ...(worker && { token: worker.local.firstStartToken }),
     onExhausted: () => log.warn('the token of the first start ended after too many wrong tries. Restart Parley for a new one'),
   });
 }
 
-/** Logs a one-time token if no administrator exists. */
-function offerFirstStart({ entries, log }: NodeDeps, firstStart: FirstStart, address: string): void {
+/** Logs a one-time token if no administrator exists. All workers accept it, and the first one logs it. */
+function offerFirstStart({ entries, log, worker }: NodeDeps, firstStart: FirstStart, address: string): void {
   const oneTimeToken = firstStart.offer(entries.configuration);
-  if (oneTimeToken === undefined) return;
+  if (oneTimeToken === undefined || worker?.isFirst === false) return;
   log.info(
     'no administrator exists. To create a lasting admin key, send this one-time token to the address. It is valid until it is used or Parley stops',
     { firstStartToken: oneTimeToken, address: `${address}/v1/admin/first-start` },
@@ -108,13 +115,15 @@ function offerFirstStart({ entries, log }: NodeDeps, firstStart: FirstStart, add
 }
 
 function composeNode(
-  { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit, nodes }: NodeDeps,
+  { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit, nodes, worker }: NodeDeps,
   http: HttpClient,
   firstStart: FirstStart,
 ): Service & { embedder: EmbedderPool } {
   const embedder = new EmbedderPool(countEmbeddingThreads(getProcessMemory()), {
     recent: caches.create('recent_vectors', recentVectorBounds),
   });
+  const program = { version: packageJson.version, uptimeSeconds: createUptime(worker) };
+  const listIssues = worker?.listIssues ?? state.listIssues;
   const service: Service = composeService({
     snapshot: snapshot.current,
     loadBalancer,
@@ -136,7 +145,7 @@ function composeNode(
     admin: {
       journal: stores.journal,
       nodes,
-      readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }),
+      readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, listIssues, ...program }),
     },
     reportError: (message, error) => log.error(message, error),
     onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),
@@ -163,36 +172,48 @@ function composeNode(
   });
   opsRoutes(service.app, {
     ...program,
-    listIssues: state.listIssues,
+    listIssues,
     listObstacles: state.listObstacles,
-    metrics: settings.metricsPort === undefined ? createMetricsSource(telemetry) : undefined,
+    metrics: settings.metricsPort === undefined ? createMetricsSource(telemetry, worker) : undefined,
     operations: apiOperations(snapshot.current().configuration),
   });
   return { ...service, embedder };
 }
 
-function createMetricsSource(telemetry: NodeTelemetry): { contentType: string; read: () => string } {
-  return { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
+function createUptime(worker: WorkerContext | undefined): () => number {
+  return worker === undefined ? () => process.uptime() : () => (clock.epochMs() - worker.startedAtMs) / 1000;
+}
+
+interface MetricsSource {
+  readonly contentType: string;
+  readonly read: () => string | Promise<string>;
+}
+
+function createMetricsSource(telemetry: NodeTelemetry, worker: WorkerContext | undefined): MetricsSource {
+  const readAll = async (): Promise<string> => telemetry.toPrometheus(await worker?.readMetrics());
+  return { contentType: prometheusContentType, read: worker === undefined ? () => telemetry.toPrometheus() : readAll };
 }
 
 /** Reloads changed configuration files for as long as the node runs. */
 function keepConfiguration(
-  { settings, log, entries, shareFiles, state, recordAudit }: NodeDeps,
+  { settings, log, entries, shareFiles, state, recordAudit, worker }: NodeDeps,
   environment: Environment,
   accepted: ValidConfiguration,
 ): Promise<ConfigurationWatch> {
   const { configurationFiles: files } = settings;
+  // Each worker reads the files. One of them records it.
+  const isRecorder = worker === undefined || worker.slot === 1;
   return watchConfiguration(files, () => loadConfiguration(files, environment, { isRunning: true }), {
     readBefore: files.length > 0 ? accepted.configuration : undefined,
     onLoaded(loaded) {
       entries.replaceFiles(loaded);
-      recordAudit(configurationLoaded);
+      if (isRecorder) recordAudit(configurationLoaded);
       shareFiles(loaded);
-      log.info('configuration reloaded', { files: files.join(', ') });
+      log.info('configuration reloaded', { files: files.join(', '), ...(worker && { worker: worker.slot }) });
     },
     onRejected(errors, cause) {
       state.configurationRefused(errors);
-      recordAudit({ action: 'configuration.refused', subject: undefined, object: errors[0]?.path });
+      if (isRecorder) recordAudit({ action: 'configuration.refused', subject: undefined, object: errors[0]?.path });
       for (const error of errors)
         log.error(`configuration rejected, the previous one stays in effect: ${formatConfigurationError(error)}`, cause);
     },
@@ -200,12 +221,12 @@ function keepConfiguration(
 }
 
 /** Opens the certificate watch and the metrics port, if they are configured. */
-async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: FastifyInstance): Promise<Closable[]> {
+async function openSideListeners({ settings, log, telemetry, worker }: NodeDeps, app: FastifyInstance): Promise<Closable[]> {
   const { host, metricsPort, tls } = settings;
   const opened: Closable[] = [];
   if (tls !== undefined) opened.push(await watchTls(tls, app.server as unknown as Server, log));
   if (metricsPort !== undefined) {
-    const options = { host, port: metricsPort, ...createMetricsSource(telemetry) };
+    const options = { host, port: metricsPort, ...toSharedPort(worker), ...createMetricsSource(telemetry, worker) };
     opened.push(await listenAt(() => serveMetrics(options), { ...options, setting: 'PARLEY_METRICS_PORT' }));
   }
   return opened;
@@ -227,19 +248,15 @@ function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connecti
 async function acceptedConfiguration(
   files: readonly string[],
   environment: Environment,
-  local: Parameters<typeof firstConfiguration>[2],
+  { worker, ...local }: Parameters<typeof firstConfiguration>[2] & { readonly worker: WorkerContext | undefined },
 ): Promise<ValidConfiguration> {
-  const loaded = await firstConfiguration(files, environment, local);
+  const inForce = worker?.configuration === undefined ? undefined : checkConfiguration(parseJson(worker.configuration));
+  const loaded = files.length === 0 && inForce !== undefined ? inForce : await firstConfiguration(files, environment, local);
+  // A worker that replaces another one uses the configuration in force, and then reports the errors of the changed files.
+  if ('errors' in loaded && inForce !== undefined && !('errors' in inForce)) return inForce;
   if ('errors' in loaded)
     throw new SettingError(`the configuration is invalid\n${loaded.errors.map(formatConfigurationError).join('\n')}`);
   return loaded;
-}
-
-/** Prints the start message for the user. */
-function greet(address: string, localKey: string | undefined): void {
-  console.log(`Parley listens on ${address}, API reference: ${address}/docs`);
-  if (localKey !== undefined)
-    console.log(`No configuration found. Serving the demo. Page (key valid until restart): ${address}/#key=${localKey}`);
 }
 
 /**
@@ -259,7 +276,7 @@ export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry,
   });
 }
 
-interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadBalancer' | 'state'> {
+interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadBalancer' | 'state'>, Pick<OpsDeps, 'listIssues'> {
   readonly clock: Clock;
   /** Version of Parley. */
   readonly version: string;
@@ -270,10 +287,10 @@ interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadB
  * Returns a function that reports the state of the node to administrators. The report contains no secrets and no folders that the
  * configuration does not name.
  */
-function createReadNode(parts: NodeReportDeps): () => NodeReport {
-  const { settings, snapshot, state, clock, version, uptimeSeconds } = parts;
-  return () => {
-    const reasons = state.listIssues();
+function createReadNode(parts: NodeReportDeps): () => Promise<NodeReport> {
+  const { settings, snapshot, state, clock, version, uptimeSeconds, listIssues } = parts;
+  return async () => {
+    const reasons = await listIssues();
     const now = clock.epochMs();
     return {
       node: { version, runtime: process.version, startedAt: Math.round(now - uptimeSeconds() * 1000), now },

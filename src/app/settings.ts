@@ -1,9 +1,11 @@
+import { availableParallelism } from 'node:os';
 import { toSecrets } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { type S3Address, toS3Address } from '#stores/files/s3-address.ts';
 import { parseRedisAddress, RedisAddressError } from '#stores/redis/redis-address.ts';
 import { type LogLevel, logLevels, toLogLevel } from '#telemetry/log.ts';
 import type { ServeFlags } from './cli.ts';
+import { getProcessMemory } from './process/memory-shares.ts';
 
 /** Settings of a node, from the command line and the environment. */
 export interface Settings {
@@ -12,6 +14,8 @@ export interface Settings {
   readonly host: string;
   readonly port: number;
   readonly dataFolder: string;
+  /** Number of processes that serve. With 1, the process that starts serves. */
+  readonly workers: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly shared: SharedAddresses;
   /** `PARLEY_SECRET`: secrets for encryption at rest and signing, newest first. If empty, the node uses a secret of its own. */
@@ -52,6 +56,7 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
     host: flags.host ?? environment.PARLEY_HOST ?? '127.0.0.1',
     port,
     dataFolder: readDataFolder(flags.data, environment),
+    workers: toWorkerCount(flags.workers ?? environment.PARLEY_WORKERS ?? '1'),
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
     shared: toSharedAddresses(environment),
     secrets: toSecrets(environment.PARLEY_SECRET ?? ''),
@@ -65,6 +70,21 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
 /** Returns the data folder. A flag overrides the environment. */
 export function readDataFolder(flag: string | undefined, environment: Environment): string {
   return flag ?? environment.PARLEY_DATA ?? './.parley';
+}
+
+const maxWorkers = 64;
+/** Memory in bytes that `auto` requires for each worker. */
+const memoryPerWorker = 256 * 1024 ** 2;
+
+/** Returns the number of workers. `auto` is one per core, fewer in a small container. */
+function toWorkerCount(text: string): number {
+  if (text === 'auto') {
+    const byMemory = Math.floor(getProcessMemory() / memoryPerWorker);
+    return Math.max(1, Math.min(availableParallelism(), byMemory, maxWorkers));
+  }
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= maxWorkers) return count;
+  throw new SettingError(`--workers or PARLEY_WORKERS must be auto or a whole number from 1 to ${maxWorkers}, not "${text}"`);
 }
 
 function toMetricsPort(text: string | undefined, port: number): number | undefined {

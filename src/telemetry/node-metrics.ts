@@ -27,7 +27,7 @@ interface NodeMetricsDeps {
 
 /** Returns every metric of the node. Metrics without a series are left out. */
 export function readMetrics({ caches, live, readProcess, series }: NodeMetricsDeps): Metric[] {
-  const metrics = [...readSeries(series), ...readLive(live), ...readNode(readProcess()), readCaches(caches)];
+  const metrics = [...readSeries(series), ...readLive(live), ...readProcessMetrics(readProcess()), readCaches(caches)];
   return metrics.filter((metric) => (metric.kind === 'histogram' ? metric.series : metric.readings).length > 0);
 }
 
@@ -86,7 +86,8 @@ function readLive({ configurationFaults, upstreams, queues }: LiveState): Metric
   ];
 }
 
-function readNode(node: ProcessReadings): Metric[] {
+/** Returns the metrics of this process. */
+export function readProcessMetrics(node: ProcessReadings): Metric[] {
   const gauge = (instrument: Instrument, value: number): Metric => toGauge(instrument, [plain(value)]);
   const cpu = [
     { value: node.cpuUserSeconds, attributes: { 'cpu.mode': 'user' } },

@@ -27,6 +27,8 @@ export interface TelemetryOptions {
   readonly listeners: readonly CallListener[];
   /** Key of the pseudonyms. With the same secret, a user has the same pseudonym on all nodes and after every restart. */
   readonly secret: string;
+  /** Identifies the node in `/metrics` and to the collector. Random by default. */
+  readonly instanceId?: string;
 }
 
 /** Metrics, traces, and call log of a node. */
@@ -38,8 +40,10 @@ export interface NodeTelemetry extends Telemetry {
   configure(deployments: Iterable<Deployment>, maxSpendSeries?: number): void;
   /** Counts a request that is not a call. `route` is a route pattern. */
   httpRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
+  /** Returns the current metrics of this process. */
+  readMetrics(): readonly Metric[];
   /** Returns the response body of `/metrics`. */
-  toPrometheus(): string;
+  toPrometheus(metrics?: readonly Metric[]): string;
   /** Sends the remaining data to the collector, which takes at most a second. */
   close(): Promise<void>;
 }
@@ -48,9 +52,9 @@ const closeMs = 1_000;
 const pseudonymLength = 12;
 
 export async function openTelemetry(options: TelemetryOptions): Promise<NodeTelemetry> {
-  const { caches, clock, env, live, log, version } = options;
+  const { caches, clock, env, instanceId = randomUUID(), live, log, version } = options;
   const settings = readOtlpSettings(env);
-  const resource = toResource(env, { version, instanceId: randomUUID() });
+  const resource = toResource(env, { version, instanceId });
   const series = new SeriesStore();
   const watch = watchProcess();
   const readAll = (): Metric[] => readMetrics({ series, live, readProcess: watch.read, caches });
@@ -68,7 +72,8 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
       series.spend.maxSeries = maxSpendSeries;
     },
     httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
-    toPrometheus: () => prometheus.write(resource, readAll()),
+    readMetrics: readAll,
+    toPrometheus: (metrics = readAll()) => prometheus.write(resource, metrics),
     async close() {
       watch.stop();
       await Promise.race([exporting?.close(), new Promise((resolve) => setTimeout(resolve, closeMs).unref())]);

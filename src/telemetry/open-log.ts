@@ -69,6 +69,12 @@ export class LineBuffer {
     else if (this.#timer === undefined) this.#timer = setTimeout(() => this.#send(), maxWaitMs).unref();
   }
 
+  /** Writes complete lines without further delay. */
+  writeNow(lines: string): void {
+    this.#pending += lines;
+    this.#send();
+  }
+
   /** Resolves after everything is written or after writing failed. */
   close(): Promise<void> {
     this.#send();

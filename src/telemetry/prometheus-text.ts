@@ -1,5 +1,5 @@
 import type { Metric } from './metric.ts';
-import type { DataPoint, Histogram, Labels } from './series.ts';
+import type { DataPoint, HistogramPoint, Labels } from './series.ts';
 
 /** Content type of `/metrics`. */
 export const prometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -36,7 +36,7 @@ export class PrometheusText {
     return text;
   }
 
-  #histograms(name: string, series: readonly Histogram[]): string {
+  #histograms(name: string, series: readonly HistogramPoint[]): string {
     let text = '';
     for (const { attributes, boundaries, count, counts, sum } of series) {
       const labels = this.#labelText(attributes);

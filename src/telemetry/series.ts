@@ -12,11 +12,20 @@ export interface DataPoint {
   readonly attributes: Labels;
 }
 
-/** A series of an explicit-bucket histogram as OpenTelemetry defines it. Recording allocates nothing. */
-export class Histogram {
+/** State of one series of a histogram. */
+export interface HistogramPoint {
   readonly attributes: Labels;
   readonly boundaries: readonly number[];
   /** Number of values per bucket. The last bucket has no upper bound, so there is one more than boundaries. */
+  readonly counts: ArrayLike<number> & Iterable<number>;
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** A series of an explicit-bucket histogram as OpenTelemetry defines it. Recording allocates nothing. */
+export class Histogram implements HistogramPoint {
+  readonly attributes: Labels;
+  readonly boundaries: readonly number[];
   readonly counts: Float64Array;
   count = 0;
   sum = 0;

@@ -24,7 +24,7 @@ export interface OpenedBlobs {
 }
 
 /** Opens the location from the settings. Throws SettingError. */
-export async function openBlobs({ shared, dataFolder }: Settings): Promise<OpenedBlobs> {
+export async function openBlobs({ shared, dataFolder, workers }: Settings): Promise<OpenedBlobs> {
   if (shared.files !== undefined) {
     // The S3 client is loaded only if it is used, because it costs 150 ms and 47 MB.
     const { S3BlobStore } = await import('#stores/files/s3-blob-store.ts');
@@ -33,7 +33,7 @@ export async function openBlobs({ shared, dataFolder }: Settings): Promise<Opene
   }
   const location = join(resolve(dataFolder), 'files');
   try {
-    const blobs = await DiskBlobStore.open(location, { isShared: shared.databaseUrl !== undefined });
+    const blobs = await DiskBlobStore.open(location, { isShared: shared.databaseUrl !== undefined || workers > 1 });
     return { blobs, isShared: false, location, close: () => undefined };
   } catch (error) {
     throw new SettingError(`cannot store files in ${dataFolder}: ${getReason(error)}`);
@@ -71,7 +71,9 @@ export function openContents({ blobs, isShared, location }: OpenedBlobs, records
   const isPlace = async (): Promise<boolean> => (await placed?.locate({ claims: true })) !== 'elsewhere';
   const sweeper = openSweeper({ store: blobs, index, leases, isShared, isPlace }, tools);
   // A local folder next to a shared database may contain contents of files that this index does not know, so it is not swept.
-  if (isShared || !records.isShared) void reached.then(() => sweeper.run());
+  // One worker sweeps for the node.
+  const mustSweep = (isShared || !records.isShared) && (tools.worker === undefined || tools.worker.slot === 1);
+  if (mustSweep) void reached.then(() => sweeper.run());
   if (placed !== undefined)
     reached.then(() => placed.locate({ claims: false })).catch((error) => tools.reportError(notLooked, error));
   return { blobs: placed ?? blobs, areElsewhere: () => placed?.isElsewhere === true, stop: () => sweeper.stop() };

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { Caches } from '#base/cache/bounded-cache.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -18,9 +17,6 @@ it('reports a database without free space in the log and in health until writes 
   await using folder = await openFolder();
   const messages: string[] = [];
   const opened = await openDatabase(readSettings({ ...noFlags, data: folder.path }, {}), {
-    clock: systemClock,
-    caches: new Caches(),
-    newKey: () => '',
     note: (message) => messages.push(message),
     reportError: (message, thrown) => messages.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
   });

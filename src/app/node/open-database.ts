@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Secret } from '#base/secrets/secret.ts';
 import { StoreError } from '#domain/store-error.ts';
-import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
+import type { AcquireWriteLock, OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { NewerDatabaseError } from '#stores/sql/migrate.ts';
 import { SettingError, type Settings } from '../settings.ts';
@@ -18,17 +18,22 @@ interface NodeDatabase extends OpenDatabase {
   readonly isWritable: () => boolean;
 }
 
+export interface DatabaseDeps extends Pick<StoreDeps, 'note' | 'reportError'> {
+  /** Lock for writes to the database in the data folder, if several processes use it. */
+  readonly acquireWriteLock?: AcquireWriteLock | undefined;
+}
+
 /**
  * Opens the database from the settings. A shared database may be unreachable, and the node then tries to connect again. Throws
  * SettingError.
  */
-export async function openDatabase(settings: Settings, tools: StoreDeps): Promise<NodeDatabase> {
+export async function openDatabase(settings: Settings, tools: DatabaseDeps): Promise<NodeDatabase> {
   const { dataFolder, shared } = settings;
   try {
     if (shared.databaseUrl !== undefined) return await openShared(shared.databaseUrl, settings, tools);
     const opened = await openSqlite(
       join(dataFolder, 'parley.db'),
-      {},
+      { acquireWriteLock: tools.acquireWriteLock },
       {
         onOutage: (error) =>
           tools.reportError('the database in the data folder rejects writes, trying again every second', error),
@@ -46,7 +51,7 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
 }
 
 /** The PostgreSQL client is loaded only if it is used. */
-async function openShared(url: Secret, { shared }: Settings, tools: StoreDeps): Promise<NodeDatabase> {
+async function openShared(url: Secret, { shared }: Settings, tools: DatabaseDeps): Promise<NodeDatabase> {
   const { openMonitoredPostgres } = await import('#stores/sql/engine/postgres.ts');
   let wasReached = false;
   const attended = await openMonitoredPostgres(url, {

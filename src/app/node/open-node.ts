@@ -19,7 +19,9 @@ import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts'
 import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { CloseStages } from '../process/drain.ts';
+import { createAnnounce, onAnnounced } from '../service/announce.ts';
 import { type Settings, secretsIn } from '../settings.ts';
+import type { WorkerContext } from '../workers/worker-context.ts';
 import { NodeState } from './node-state.ts';
 import { openStores, type Stores } from './open-stores.ts';
 
@@ -48,19 +50,27 @@ export interface NodeDeps {
   readonly shareFiles: (accepted: ValidConfiguration) => void;
   /** Resources to close after the service has stopped: pending records, stores, and the log. */
   readonly closing: CloseStages;
+  /** Undefined if this process is the complete node. */
+  readonly worker: WorkerContext | undefined;
 }
 
 /** Opens the dependencies of a node. Throws SettingError. */
-export async function openNode(settings: Settings, environment: Environment, accepted: ValidConfiguration): Promise<NodeDeps> {
+export async function openNode(
+  settings: Settings,
+  environment: Environment,
+  accepted: ValidConfiguration,
+  worker: WorkerContext | undefined,
+): Promise<NodeDeps> {
+  const isFirst = worker === undefined || worker.isFirst;
   const snapshot = new LiveConfig(accepted.configuration);
-  const loadBalancer = new LoadBalancer();
+  const loadBalancer = new LoadBalancer(worker && { slot: worker.slot, count: settings.workers });
   const caches = new Caches();
   const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock });
   const { log, lines } = openLog(settings.logLevel, () => [...snapshot.secrets(), ...secretsIn(settings)]);
   const reportError = (message: string, error: unknown): void => log.error(message, error);
   const note = (message: string): void => log.info(message);
-  for (const warning of listWarnings(settings)) log.warn(warning);
-  const stores = await openStores(settings, { clock, caches, note, reportError });
+  if (isFirst) for (const warning of listWarnings(settings)) log.warn(warning);
+  const stores = await openStores(settings, { clock, caches, note, reportError, worker });
   const {
     listener,
     recordAudit,
@@ -83,17 +93,20 @@ export async function openNode(settings: Settings, environment: Environment, acc
     live: { upstreams: () => state.upstreams(), queues: state.queues, configurationFaults: () => state.configurationFaults },
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
+    ...(worker && { instanceId: worker.instanceId }),
   });
-  const put = createPut({ snapshot, state, telemetry, log });
+  const put = createPut({ snapshot, state, telemetry, log, worker });
   put(accepted);
-  recordAudit(configurationLoaded);
-  const nodes = openRegistry(stores, state, reportError);
+  if (isFirst) recordAudit(configurationLoaded);
+  const nodes = openRegistry({ stores, state, reportError, worker });
   const fileLayer = openFileLayer({ settings, stores, nodes, accepted, log, recordAudit, reportError });
   const entries = new RuntimeEntries({
     ...stores.entries,
     ...{ files: accepted, fileLayer, check: checkConfiguration, activate: put, clock, newId: randomUUID, reportError },
+    announce: createAnnounce(stores.broadcast, 'entries'),
   });
   await entries.start();
+  onAnnounced(stores.broadcast, 'entries', () => entries.refresh());
   sharePauses({ stores, loadBalancer });
   const maintenance = new RecordMaintenance({ records: stores.journal, snapshot: snapshot.current, clock, reportError });
   const share = (): Promise<void> =>
@@ -120,6 +133,7 @@ export async function openNode(settings: Settings, environment: Environment, acc
     nodes,
     shareFiles,
     closing,
+    worker,
   };
 }
 
@@ -133,9 +147,9 @@ function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
     yield 'PARLEY_REDIS_URL is set but PARLEY_FILES_URL is not: nodes do not share the contents of stored files';
 }
 
-type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log'>;
+type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'worker'>;
 
-function createPut({ snapshot, state, telemetry, log }: PutDeps): (accepted: ValidConfiguration) => void {
+function createPut({ snapshot, state, telemetry, log, worker }: PutDeps): (accepted: ValidConfiguration) => void {
   let reported: ReadonlySet<string> = new Set();
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
@@ -146,7 +160,8 @@ function createPut({ snapshot, state, telemetry, log }: PutDeps): (accepted: Val
     state.configurationAccepted(warnings);
     // Each change at run time checks everything again, so only new warnings are logged.
     const texts = new Set(warnings.map(formatConfigurationError));
-    for (const text of texts) if (!reported.has(text)) log.warn(`configuration: ${text}`);
+    if (worker === undefined || worker.slot === 1)
+      for (const text of texts) if (!reported.has(text)) log.warn(`configuration: ${text}`);
     reported = texts;
   };
 }
@@ -166,21 +181,25 @@ function sharePauses({ stores, loadBalancer }: Pick<NodeDeps, 'stores' | 'loadBa
   });
 }
 
-/** Registers this node, whose record shows its state to administrators on every node. */
-function openRegistry(stores: Stores, state: NodeState, reportError: NodeRegistryDeps['reportError']): NodeRegistry {
+interface RegistryParts extends Pick<NodeDeps, 'stores' | 'state' | 'worker'> {
+  readonly reportError: NodeRegistryDeps['reportError'];
+}
+
+/** Registers this node, or this worker of it. The record shows its state to administrators on every node. */
+function openRegistry({ stores, state, reportError, worker }: RegistryParts): NodeRegistry {
   const startedAt = clock.epochMs();
   const host = hostname();
   return new NodeRegistry({
     store: stores.nodes,
     node: randomUUID(),
     clock,
-    report: () => ({ version: packageJson.version, host, startedAt, ...state.toHealth() }),
+    report: () => ({ version: packageJson.version, host, ...(worker && { worker: worker.slot }), startedAt, ...state.toHealth() }),
     reportError,
   });
 }
 
 interface FileLayerParts extends Pick<NodeDeps, 'stores' | 'nodes' | 'log' | 'recordAudit'> {
-  readonly settings: Pick<Settings, 'configurationFiles'>;
+  readonly settings: Pick<Settings, 'configurationFiles' | 'shared'>;
   readonly accepted: ValidConfiguration;
   readonly reportError: NodeRegistryDeps['reportError'];
 }
@@ -195,8 +214,9 @@ function openFileLayer({
   recordAudit,
   reportError,
 }: FileLayerParts): FileLayer | undefined {
-  const { store, isShared } = stores.entries;
-  if (!isShared || settings.configurationFiles.length === 0) return undefined;
+  const { store } = stores.entries;
+  // Workers of one node read the same files.
+  if (settings.shared.databaseUrl === undefined || settings.configurationFiles.length === 0) return undefined;
   return new FileLayer({
     own: accepted,
     check: checkConfiguration,

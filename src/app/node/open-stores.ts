@@ -28,7 +28,7 @@ import type { Settings } from '../settings.ts';
 import { openBlobs, openContents } from './open-contents.ts';
 import { openDataFolder, openOwnSecret } from './open-data-folder.ts';
 import { openDatabase, openReplica } from './open-database.ts';
-import type { Closeable, DurableStores, PassingStores, SharedStore, StoreDeps } from './stores.ts';
+import { type Closeable, type DurableStores, type PassingStores, type SharedStore, type StoreDeps, thisNode } from './stores.ts';
 
 /** Stores of a node. */
 export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
@@ -37,6 +37,7 @@ export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStore
 }
 
 const keyBytes = 32;
+
 /**
  * Maximum number of concurrent uploads. Each uses up to 10 MiB of memory, and disk space before its size is known. One bucket
  * gets a part of them (`defaultFileLimits`).
@@ -49,7 +50,8 @@ export async function openStores(
   baseDeps: Omit<StoreDeps, 'newKey'>,
 ): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
   const tools = { ...baseDeps, newKey: () => randomBytes(keyBytes).toString('base64url') };
-  const lock = await openDataFolder(settings);
+  // The primary process has the lock for its workers.
+  const lock = tools.worker === undefined ? await openDataFolder(settings) : undefined;
   try {
     const stores = await openAll(settings, tools);
     return { ...stores, close: () => stores.close().finally(() => lock?.release()) };
@@ -91,7 +93,16 @@ interface CounterSource {
 }
 
 async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Closeable<DurableStores & CounterSource>> {
-  const { database, reached, shared, isWritable, close: closeDatabase } = await openDatabase(settings, tools);
+  const {
+    database,
+    reached,
+    shared,
+    isWritable,
+    close: closeDatabase,
+  } = await openDatabase(settings, {
+    ...tools,
+    acquireWriteLock: tools.worker?.acquireWriteLock,
+  });
   const opened = await openBlobs(settings).catch(async (error) => {
     await closeDatabase();
     throw error;
@@ -106,7 +117,10 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   const contents = openContents(opened, records, tools);
   const recordInvalid = (kind: string, id: string, error: unknown): void =>
     tools.reportError(`the stored ${kind} ${id} is invalid, so it is not used`, error);
-  const owner = shared.length === 0 ? 'this node' : randomUUID();
+  const { worker } = tools;
+  const localOwner = worker === undefined || worker.slot === 1 ? thisNode : `${thisNode}, worker ${worker.slot}`;
+  const owner = shared.length === 0 ? localOwner : randomUUID();
+  const isShared = shared.length > 0 || worker !== undefined;
   return {
     counters: new SqlLimitCounters(database, owner),
     reached,
@@ -117,12 +131,12 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     responses: {
       responses,
       conversations: new SqlConversationStore(database, seal),
-      isShared: shared.length > 0,
+      isShared,
     },
     evaluations: {
       store: new SqlEvaluationStore(database, seal, recordInvalid),
       leases: responses.runs,
-      isShared: shared.length > 0,
+      isShared,
     },
     chats: new SqlChatStore(
       database,
@@ -134,9 +148,9 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       store: new SqlKeyStore(database, recordInvalid),
       blockedUsers: new SqlBlockedUserStore(database),
       scim: new SqlScimStore(database, seal, recordInvalid),
-      isShared: shared.length > 0,
+      isShared,
     },
-    entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared: shared.length > 0 },
+    entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared },
     journal:
       replica === undefined
         ? new SqlJournal(database, tools.clock.epochMs)
@@ -197,6 +211,10 @@ async function openPassing(
   if (shared.redisUrl !== undefined) {
     const { openRedisStores } = await import('./open-redis-stores.ts');
     return openRedisStores(shared.redisUrl, tools);
+  }
+  if (tools.worker !== undefined) {
+    const { openWorkerStores } = await import('../workers/open-worker-stores.ts');
+    return openWorkerStores(tools.worker, tools);
   }
   const perRequestKeys = new MemoryPerRequestKeys(tools.newKey);
   const limits = new ArchivedLimitStore({ archive: counters, ...tools });

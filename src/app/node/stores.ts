@@ -19,6 +19,10 @@ import type { ResponseStore, RunStore } from '#domain/responses/response-store.t
 import type { ScimStore } from '#domain/scim/scim-store.ts';
 import type { Journal, RecordUpkeep } from '#domain/usage/journal.ts';
 import type { PassageStore } from '../service/document-tools.ts';
+import type { WorkerContext } from '../workers/worker-context.ts';
+
+/** Owner of limit counters and leases in a database that no other node uses. */
+export const thisNode = 'this node';
 
 /** Stores that survive restarts: a database and files. */
 export interface DurableStores {
@@ -94,6 +98,8 @@ export interface SharedStore {
 }
 
 export interface StoreDeps {
+  /** Undefined if this process is not one of several workers. */
+  readonly worker?: WorkerContext | undefined;
   readonly clock: Clock;
   readonly caches: Caches;
   /** Returns a new per-request key. */

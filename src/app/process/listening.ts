@@ -8,6 +8,14 @@ import { SettingError, type Settings } from '../settings.ts';
 /** Address to listen on. */
 type ListenSettings = Pick<Settings, 'host' | 'port' | 'tls'>;
 
+/**
+ * Returns the option of `listen` for a port that all workers share. The kernel distributes connections evenly over them, and the
+ * primary process has no part in it. Elsewhere than on Linux, node:cluster distributes connections.
+ */
+export function toSharedPort(worker: object | undefined): { readonly reusePort?: true } {
+  return worker !== undefined && process.platform === 'linux' ? { reusePort: true } : {};
+}
+
 /** Runs `listen` and returns the URL of the server. Throws SettingError if the port is not available. */
 export async function listenForAddress(
   listen: () => Promise<unknown>,

@@ -5,10 +5,17 @@ const vectorShare = 1 / 16;
 const minVectorBytes = 16 * mebibyte;
 const maxVectorBytes = 256 * mebibyte;
 
-/** Returns the memory in bytes that this process may use: the limit of its container, or else the memory of the machine. */
+/** Environment variable with the number of workers, which share the memory. The primary process sets it. */
+export const workerCountVariable = 'PARLEY_WORKER_COUNT';
+
+/**
+ * Returns the memory in bytes that this process may use: the limit of its container, or else the memory of the machine. A worker
+ * may use its part.
+ */
 export function getProcessMemory(): number {
   const limit = process.constrainedMemory();
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.floor(memory / Number(process.env[workerCountVariable] ?? 1));
 }
 
 /** Returns the bytes for vectors of documents. In a small container, searches are slower instead of exhausting the memory. */

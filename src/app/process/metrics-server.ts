@@ -6,8 +6,9 @@ export interface MetricsServerOptions {
   readonly host: string;
   /** Port to listen on. 0 selects a free port. */
   readonly port: number;
+  readonly reusePort?: boolean;
   readonly contentType: string;
-  readonly read: () => string;
+  readonly read: () => string | Promise<string>;
 }
 
 export interface MetricsServer {
@@ -16,15 +17,16 @@ export interface MetricsServer {
 }
 
 /** Serves only `/metrics`, for `PARLEY_METRICS_PORT`. Rejects if the port is not available. */
-export function serveMetrics({ contentType, host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
-  const server = createServer((request, response) => {
+export function serveMetrics({ contentType, host, port, read, reusePort = false }: MetricsServerOptions): Promise<MetricsServer> {
+  const server = createServer(async (request, response) => {
     const isMetricsRequest = getPath(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
     if (!isMetricsRequest) return response.writeHead(404).end();
-    response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(read());
+    const text = await read();
+    response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(text);
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort }, () => {
       resolve({
         port: (server.address() as AddressInfo).port,
         close() {

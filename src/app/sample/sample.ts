@@ -33,7 +33,8 @@ export async function startSample(secret: string, host?: string): Promise<Sample
   }
 }
 
-async function storeDocuments({ files, clock, log }: SampleDeps): Promise<void> {
+/** Stores the documents. Logs errors. */
+export async function storeDocuments({ files, clock, log }: SampleDeps): Promise<void> {
   await storeSampleDocuments({ ...files, clock, newId: randomUUID }).catch((error: unknown) =>
     log.error('cannot store the documents of the sample app', error),
   );

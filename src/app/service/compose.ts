@@ -41,6 +41,7 @@ import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { requireHttps } from '#surfaces/http/strict-transport.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { scimErrorDialect, scimPrefix } from '#surfaces/scim/scim-error.ts';
+import { createAnnounce, onAnnounced } from './announce.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
 import type { Core } from './feature.ts';
 import { apiOperations, features } from './features.ts';
@@ -205,11 +206,12 @@ function composeIdentify(
 /** Creates the keys of users. Calls in progress end when their key is no longer valid. */
 function composeUserKeys(
   app: FastifyInstance,
-  { keys, snapshot, clock, reportError }: CompleteServiceDeps,
+  { keys, snapshot, clock, reportError, broadcast }: CompleteServiceDeps,
   inFlightCalls: InFlightCalls,
 ): UserKeys | undefined {
   if (keys === undefined) return undefined;
-  const userKeys = new UserKeys({ ...keys, snapshot, clock, reportError });
+  const userKeys = new UserKeys({ ...keys, snapshot, clock, reportError, announce: createAnnounce(broadcast, 'user-keys') });
+  onAnnounced(broadcast, 'user-keys', () => userKeys.refresh());
   userKeys.onChange(() => inFlightCalls.abortMatching((caller) => userKeys.hasEnded(caller), keyEnded()));
   app.addHook('onClose', () => userKeys.close());
   return userKeys;
@@ -218,20 +220,31 @@ function composeUserKeys(
 /** Creates the list of users that administrators blocked. Their calls in progress end. */
 function composeBlockedUsers(
   app: FastifyInstance,
-  { keys, reportError }: CompleteServiceDeps,
+  { keys, reportError, broadcast }: CompleteServiceDeps,
   inFlightCalls: InFlightCalls,
 ): BlockedUsers | undefined {
   if (keys === undefined) return undefined;
-  const blockedUsers = new BlockedUsers({ store: keys.blockedUsers, isShared: keys.isShared, reportError });
+  const blockedUsers = new BlockedUsers({
+    ...{ store: keys.blockedUsers, isShared: keys.isShared, reportError },
+    announce: createAnnounce(broadcast, 'blocked-users'),
+  });
+  onAnnounced(broadcast, 'blocked-users', () => blockedUsers.refresh());
   blockedUsers.onChange(() => inFlightCalls.abortMatching((caller) => blockedUsers.has(caller), userBlocked()));
   app.addHook('onClose', async () => blockedUsers.close());
   return blockedUsers;
 }
 
 /** Creates the roles of users that an identity provider provisions. */
-function composeGroupRoles(app: FastifyInstance, { keys, snapshot, reportError }: CompleteServiceDeps): GroupRoles | undefined {
+function composeGroupRoles(
+  app: FastifyInstance,
+  { keys, snapshot, reportError, broadcast }: CompleteServiceDeps,
+): GroupRoles | undefined {
   if (keys?.scim === undefined) return undefined;
-  const groupRoles = new GroupRoles({ store: keys.scim, isShared: keys.isShared, snapshot, reportError });
+  const groupRoles = new GroupRoles({
+    ...{ store: keys.scim, isShared: keys.isShared, snapshot, reportError },
+    announce: createAnnounce(broadcast, 'group-roles'),
+  });
+  onAnnounced(broadcast, 'group-roles', () => groupRoles.refresh());
   app.addHook('onClose', async () => groupRoles.close());
   return groupRoles;
 }

@@ -45,13 +45,16 @@ export class Recurring {
  */
 export class FreshRead {
   readonly #read: () => Promise<void>;
+  readonly #announce: (() => Promise<void>) | undefined;
   #current: Promise<void> = Promise.resolve();
   /** The read that starts after the current one. The current read may have missed a write. */
   #next: Promise<void> | undefined;
   isBehind = false;
 
-  constructor(read: () => Promise<void>) {
+  /** `announce` is called after each write, for readers in other processes. It must not reject. */
+  constructor(read: () => Promise<void>, announce?: () => Promise<void>) {
     this.#read = read;
+    this.#announce = announce;
   }
 
   run(): Promise<void> {
@@ -75,6 +78,7 @@ export class FreshRead {
       return await write();
     } finally {
       await this.run().catch(() => undefined);
+      await this.#announce?.();
     }
   }
 

@@ -264,3 +264,18 @@ describe('affinity', () => {
     expect(loadBalancer.retryAfterSeconds([only], 0)).toBe(60);
   });
 });
+
+describe('LoadBalancer of a worker', () => {
+  it('has its part of maxParallel, and at least one call', () => {
+    const bounds = (maxParallel: number) =>
+      [1, 2, 3].map((slot) => {
+        const loadBalancer = new LoadBalancer({ slot, count: 3 });
+        return loadBalancer.getBackOff(upstream('a', { maxParallel }), 0).maxParallel;
+      });
+    expect([bounds(8), bounds(3), bounds(1)]).toEqual([
+      [3, 3, 2],
+      [1, 1, 1],
+      [1, 1, 1],
+    ]);
+  });
+});

@@ -108,6 +108,12 @@ export interface BackOff extends UpstreamState {
   readonly offForMs: number;
 }
 
+/** Position of a process among the workers of a node, from 1. */
+interface WorkerPosition {
+  readonly slot: number;
+  readonly count: number;
+}
+
 /**
  * Selects upstreams and pauses unhealthy ones (docs/upstreams.md, Retries and pauses). All times are milliseconds of one clock.
  * - Lower tiers come first. Within a tier, selection is smooth and weighted. The weight of an upstream with less than half of its
@@ -124,8 +130,14 @@ export class LoadBalancer {
   /** Number of calls in progress by upstream ID, for upstreams with `maxParallel`. */
   readonly #parallel = new Map<string, number>();
   readonly queue = new UpstreamQueue();
+  readonly #worker: WorkerPosition;
   #nextSweepMs = 0;
   #onPause: (pause: UpstreamPause) => void = () => undefined;
+
+  /** `worker` is the position of this process among the workers of its node, which divide each `maxParallel`. */
+  constructor(worker: WorkerPosition = { slot: 1, count: 1 }) {
+    this.#worker = worker;
+  }
 
   /** Sets the only listener for pauses because of rate limits, which other nodes can apply. */
   onPause(listener: (pause: UpstreamPause) => void): void {
@@ -266,7 +278,7 @@ export class LoadBalancer {
       off,
       reason: off ? health.reason : undefined,
       parallel: this.#parallel.get(upstream.id) ?? 0,
-      maxParallel: upstream.maxParallel,
+      maxParallel: this.#toOwnPart(upstream.maxParallel),
       rejectsWith: health && findRejection(health, upstream),
     };
   }
@@ -282,8 +294,15 @@ export class LoadBalancer {
     };
   }
 
+  /** Returns the part of this worker. Each worker may have at least one call in progress. */
+  #toOwnPart(maxParallel: number | undefined): number | undefined {
+    const { slot, count } = this.#worker;
+    if (maxParallel === undefined || count === 1) return maxParallel;
+    return Math.max(1, Math.floor(maxParallel / count) + (slot <= maxParallel % count ? 1 : 0));
+  }
+
   #isFull({ id, maxParallel }: Upstream): boolean {
-    return maxParallel !== undefined && (this.#parallel.get(id) ?? 0) >= maxParallel;
+    return maxParallel !== undefined && (this.#parallel.get(id) ?? 0) >= (this.#toOwnPart(maxParallel) ?? 0);
   }
 
   #isOff({ revision }: Upstream, nowMs: number): boolean {

@@ -14,8 +14,15 @@ export interface FirstStartDeps {
   readonly newId: () => string;
   /** Returns 32 random bytes in base64url. */
   readonly newSecret: () => string;
+  /** Token that another process of the node also accepts. Default: a new token. */
+  readonly token?: string | undefined;
   /** Called when the token ends after too many wrong tries. */
   readonly onExhausted?: () => void;
+}
+
+/** Returns a one-time token. `secret` is 32 random bytes in base64url. */
+export function createFirstStartToken(secret: string): string {
+  return `${tokenPrefix}${secret}`;
 }
 
 /** The first key of an administrator. Only its digest is stored. */
@@ -42,7 +49,7 @@ export class FirstStart {
   /** Returns a new token, or undefined if the configuration has an administrator. */
   offer(configuration: EntryView['configuration']): string | undefined {
     if (this.#deps.hasAdministrator(configuration)) return undefined;
-    const token = `${tokenPrefix}${this.#deps.newSecret()}`;
+    const token = this.#deps.token ?? createFirstStartToken(this.#deps.newSecret());
     this.#digest = hashKey(token);
     this.#triesLeft = maxTries;
     return token;

@@ -41,6 +41,8 @@ export interface RuntimeEntriesDeps {
   readonly isShared: boolean;
   /** Files that are in force on all nodes. If undefined, the files of this node are in force on it. */
   readonly fileLayer?: Pick<FileLayer, 'apply' | 'findReplacement'> | undefined;
+  /** Makes other nodes read the store after a write of this node. Must not reject. */
+  readonly announce?: (() => Promise<void>) | undefined;
   /** Valid configuration of the files at the start. */
   readonly files: ValidConfiguration;
   readonly check: CheckConfiguration;
@@ -89,7 +91,7 @@ export interface ChangeResult {
 export class RuntimeEntries {
   readonly #deps: RuntimeEntriesDeps;
   readonly #recurring: Recurring;
-  readonly #freshRead = new FreshRead(() => this.#read());
+  readonly #freshRead: FreshRead;
   #files: ValidConfiguration;
   #inForce: ValidConfiguration;
   #entries = new Map<string, RuntimeEntry>();
@@ -111,6 +113,7 @@ export class RuntimeEntries {
     this.#deps = deps;
     this.#files = deps.files;
     this.#inForce = deps.files;
+    this.#freshRead = new FreshRead(() => this.#read(), deps.announce);
     this.#recurring = new Recurring(deps.reportError);
     this.#recurring.every(refreshMs, 'could not read the entries of other nodes. The known ones stay in force', async () => {
       if (deps.isShared || this.#revision === -1 || this.#freshRead.isBehind) await this.#freshRead.run();
@@ -120,6 +123,11 @@ export class RuntimeEntries {
   /** Reads the stored entries. If the store is unavailable, they take effect as soon as it is available. */
   async start(): Promise<void> {
     await this.#freshRead.run().catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
+  }
+
+  /** Reads the changes that another node has announced. */
+  refresh(): Promise<void> {
+    return this.#freshRead.run();
   }
 
   close(): void {

@@ -6,6 +6,8 @@ export interface BlockedUsersDeps {
   readonly store: BlockedUserStore;
   /** Whether other nodes also write to the store. */
   readonly isShared: boolean;
+  /** Makes other nodes read the store after a write of this node. Must not reject. */
+  readonly announce?: (() => Promise<void>) | undefined;
   /** Called with errors that do not fail a call. */
   readonly reportError: (message: string, error: unknown) => void;
 }
@@ -23,7 +25,7 @@ const sweepEveryMs = 1_000;
 export class BlockedUsers {
   readonly #deps: BlockedUsersDeps;
   readonly #recurring: Recurring;
-  readonly #freshRead = new FreshRead(() => this.#read());
+  readonly #freshRead: FreshRead;
   /** Undefined after the first read has ended, even if it failed. */
   #firstRead: Promise<void> | undefined;
   #users: ReadonlySet<string> = new Set();
@@ -34,6 +36,7 @@ export class BlockedUsers {
 
   constructor(deps: BlockedUsersDeps) {
     this.#deps = deps;
+    this.#freshRead = new FreshRead(() => this.#read(), deps.announce);
     this.#recurring = new Recurring(deps.reportError);
     this.#firstRead = this.#freshRead
       .run()
@@ -42,7 +45,7 @@ export class BlockedUsers {
         this.#firstRead = undefined;
       });
     this.#recurring.every(readEveryMs, 'Parley cannot read the blocked users. The last list stays in force', () =>
-      this.#refresh(),
+      this.#refreshIfDue(),
     );
     this.#recurring.every(sweepEveryMs, 'Parley could not end the calls of blocked users', async () => {
       if (this.#users.size > 0) this.#onChange();
@@ -70,11 +73,16 @@ export class BlockedUsers {
     return this.#freshRead.write(write);
   }
 
+  /** Reads the changes that another node has announced. */
+  refresh(): Promise<void> {
+    return this.#freshRead.run();
+  }
+
   close(): void {
     this.#recurring.close();
   }
 
-  async #refresh(): Promise<void> {
+  async #refreshIfDue(): Promise<void> {
     if (this.#deps.isShared || this.#freshRead.isBehind) await this.#freshRead.run();
   }
 

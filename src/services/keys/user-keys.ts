@@ -24,6 +24,8 @@ export interface UserKeysDeps {
   readonly store: KeyStore;
   /** Whether other nodes also write to the store. */
   readonly isShared: boolean;
+  /** Makes other nodes read the store after a write of this node. Must not reject. */
+  readonly announce?: (() => Promise<void>) | undefined;
   readonly snapshot: () => { readonly configuration: Configuration };
   readonly clock: Clock;
   /** Called with errors that do not fail a call. */
@@ -41,15 +43,16 @@ export class UserKeys {
   /** Revision of the cache. -1 before the first read. */
   #revision = -1;
   #refreshedAtMs = Number.NEGATIVE_INFINITY;
-  readonly #freshRead = new FreshRead(() => this.#read());
+  readonly #freshRead: FreshRead;
   #uses = new Map<string, number>();
   #onChange: () => void = () => undefined;
 
   constructor(deps: UserKeysDeps) {
     this.#deps = deps;
+    this.#freshRead = new FreshRead(() => this.#read(), deps.announce);
     this.#recurring = new Recurring(deps.reportError);
     this.#recurring.every(refreshMs, 'could not read the keys of users. Cached keys stay valid for a minute', () =>
-      this.#refresh(),
+      this.#refreshIfDue(),
     );
     // Separate from the refresh, so that a hanging store does not delay the end of calls.
     this.#recurring.every(sweepMs, 'could not check the calls that use keys of users', () => this.#sweep());
@@ -98,15 +101,18 @@ export class UserKeys {
     return this.#freshRead.write(write);
   }
 
+  /** Reads the changes that another node has announced. */
+  async refresh(): Promise<void> {
+    if (hasSelfService(this.#deps.snapshot().configuration)) await this.#freshRead.run();
+  }
+
   async close(): Promise<void> {
     this.#recurring.close();
     await this.#storeUses().catch(() => undefined);
   }
 
-  async #refresh(): Promise<void> {
-    const { snapshot, isShared } = this.#deps;
-    const isDue = isShared || this.#revision === -1 || this.#freshRead.isBehind;
-    if (isDue && hasSelfService(snapshot().configuration)) await this.#freshRead.run();
+  async #refreshIfDue(): Promise<void> {
+    if (this.#deps.isShared || this.#revision === -1 || this.#freshRead.isBehind) await this.refresh();
   }
 
   /** Also runs if no role allows keys, because a queued run may have started with a key. */

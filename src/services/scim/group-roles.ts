@@ -13,6 +13,8 @@ export interface GroupRolesDeps {
   readonly isShared: boolean;
   readonly snapshot: () => { readonly configuration: Pick<Configuration, 'scim' | 'identityProviders'> };
   readonly reportError: (message: string, error: unknown) => void;
+  /** Makes other nodes read the store after a write of this node. Must not reject. */
+  readonly announce?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface GroupRolesDeps {
 export class GroupRoles {
   readonly #deps: GroupRolesDeps;
   readonly #recurring: Recurring;
-  readonly #freshRead = new FreshRead(() => this.#read());
+  readonly #freshRead: FreshRead;
   /** Undefined after the first read has ended, even if it failed. */
   #firstRead: Promise<void> | undefined;
   /** Roles by the subject in lower case, because names of provisioned users ignore case. */
@@ -32,6 +34,7 @@ export class GroupRoles {
 
   constructor(deps: GroupRolesDeps) {
     this.#deps = deps;
+    this.#freshRead = new FreshRead(() => this.#read(), deps.announce);
     this.#recurring = new Recurring(deps.reportError);
     this.#firstRead = this.#freshRead
       .run()
@@ -55,6 +58,11 @@ export class GroupRoles {
   /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
     return this.#freshRead.write(write);
+  }
+
+  /** Reads the changes that another node has announced. */
+  refresh(): Promise<void> {
+    return this.#freshRead.run();
   }
 
   close(): void {

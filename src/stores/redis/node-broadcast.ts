@@ -3,7 +3,7 @@ import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
 import type { RedisLink } from './redis-link.ts';
 
 const channel = 'parley:notices:passing';
-const topics: readonly Notice['topic'][] = ['response', 'upstream'];
+const topics: readonly Notice['topic'][] = ['response', 'upstream', 'mcp-call', 'stored'];
 
 /** Sends notices to the other nodes that share a Redis. A node does not receive its own notices. */
 export class RedisNodeBroadcast implements NodeBroadcast {
@@ -17,7 +17,7 @@ export class RedisNodeBroadcast implements NodeBroadcast {
     await this.#link.publish(channel, JSON.stringify({ from: this.#link.node, topic, text }));
   }
 
-  onNotice(listener: (notice: Notice) => void): void {
+  onNotice(listener: (notice: Notice) => unknown): void {
     this.#link.subscribe(channel, (message) => {
       const value = tryParseJson(message);
       const { from, topic: sentTopic, text } = isJsonObject(value) ? value : {};

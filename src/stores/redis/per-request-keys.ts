@@ -7,8 +7,8 @@ import type { RightsChange } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { toModelUsages } from '#domain/usage/usage.ts';
+import { fromStored, toRightsChange, toStored } from '../stored-caller.ts';
 import type { RedisLink } from './redis-link.ts';
-import { fromStored, toRightsChange, toStored } from './stored-caller.ts';
 
 /** Time until the keys of a crashed node expire (docs/write-an-application.md, Per-request keys). */
 const defaultLifetimeMs = 60_000;

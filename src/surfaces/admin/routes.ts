@@ -24,7 +24,7 @@ export interface AdminDeps {
   readonly identify: Identify;
   readonly snapshot: () => ConfigSnapshot;
   readonly journal: Journal;
-  readonly readNode: () => NodeReport;
+  readonly readNode: () => NodeReport | Promise<NodeReport>;
   /** The running nodes. If undefined, the list of nodes is empty. */
   readonly nodes?: { list(): Promise<readonly NodeRecord[]> };
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { parseChatRequest } from '#contract/chat/chat-request.ts';
 import type { Completion, ResponseAttachment } from '#contract/chat/chunk.ts';
 import { foldFrames, toolResultBound } from '#contract/chat/fold-frames.ts';
-import { ParleyError } from '#contract/errors/errors.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
 import { type McpMessage, McpQuery, parseMcpQuery, parseMcpToolCall } from '#contract/mcp/message.ts';
 import type { Answer, Call, Calls, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -99,8 +99,7 @@ export class Exchange {
   }
 
   #cancel({ params }: McpMessage): void {
-    const reason = new ParleyError('invalid_request', 'The client canceled the call.');
-    this.#deps.running.cancel(this.#toRunningCall(params?.requestId), reason);
+    this.#deps.running.cancel(this.#toRunningCall(params?.requestId));
   }
 
   #toRunningCall(requestId: unknown) {

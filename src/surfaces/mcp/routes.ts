@@ -9,6 +9,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
+import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
 import { toAllowed } from '../http/openapi/path-methods.ts';
 import { parseBody } from '../http/read-request.ts';
@@ -27,6 +28,8 @@ export interface McpServerDeps {
   readonly catalog: Catalog;
   /** Handlers of other POST routes below a deployment, by the last path segment. */
   readonly otherMethods: ReadonlyMap<string, ServeRaw>;
+  /** Undefined if there are no other nodes. */
+  readonly broadcast?: NodeBroadcast | undefined;
 }
 
 const base = '/v1/deployments/';
@@ -34,7 +37,12 @@ const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
 
 /** Registers `POST /v1/deployments/{id}/mcp`, which serves a deployment as an MCP server over streamable HTTP with one tool. */
 export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
-  const running = new RunningCalls();
+  const { broadcast } = deps;
+  // If another node misses the notice, the call runs to its end.
+  const running = new RunningCalls((text) => void broadcast?.publish({ topic: 'mcp-call', text }).catch(() => undefined));
+  broadcast?.onNotice(({ topic, text }) => {
+    if (topic === 'mcp-call') running.cancelByKey(text);
+  });
   const serveMcp: ServeRaw = (raw) =>
     deps.handler.serve(facts, raw, (context, caller) => {
       const encodedId = toEncodedId(raw.request.url ?? '');

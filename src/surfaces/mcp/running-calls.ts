@@ -1,10 +1,14 @@
 import type { Clock } from '#base/time/clock.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { McpResponder } from './mcp-responder.ts';
 
 /** Minimum interval between progress notifications about text, which arrives in many small chunks. */
 const textPaceMs = 1_000;
+
+/** Maximum length of a key that is sent to other nodes, because clients choose a part of it. */
+const maxAnnouncedLength = 2_000;
 
 /** Key of a running call: caller, session, and request ID in the session. */
 interface RunningCallKey {
@@ -15,10 +19,16 @@ interface RunningCallKey {
 
 /**
  * Running calls of clients that use the 2025 revisions, which cancel a call with another request. Clients of the stateless
- * revision close the connection instead. Only calls on this node can be canceled. A call on another node runs to its end.
+ * revision close the connection instead. The request can reach another node than the call, so it is announced to other nodes.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
+  readonly #announce: (key: string) => void;
+
+  /** `announce` is called with the key of a canceled call that is not on this node. */
+  constructor(announce: (key: string) => void) {
+    this.#announce = announce;
+  }
 
   /**
    * Runs `work` with a signal that aborts with `signal` or when the call is canceled. Resolves with undefined if the call was
@@ -41,9 +51,16 @@ export class RunningCalls {
     }
   }
 
-  cancel(running: RunningCallKey, reason: Error): void {
+  cancel(running: RunningCallKey): void {
     const key = toKey(running);
-    if (key !== undefined) this.#running.get(key)?.abort(reason);
+    if (key !== undefined && !this.cancelByKey(key) && key.length <= maxAnnouncedLength) this.#announce(key);
+  }
+
+  /** Cancels a call on this node. Returns whether there is one. */
+  cancelByKey(key: string): boolean {
+    const controller = this.#running.get(key);
+    controller?.abort(new ParleyError('invalid_request', 'The client canceled the call.'));
+    return controller !== undefined;
   }
 }
 

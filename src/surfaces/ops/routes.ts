@@ -18,11 +18,11 @@ export interface OpsDeps {
   readonly version: string;
   readonly uptimeSeconds: () => number;
   /** Returns problems of a node that still serves requests. Empty if the status is `ok`. */
-  readonly listIssues: () => readonly Reason[];
+  readonly listIssues: () => readonly Reason[] | Promise<readonly Reason[]>;
   /** Returns the reasons why the node does not accept calls. Empty if it is ready. */
   readonly listObstacles: () => readonly Reason[];
   /** Undefined if the metrics have their own port. */
-  readonly metrics: { readonly contentType: string; readonly read: () => string } | undefined;
+  readonly metrics: { readonly contentType: string; readonly read: () => string | Promise<string> } | undefined;
   /** Operations of `/openapi.json`. */
   readonly operations: readonly ApiOperation[];
 }
@@ -30,8 +30,8 @@ export interface OpsDeps {
 /** Registers `/health`, `/ready`, `/metrics`, `/openapi.json`, and `/docs`, which require no key (docs/wire.md, Operations). */
 export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
   const { metrics } = deps;
-  app.get('/health', (_request, reply) => {
-    const reasons = deps.listIssues();
+  app.get('/health', async (_request, reply) => {
+    const reasons = await deps.listIssues();
     const uptimeSeconds = Math.round(deps.uptimeSeconds() * 10) / 10;
     return disableCaching(reply).send({
       status: reasons.length === 0 ? 'ok' : 'degraded',
@@ -48,7 +48,11 @@ export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
       .send({ status: isReady ? 'ready' : 'not_ready', reasons });
   });
   if (metrics !== undefined)
-    app.get('/metrics', (_request, reply) => disableCaching(reply).type(metrics.contentType).send(metrics.read()));
+    app.get('/metrics', async (_request, reply) =>
+      disableCaching(reply)
+        .type(metrics.contentType)
+        .send(await metrics.read()),
+    );
   let description: string | undefined;
   let compressed: Promise<Buffer> | undefined;
   app.get('/openapi.json', async (request, reply) => {

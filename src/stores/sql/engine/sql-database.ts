@@ -13,6 +13,12 @@ export interface OpenOptions {
   readonly timeoutMs?: number;
 }
 
+/**
+ * Lock for writes to a file that several processes use. SQLite lets writers poll, so that some of them never get a turn while
+ * another one writes continuously. Resolves with the function that releases the lock.
+ */
+export type AcquireWriteLock = () => Promise<() => void>;
+
 /** An open database that has the tables of this program. */
 export interface OpenDatabase {
   readonly database: SqlDatabase;

@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type DatabaseIntrospector,
   type Dialect,
@@ -17,7 +17,14 @@ import {
 } from 'kysely';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
+import {
+  type AcquireWriteLock,
+  type AvailabilityMonitor,
+  type OpenDatabase,
+  type OpenOptions,
+  SqlDatabase,
+  toOpenError,
+} from './sql-database.ts';
 
 /** A database that reports whether it accepts writes. */
 export interface OpenSqlite extends OpenDatabase {
@@ -33,14 +40,14 @@ const noCallbacks: SqliteCallbacks = { onOutage: () => undefined, onRecovery: ()
  */
 export async function openSqlite(
   file: string,
-  { timeoutMs = 5000 }: OpenOptions = {},
+  { timeoutMs = 5000, acquireWriteLock }: OpenOptions & { readonly acquireWriteLock?: AcquireWriteLock | undefined } = {},
   callbacks: SqliteCallbacks = noCallbacks,
 ): Promise<OpenSqlite> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await (await open(file, 'a', 0o600)).close();
     const thread = await SqliteThread.open({ file, timeoutMs });
-    const kysely = new Kysely<Schema>({ dialect: new SqliteThreadDialect(thread) });
+    const kysely = new Kysely<Schema>({ dialect: new SqliteThreadDialect(thread, acquireWriteLock) });
     // No further lock is needed, because the transaction holds the write lock from its beginning.
     await migrate(kysely, { types: { engine: 'sqlite', key: 'text' }, lock: async () => undefined }).catch(async (error) => {
       await kysely.destroy();
@@ -64,7 +71,8 @@ async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
     await sql`create table if not exists parley_trial (content blob)`.execute(transaction);
     await sql`insert into parley_trial (content) values (zeroblob(65536))`.execute(transaction);
   });
-  await sql`drop table parley_trial`.execute(kysely);
+  // Another process may have deleted it.
+  await sql`drop table if exists parley_trial`.execute(kysely);
 }
 
 const retryMs = 1_000;
@@ -125,13 +133,15 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
 /** Connects kysely to SQLite in its thread. */
 class SqliteThreadDialect implements Dialect {
   readonly #thread: SqliteThread;
+  readonly #acquireWriteLock: AcquireWriteLock | undefined;
 
-  constructor(thread: SqliteThread) {
+  constructor(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined) {
     this.#thread = thread;
+    this.#acquireWriteLock = acquireWriteLock;
   }
 
   createDriver(): Driver {
-    return new ThreadDriver(this.#thread);
+    return new ThreadDriver(this.#thread, this.#acquireWriteLock);
   }
 
   createQueryCompiler(): SqliteQueryCompiler {
@@ -150,29 +160,30 @@ class SqliteThreadDialect implements Dialect {
 
 class ThreadDriver implements Driver {
   readonly #thread: SqliteThread;
+  readonly #acquireWriteLock: AcquireWriteLock | undefined;
 
-  constructor(thread: SqliteThread) {
+  constructor(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined) {
     this.#thread = thread;
+    this.#acquireWriteLock = acquireWriteLock;
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<DatabaseConnection> {
-    return new ThreadConnection(this.#thread);
+  async acquireConnection(): Promise<ThreadConnection> {
+    return new ThreadConnection(this.#thread, this.#acquireWriteLock);
   }
 
-  /** Takes the write lock immediately, because a transaction that takes it later may fail midway. */
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  beginTransaction(connection: ThreadConnection): Promise<void> {
+    return connection.begin();
   }
 
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('commit'));
+  commitTransaction(connection: ThreadConnection): Promise<void> {
+    return connection.end('commit');
   }
 
   /** SQLite already rolled back after some errors, such as a full disk. A second rollback must not hide them. */
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
+  async rollbackTransaction(connection: ThreadConnection): Promise<void> {
+    await connection.end('rollback').catch(() => undefined);
   }
 
   async releaseConnection(): Promise<void> {}
@@ -182,20 +193,60 @@ class ThreadDriver implements Driver {
   }
 }
 
+const reads = /^\s*(select|pragma)\b/i;
+
 class ThreadConnection implements DatabaseConnection {
   readonly #thread: SqliteThread;
+  readonly #acquireWriteLock: AcquireWriteLock | undefined;
+  /** Releases the lock of the transaction in progress. */
+  #release: (() => void) | undefined;
 
-  constructor(thread: SqliteThread) {
+  constructor(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined) {
     this.#thread = thread;
+    this.#acquireWriteLock = acquireWriteLock;
   }
 
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { rows, changes } = await this.#thread.send({ text: sql, parameters });
-    return { rows: rows as Row[], ...(changes !== undefined && { numAffectedRows: BigInt(changes) }) };
+  /** Takes SQLite's lock immediately, because a transaction that takes it later may fail midway. */
+  async begin(): Promise<void> {
+    this.#release = await this.#acquireWriteLock?.();
+    try {
+      await this.#run('begin immediate');
+    } catch (error) {
+      this.#releaseLock();
+      throw error;
+    }
+  }
+
+  async end(statement: 'commit' | 'rollback'): Promise<void> {
+    try {
+      await this.#run(statement);
+    } finally {
+      this.#releaseLock();
+    }
+  }
+
+  async executeQuery<Row>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const needsLock = this.#acquireWriteLock !== undefined && this.#release === undefined && !reads.test(text);
+    const release = needsLock ? await this.#acquireWriteLock?.() : undefined;
+    try {
+      const { rows, changes } = await this.#run(text, parameters);
+      return { rows: rows as Row[], ...(changes !== undefined && { numAffectedRows: BigInt(changes) }) };
+    } finally {
+      release?.();
+    }
   }
 
   streamQuery(): never {
     throw new Error('streaming rows is not supported');
+  }
+
+  #run(text: string, parameters: readonly unknown[] = []): Promise<SqliteRows> {
+    return this.#thread.send({ text, parameters });
+  }
+
+  #releaseLock(): void {
+    this.#release?.();
+    this.#release = undefined;
   }
 }
 

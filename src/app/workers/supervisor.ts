@@ -1,0 +1,207 @@
+import cluster, { type Worker } from 'node:cluster';
+import { type ChannelMessage, RequestChannel, type RequestHandler } from '#base/net/request-channel.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Log } from '#telemetry/log.ts';
+import { workerCountVariable } from '../process/memory-shares.ts';
+import { workerVariable } from './worker-context.ts';
+
+/** A worker that lives at least this long was healthy, so its replacement starts immediately. */
+const healthyMs = 10_000;
+const firstDelayMs = 500;
+const maxDelayMs = 30_000;
+
+/** One worker process. */
+export interface WorkerProcess {
+  readonly slot: number;
+  /** Number that no other process of the node had. */
+  readonly worker: number;
+  readonly channel: RequestChannel;
+}
+
+export interface SupervisorDeps {
+  readonly count: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Returns the handlers for the requests of a worker. */
+  readonly createHandlers: (process: WorkerProcess) => ReadonlyMap<string, RequestHandler>;
+  /** Called with complete lines of a worker's log. */
+  readonly onLines: (lines: string) => void;
+  /** Called when a worker can no longer send requests. */
+  readonly onRemoved: (process: WorkerProcess) => void;
+}
+
+interface Running extends WorkerProcess {
+  readonly child: Worker;
+  readonly startedAtMs: number;
+  isReady: boolean;
+  /** Reason why the worker could not start. */
+  failure: string | undefined;
+}
+
+/** Thrown if a worker ends before it serves, at the start of the node. */
+export class WorkerStartError extends Error {}
+
+/** Starts the workers of a node and replaces those that end. */
+export class Supervisor {
+  readonly #deps: SupervisorDeps;
+  readonly #running = new Map<number, Running>();
+  readonly #failuresInARow = new Map<number, number>();
+  /** Reasons why the workers of these positions could not start. */
+  readonly #lastFailures = new Map<number, string>();
+  #lastWorker = 0;
+  #isStarted = false;
+  #isStopping = false;
+  #worstExitCode = 0;
+  #onChange: () => void = () => undefined;
+
+  constructor(deps: SupervisorDeps) {
+    this.#deps = deps;
+    cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  }
+
+  /** All worker processes, including those that are starting. */
+  get all(): readonly WorkerProcess[] {
+    return [...this.#running.values()];
+  }
+
+  /** Workers that serve. */
+  get ready(): readonly WorkerProcess[] {
+    return [...this.#running.values()].filter(({ isReady }) => isReady);
+  }
+
+  /** Positions without a worker that serves, with the reason if it is known. */
+  get missing(): readonly { readonly slot: number; readonly failure: string | undefined }[] {
+    const slots = Array.from({ length: this.#deps.count }, (_, index) => index + 1);
+    const ready = new Set(this.ready.map(({ slot }) => slot));
+    return slots.filter((slot) => !ready.has(slot)).map((slot) => ({ slot, failure: this.#lastFailures.get(slot) }));
+  }
+
+  find(worker: number): WorkerProcess | undefined {
+    return this.#running.get(worker);
+  }
+
+  /**
+   * Starts all workers. The first one starts alone, so that an error that all of them have is reported once. Throws
+   * `WorkerStartError`.
+   */
+  async start(): Promise<void> {
+    await this.#startFirst(1);
+    await Promise.all(Array.from({ length: this.#deps.count - 1 }, (_, index) => this.#startFirst(index + 2)));
+    this.#isStarted = true;
+  }
+
+  /** Marks a worker as serving. */
+  markReady({ worker, slot }: WorkerProcess): void {
+    const running = this.#running.get(worker);
+    if (running !== undefined) running.isReady = true;
+    this.#lastFailures.delete(slot);
+    this.#onChange();
+  }
+
+  /** Records why a worker cannot start. */
+  markFailed({ worker, slot }: WorkerProcess, reason: string): void {
+    const running = this.#running.get(worker);
+    if (running !== undefined) running.failure = reason;
+    this.#lastFailures.set(slot, reason);
+  }
+
+  sendAll(topic: string, body: unknown): void {
+    for (const { channel } of this.#running.values()) channel.send(topic, body);
+  }
+
+  /** Passes a stop signal to all workers. Resolves with the highest exit code after they have ended, at the latest after `maxMs`. */
+  async stop(signal: NodeJS.Signals, maxMs: number): Promise<number> {
+    this.#isStopping = true;
+    this.sendAll('signal', signal);
+    const forced = setTimeout(() => this.kill(), maxMs);
+    await this.#until(() => this.#running.size === 0);
+    clearTimeout(forced);
+    return this.#worstExitCode;
+  }
+
+  /** Ends all workers immediately. */
+  kill(): void {
+    this.#isStopping = true;
+    for (const { child } of this.#running.values()) child.process.kill('SIGKILL');
+  }
+
+  async #startFirst(slot: number): Promise<void> {
+    const running = this.#fork(slot);
+    await this.#until(() => running.isReady || !this.#running.has(running.worker));
+    if (!running.isReady) throw new WorkerStartError(running.failure ?? 'a worker ended at its start. The log has the reason');
+  }
+
+  #fork(slot: number): Running {
+    const { clock, count, createHandlers, onLines, onRemoved } = this.#deps;
+    this.#lastWorker += 1;
+    const child = cluster.fork({ [workerVariable]: String(slot), [workerCountVariable]: String(count) });
+    const handlers = new Map<string, RequestHandler>();
+    const channel = new RequestChannel((message) => void child.send(message, undefined, () => undefined), handlers);
+    const base = { slot, worker: this.#lastWorker, channel };
+    for (const [topic, handler] of createHandlers(base)) handlers.set(topic, handler);
+    const running: Running = { ...base, child, startedAtMs: clock.nowMs(), isReady: false, failure: undefined };
+    this.#running.set(running.worker, running);
+    child.on('message', (message: ChannelMessage) => channel.receive(message));
+    child.on('error', () => undefined);
+    child.on('disconnect', () => {
+      channel.close();
+      onRemoved(running);
+    });
+    // The output can end after the process.
+    const outputEnded = new Promise<void>((resolve) => child.process.stdout?.once('close', resolve));
+    forwardLines(child, onLines);
+    child.on('exit', (code, signal) => void outputEnded.then(() => this.#onExit(running, code, signal)));
+    return running;
+  }
+
+  #onExit(running: Running, code: number | null, signal: string | null): void {
+    const { clock, log } = this.#deps;
+    const { slot, worker, child, isReady, startedAtMs, failure } = running;
+    this.#running.delete(worker);
+    if (this.#isStopping) this.#worstExitCode = Math.max(this.#worstExitCode, code ?? 1);
+    this.#onChange();
+    if (this.#isStopping || !this.#isStarted) return;
+    const wasHealthy = isReady && clock.nowMs() - startedAtMs >= healthyMs;
+    const failures = wasHealthy ? 0 : (this.#failuresInARow.get(slot) ?? 0);
+    this.#failuresInARow.set(slot, failures + 1);
+    const delayMs = failures === 0 ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 1));
+    const fields = { worker: slot, pid: child.process.pid ?? null, exit_code: code, signal, delay_ms: delayMs };
+    log.error(`a worker ended, another one replaces it${failure === undefined ? '' : `: ${failure}`}`, undefined, fields);
+    setTimeout(() => {
+      if (!this.#isStopping) this.#fork(slot);
+    }, delayMs);
+  }
+
+  /** Resolves when the condition is true after a change of a worker. */
+  #until(condition: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const previous = this.#onChange;
+      let isDone = false;
+      const check = (): void => {
+        previous();
+        if (isDone || !condition()) return;
+        isDone = true;
+        resolve();
+      };
+      this.#onChange = check;
+      check();
+    });
+  }
+}
+
+/** Passes on complete lines, so that lines of different workers never mix. */
+function forwardLines(child: Worker, onLines: (lines: string) => void): void {
+  let incompleteLine = '';
+  const { stdout } = child.process;
+  stdout?.setEncoding('utf8');
+  stdout?.on('data', (text: string) => {
+    // Most reads end with a line.
+    if (incompleteLine === '' && text.endsWith('\n')) return onLines(text);
+    const lines = (incompleteLine + text).split('\n');
+    incompleteLine = lines.pop() ?? '';
+    if (lines.length > 0) onLines(`${lines.join('\n')}\n`);
+  });
+  stdout?.on('close', () => {
+    if (incompleteLine !== '') onLines(`${incompleteLine}\n`);
+  });
+}

@@ -1,0 +1,33 @@
+import type { RequestChannel } from '#base/net/request-channel.ts';
+import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
+import { StoreError } from '#domain/store-error.ts';
+
+type NoticeListener = (notice: Notice) => unknown;
+
+/** Sends notices to the other workers of a node. `publish` resolves after all workers have processed the notice. */
+export class WorkerBroadcast implements NodeBroadcast {
+  readonly #channel: RequestChannel;
+  readonly #listeners: NoticeListener[] = [];
+
+  constructor(channel: RequestChannel) {
+    this.#channel = channel;
+  }
+
+  async publish(notice: Notice): Promise<void> {
+    try {
+      await this.#channel.request('broadcast', notice);
+    } catch (cause) {
+      throw new StoreError('another worker did not answer', { cause });
+    }
+  }
+
+  onNotice(listener: NoticeListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Processes a notice of another worker. */
+  readonly receive = async (notice: Notice): Promise<null> => {
+    await Promise.allSettled(this.#listeners.map(async (listener) => listener(notice)));
+    return null;
+  };
+}

@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import type { RequestChannel } from '#base/net/request-channel.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { RightsChange } from '#domain/callers/held-rights.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import { StoreError } from '#domain/store-error.ts';
+import { fromStored, toStored } from '../stored-caller.ts';
+
+/** Keys contain no dots, because text with three parts between dots is treated as a token. */
+const keyForm = /^parley-w(\d{1,9})-[\w-]{22,86}$/;
+
+/** Report about a key for the worker that issued it. */
+export interface KeyReport {
+  readonly digest: string;
+  readonly usage: readonly ModelUsage[];
+  readonly rights?: RightsChange;
+}
+
+export interface WorkerKeysDeps {
+  readonly channel: RequestChannel;
+  /** Number of this worker process, which no other process of the node had. */
+  readonly worker: number;
+  /** Returns at least 128 random bits as base64url. */
+  readonly newKey: () => string;
+  /** Called with errors that do not fail a call. */
+  readonly reportError: (message: string, error: unknown) => void;
+}
+
+/**
+ * Per-request keys that every worker of a node accepts. A key contains the number of the worker that issued it. Other workers ask
+ * that worker for the caller.
+ */
+export class WorkerPerRequestKeys implements PerRequestKeys {
+  readonly #deps: WorkerKeysDeps;
+  /** Callers of the calls in progress in this worker, by digest of their keys. */
+  readonly #callers = new Map<string, Caller>();
+
+  constructor(deps: WorkerKeysDeps) {
+    this.#deps = deps;
+  }
+
+  async issue(caller: Caller): Promise<string> {
+    const key = `parley-w${this.#deps.worker}-${this.#deps.newKey()}`;
+    this.#callers.set(toDigest(key), caller);
+    return key;
+  }
+
+  async revoke(key: string): Promise<void> {
+    this.#callers.delete(toDigest(key));
+  }
+
+  async find(key: string): Promise<Caller | undefined> {
+    const number = keyForm.exec(key)?.[1];
+    if (number === undefined) return undefined;
+    const digest = toDigest(key);
+    const worker = Number(number);
+    if (worker === this.#deps.worker) return this.#callers.get(digest);
+    const stored = await this.#ask(worker, 'keys.find', digest);
+    if (typeof stored !== 'string') return undefined;
+    const caller = fromStored(stored, (usage) =>
+      this.#sendReport(worker, { digest, usage }).catch((error) =>
+        this.#deps.reportError('the usage of a call could not be reported to the worker that issued its key', error),
+      ),
+    );
+    caller?.chain?.rights.onChange((rights) => this.#sendReport(worker, { digest, usage: [], rights }));
+    return caller;
+  }
+
+  /** Returns a caller of this worker for another worker. */
+  readonly findStored = (digest: string): string | null => {
+    const caller = this.#callers.get(digest);
+    return caller === undefined ? null : toStored(caller);
+  };
+
+  /** Applies a report of another worker about a key of this worker. */
+  readonly onReport = async ({ digest, usage, rights }: KeyReport): Promise<true> => {
+    const chain = this.#callers.get(digest)?.chain;
+    await chain?.report(usage);
+    if (rights !== undefined) await chain?.rights.change(rights);
+    return true;
+  };
+
+  async #sendReport(worker: number, report: KeyReport): Promise<void> {
+    if ((await this.#ask(worker, 'keys.report', report)) !== true)
+      throw new StoreError('the worker that issued the key has ended');
+  }
+
+  /** Sends a request to another worker. Returns null if the worker has ended. Throws `StoreError`. */
+  async #ask(worker: number, topic: string, body: unknown): Promise<unknown> {
+    try {
+      return await this.#deps.channel.request('relay', { worker, topic, body });
+    } catch (cause) {
+      throw new StoreError('the worker that issued the key did not answer', { cause });
+    }
+  }
+}
+
+function toDigest(key: string): string {
+  return hash('sha256', key, 'base64url');
+}
