@@ -193,7 +193,13 @@ function openRegistry({ stores, state, reportError, worker }: RegistryParts): No
     store: stores.nodes,
     node: randomUUID(),
     clock,
-    report: () => ({ version: packageJson.version, host, ...(worker && { worker: worker.slot }), startedAt, ...state.toHealth() }),
+    report: () => ({
+      version: packageJson.version,
+      host,
+      ...(worker && { worker: worker.slot }),
+      startedAt,
+      ...state.toHealth(),
+    }),
     reportError,
   });
 }

@@ -265,10 +265,7 @@ export class LimitCoordinator {
 
 const maxPaused = 10_000;
 
-function isAdmitted(
-  counters: readonly Counter[],
-  { used, reserved }: Pick<ReserveOutcome, 'used' | 'reserved'>,
-): boolean {
+function isAdmitted(counters: readonly Counter[], { used, reserved }: Pick<ReserveOutcome, 'used' | 'reserved'>): boolean {
   return counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
 }
 

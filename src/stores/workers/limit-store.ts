@@ -225,4 +225,3 @@ function findCounter(share: HolderShare | undefined, { window, endsAtMs }: Count
   for (const counter of share.counters) if (counter.window.name === window.name && counter.endsAtMs === endsAtMs) return counter;
   return undefined;
 }
-
