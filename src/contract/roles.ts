@@ -4,7 +4,7 @@ export const defaultRole = 'default';
 /** Role that permits operating the service and reading the settings of configured applications. */
 export const adminRole = 'admin';
 
-/** Role of the key with which an identity provider provisions users and groups. */
+/** Role of a key that an identity provider uses to provision users and groups. */
 export const scimRole = 'scim';
 
 /** Role that permits reading everything under `/v1/admin` without changing it. */

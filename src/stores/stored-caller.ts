@@ -53,7 +53,7 @@ function toConfiguredKey(value: unknown): Pick<Caller, 'configuredKey'> {
   };
 }
 
-/** Omits empty lists, because most keys have none of them. */
+/** Omits empty lists, which are frequent. */
 function withoutEmpty(lists: Readonly<Record<string, readonly (Grant | Claim | string)[]>>): object {
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
@@ -98,5 +98,5 @@ function toGrant(value: unknown): Grant[] {
 }
 
 function isPermission(value: unknown): value is Permission {
-  return permissions.some((known) => known === value);
+  return permissions.some((permission) => permission === value);
 }

@@ -129,7 +129,7 @@ const changeRoutes: readonly Row[] = [
   }),
 ];
 
-/** Provisioning is for keys with the role `scim`, which none of the callers has. */
+/** Provisioning requires a key with the role `scim`, so every caller is rejected. */
 const scimRoutes: readonly Row[] = [
   ...['/ServiceProviderConfig', '/ResourceTypes', '/ResourceTypes/:name', '/Schemas', '/Schemas/:name'].map(
     (path) => `GET ${path}`,

@@ -44,7 +44,7 @@ const filesElsewhere: Reason = {
 const filesDiffer: Reason = {
   code: 'configuration_differs',
   message:
-    'The configuration files of this node differ from those in force, which another node read. Write the same files on every node. The files of this node apply when they change, or when no running node has the others.',
+    'The configuration files of this node differ from the files in force, which another node read. Write the same files on every node. The files of this node apply when they change, or when no running node has the files in force.',
 };
 /** Maximum number of reasons in the record of a node. */
 const maxReported = 100;
@@ -77,7 +77,7 @@ export class NodeState {
     this.#isStopping = isStopping;
   }
 
-  /** Sets the check whether other files than those of this node are in force. */
+  /** Sets the check whether the files in force differ from the files of this node. */
   filesCompared(areDifferent: () => boolean): void {
     this.#areFilesDifferent = areDifferent;
   }
@@ -118,12 +118,12 @@ export class NodeState {
 
   /** Returns the state of the node for administrators, as JSON. */
   toHealth(): JsonObject {
-    const [reasons, hindrances] = [this.listIssues(), this.listObstacles()].map((all) => all.slice(0, maxReported));
+    const [reasons, obstacles] = [this.listIssues(), this.listObstacles()].map((all) => all.slice(0, maxReported));
     const { loadedAt, refusedAt, faults } = this.configuration;
     return {
       status: reasons?.length === 0 ? 'ok' : 'degraded',
       reasons,
-      hindrances,
+      hindrances: obstacles,
       configuration: { loadedAt, refusedAt, faults: faults.slice(0, maxReported), isDifferent: this.#areFilesDifferent() },
     };
   }

@@ -110,7 +110,9 @@ export async function openNode(
   sharePauses({ stores, loadBalancer });
   const maintenance = new RecordMaintenance({ records: stores.journal, snapshot: snapshot.current, clock, reportError });
   const share = (): Promise<void> =>
-    entries.shareFiles().catch((error) => reportError('cannot compare the configuration files with those of other nodes', error));
+    entries
+      .shareFiles()
+      .catch((error) => reportError('cannot compare the configuration files with the files of other nodes', error));
   await share();
   nodes.onRenewed(() => entries.shareFiles());
   state.filesCompared(() => fileLayer?.isDifferent === true);
@@ -224,7 +226,7 @@ function openFileLayer({
   // Workers of one node read the same files.
   if (settings.shared.databaseUrl === undefined || settings.configurationFiles.length === 0) return undefined;
   return new FileLayer({
-    own: accepted,
+    nodeFiles: accepted,
     check: checkConfiguration,
     digestFiles: (text) => store.digestFiles(text),
     nodes,

@@ -9,7 +9,7 @@ const storedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFI
 
 export interface FileLayerDeps {
   /** Valid configuration of the files that this node read at its start. */
-  readonly own: ValidConfiguration;
+  readonly nodeFiles: ValidConfiguration;
   readonly check: CheckConfiguration;
   /** Returns a digest of files that does not reveal their content. */
   readonly digestFiles: (text: string) => string;
@@ -41,7 +41,7 @@ export class FileLayer {
 
   constructor(deps: FileLayerDeps) {
     this.#deps = deps;
-    this.#own = this.#toOwn(deps.own);
+    this.#own = this.#toOwn(deps.nodeFiles);
   }
 
   /** Whether this node uses files that differ from those that it read. */

@@ -387,7 +387,7 @@ export const adminOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Returns the version and the errors of each running node',
     description:
-      'For the roles `admin` and `auditor`. The node that answers is the first one. The state of the others is at most 4 s old. A node that was killed is listed for up to 15 s.',
+      'For the roles `admin` and `auditor`. The first node is the one that answers. The states of all other nodes are at most 4 s old. A node that was killed is listed for up to 15 s.',
     responses: [
       {
         status: 200,

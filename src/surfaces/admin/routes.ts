@@ -230,7 +230,7 @@ interface UsageQuery extends Days {
 }
 
 const limits = { most: 10_000, otherwise: 1000 };
-/** Each page adds up the records again, so that pages are larger than those of calls. */
+/** Pages are larger than pages of calls, because each one adds up the records again. */
 const exportedPage = 5000;
 const amountColumns = ['calls', 'failedCalls', 'refusedCalls', 'promptTokens', 'completionTokens', 'cost'];
 

@@ -23,7 +23,7 @@ export class KeyUses {
     }
     if (uses.size === 0) return;
     // Sorted, so that concurrent nodes lock the rows in the same order.
-    const values = [...uses].sort(([one], [other]) => (one < other ? -1 : 1));
+    const values = [...uses].sort(([left], [right]) => (left < right ? -1 : 1));
     await this.#database.run((kysely) =>
       kysely
         .insertInto('key_uses')

@@ -178,7 +178,7 @@ class PostgresDays extends RecordDays {
         const [, from, to] = /FROM \((?:'?(-?\d+)'?|MINVALUE)\) TO \('?(-?\d+)'?\)/.exec(bound) ?? [];
         return { table: name, fromMs: from === undefined ? Number.NEGATIVE_INFINITY : Number(from), toMs: Number(to) };
       })
-      .sort((one, other) => other.toMs - one.toMs);
+      .sort((left, right) => right.toMs - left.toMs);
   }
 }
 
@@ -202,7 +202,7 @@ class SqliteDays extends RecordDays {
     if (tables.size === 0) return [{ table: this.table, ...range }];
     const days = [...tables].map(([day, table]) => ({ table, fromMs: day * dayMs, toMs: (day + 1) * dayMs }));
     const first = { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
-    return clip([...days.sort((one, other) => other.fromMs - one.fromMs), first], range);
+    return clip([...days.sort((left, right) => right.fromMs - left.fromMs), first], range);
   }
 
   async expired(beforeDay: number): Promise<readonly RecordSegment[]> {

@@ -92,7 +92,7 @@ export class UsageSums {
       // Days without records need a mark too, so that their month becomes complete.
       const firstDay = which === 'all' ? Math.min(...done, ...pending) : endDay;
       for (let day = firstDay; day < endDay; day += 1) if (!done.has(day)) pending.add(day);
-      return [...pending].sort((one, other) => one - other);
+      return [...pending].sort((left, right) => left - right);
     });
   }
 
@@ -303,7 +303,7 @@ function findGaps(
 ): readonly { fromMs: number; toMs: number }[] {
   const gaps: { fromMs: number; toMs: number }[] = [];
   let startMs = fromMs;
-  for (const day of days.toSorted((one, other) => one - other)) {
+  for (const day of days.toSorted((left, right) => left - right)) {
     if (day * dayMs > startMs) gaps.push({ fromMs: startMs, toMs: day * dayMs });
     startMs = (day + 1) * dayMs;
   }

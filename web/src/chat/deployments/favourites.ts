@@ -42,8 +42,8 @@ export function saveLastDeployment(id: string): void {
 }
 
 /**
- * Returns the deployment for a first question: the last used one, else the sample, else the first of the service that answers
- * immediately. Never returns a deployment that another user shared, whatever its name is. Only the user can choose it.
+ * Returns the deployment for a first question, in this order: the last used one, the sample, or the first one of the service
+ * that answers immediately. Never returns a deployment that another user shared. Only the user can choose it.
  */
 export function pickDefaultDeployment(deployments: readonly Deployment[]): Deployment | undefined {
   const open = deployments.filter(({ owner }) => owner !== 'other').sort((left, right) => left.position - right.position);
