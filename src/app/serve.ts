@@ -141,6 +141,7 @@ function composeNode(
     chats: stores.chats,
     shares: stores.shares,
     keys: stores.keys,
+    alerts: { store: stores.alerts, onUndelivered: state.alertsUndelivered },
     entries: { entries, store: stores.entries.store, firstStart },
     admin: {
       journal: stores.journal,

@@ -59,6 +59,7 @@ function collectSecrets(configuration: Configuration): readonly Secret[] {
   }
   // A digest is not secret. Thousands of digests would slow down each line of the log.
   for (const [name, { key, sha256 }] of Object.entries(configuration.keys)) if (sha256 === undefined) values.push(key ?? name);
+  for (const { url, secret } of configuration.alerts) values.push(secret, ...valuesInQuery(url));
   for (const { url, authorization } of Object.values(configuration.addons))
     values.push(...Object.values(authorization ?? {}), ...valuesInQuery(url));
   for (const { endpoint, applicationProperties } of Object.values(configuration.applications))

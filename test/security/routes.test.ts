@@ -118,6 +118,7 @@ const changeRoutes: readonly Row[] = [
   { route: 'POST /v1/admin/apply', toRequest: post('/v1/admin/apply', {}), outcomes: byOwner(200) },
   { route: 'GET /v1/admin/schema', toRequest: get('/v1/admin/schema'), outcomes: byOwner(200) },
   { route: 'GET /v1/admin/export', toRequest: get('/v1/admin/export'), outcomes: byOwner(200) },
+  { route: 'GET /v1/admin/alerts', toRequest: get('/v1/admin/alerts'), outcomes: byOwner(200) },
   { route: 'GET /v1/admin/changes', toRequest: get('/v1/admin/changes'), outcomes: byOwner(200) },
   ...(['GET /v1/admin/changes/:change', 'POST /v1/admin/changes/:change/rollback'] as const).map((route): Row => {
     const [method = '', url = ''] = route.split(' ');

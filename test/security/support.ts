@@ -8,6 +8,7 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
+import { SqlAlertStore } from '#stores/sql/alerts/alert-store.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
@@ -55,6 +56,7 @@ export async function startFullService(toConfiguration: (hostUrl: string) => obj
       isShared: false,
     },
     entryStore: new SqlEntryStore(database, seal),
+    alerts: { store: new SqlAlertStore(database), onUndelivered: () => undefined },
     evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
     reportError: (message, error) => internalErrors.push(`${message}: ${describe(error)}`),

@@ -19,7 +19,7 @@ export class DelegatingLimitStore implements LimitStore {
     return this.beforeReserve()?.then(reserve) ?? reserve();
   }
 
-  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): Promise<void> {
+  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): Promise<readonly number[]> {
     return this.beforeSettle().then(() => this.#store.settle(counters, leasedClaims));
   }
 }

@@ -62,6 +62,7 @@ export interface ServiceOptions {
   readonly chats?: NonNullable<ServiceDeps['chats']>;
   readonly shares?: NonNullable<ServiceDeps['shares']>;
   readonly keys?: NonNullable<ServiceDeps['keys']>;
+  readonly alerts?: NonNullable<ServiceDeps['alerts']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   /** Store of entries that administrators create at run time. */
   readonly entryStore?: EntryStore;

@@ -7,6 +7,7 @@ import { applicationPrefix } from '#domain/deployments/application-location.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 import type { LoadBalancer, UpstreamState } from '#domain/upstreams/load-balancer.ts';
+import type { UndeliveredAlert } from '#services/alerts/alert-deliveries.ts';
 import type { ConfigurationReport } from '#surfaces/admin/node-report.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 import type { SharedStore } from './stores.ts';
@@ -63,6 +64,7 @@ export class NodeState {
   readonly #dangling = new Map<string, DanglingDependency>();
   readonly #parts: NodeStateDeps;
   #stores = noStores;
+  #undelivered: readonly UndeliveredAlert[] = [];
   readonly documents: MissingDocuments;
   readonly unusable: UnusableParts;
 
@@ -85,6 +87,11 @@ export class NodeState {
   storesOpened(stores: StoresState): void {
     this.#stores = stores;
   }
+
+  /** Sets the alerts that cannot be delivered. */
+  readonly alertsUndelivered = (alerts: readonly UndeliveredAlert[]): void => {
+    this.#undelivered = alerts;
+  };
 
   configurationAccepted(warnings: readonly ConfigurationError[]): void {
     this.#warnings = warnings;
@@ -166,6 +173,7 @@ export class NodeState {
     ...this.#stores.shared.filter(({ isUnavailable }) => isUnavailable()).map(toAbsence),
     ...(this.#stores.isWritable() ? [] : [writesRefused]),
     ...(this.#stores.areFilesElsewhere() ? [filesElsewhere] : []),
+    ...this.#undelivered.map((alert) => ({ code: 'alert_undelivered', message: formatUndelivered(alert) })),
     ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),
   ];
 
@@ -222,6 +230,15 @@ function toAbsence({ name }: SharedStore): Reason {
     code: `${name}_away`,
     message: `${storeNames[name]} is unreachable. Calls that need it fail until it is available again.`,
   };
+}
+
+/** Formats an alert for `/health`, which is public: without its limits and its address. */
+function formatUndelivered({ index, error, retriesUntilMs }: UndeliveredAlert): string {
+  const next =
+    retriesUntilMs === undefined
+      ? 'Parley has stopped trying.'
+      : `Parley tries again until ${new Date(retriesUntilMs).toISOString()}.`;
+  return `A webhook of alerts[${index}] could not be delivered: ${error}. ${next} Check url and secret of this alert.`;
 }
 
 /** Formats an error for `/health`, which is public: with file names, but without the folders of this machine. */

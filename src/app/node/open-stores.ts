@@ -7,6 +7,7 @@ import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
 import { ArchivedLimitStore } from '#stores/memory/archived-limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
+import { SqlAlertStore } from '#stores/sql/alerts/alert-store.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
 import { toChatTextBounds } from '#stores/sql/chats/chat-texts.ts';
@@ -151,6 +152,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       isShared,
     },
     entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared },
+    alerts: new SqlAlertStore(database),
     journal:
       replica === undefined
         ? new SqlJournal(database, tools.clock.epochMs)

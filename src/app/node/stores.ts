@@ -12,6 +12,7 @@ import type { ApplicationStore } from '#domain/deployments/application-store.ts'
 import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
+import type { AlertStore } from '#domain/limits/alert-store.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 import type { ConversationStore } from '#domain/responses/conversation-store.ts';
@@ -36,6 +37,8 @@ export interface DurableStores {
   readonly shares: ShareStore;
   readonly keys: KeyStores;
   readonly entries: RuntimeEntryStores;
+  /** Webhooks about limits. */
+  readonly alerts: AlertStore;
   readonly journal: Journal & RecordUpkeep;
   /** Running nodes. Undefined if no other nodes use the database. */
   readonly nodes: NodeStore | undefined;

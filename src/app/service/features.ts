@@ -2,6 +2,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApiOperation } from '#surfaces/http/openapi/operation.ts';
 import { opsOperations } from '#surfaces/ops/service-openapi.ts';
 import { administration } from '../features/administration.ts';
+import { alerts } from '../features/alerts.ts';
 import { applications } from '../features/applications.ts';
 import { chatCompletions } from '../features/chat-completions.ts';
 import { chats } from '../features/chats.ts';
@@ -21,7 +22,7 @@ import type { Feature } from './feature.ts';
 /** All features of the service, in the order of `/openapi.json`. To add a feature, add its file to `features` and its name here. */
 export const features: readonly Feature[] = [
   ...[chatCompletions, messages, responses, mcpServer, listings, userKeys, deploymentFeatures, consent],
-  ...[applications, evaluations, chats, files, administration, scim, page],
+  ...[applications, evaluations, chats, files, administration, alerts, scim, page],
 ];
 
 /** Returns the operations that `/openapi.json` lists for a configuration. */

@@ -14,6 +14,7 @@ import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { OnRemovedReferences } from '#pipeline/reply-files.ts';
+import type { AlertDeliveriesDeps } from '#services/alerts/alert-deliveries.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#services/files/stored-resources.ts';
 import type { ChangeDeps } from '#surfaces/admin/entries/change-routes.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
@@ -51,6 +52,8 @@ export interface ServiceDeps {
   readonly chats?: ChatStore;
   /** Store of shared chats. If undefined, chats cannot be shared. */
   readonly shares?: ShareStore;
+  /** Webhooks about limits. If undefined, Parley sends none and their path is not served. */
+  readonly alerts?: Pick<AlertDeliveriesDeps, 'store' | 'onUndelivered'>;
   /** Stores of keys that users create. If undefined, users cannot create keys and the paths are not served. */
   readonly keys?: KeyStores;
   /** Configuration that administrators change at run time. If undefined, the paths are not served. */

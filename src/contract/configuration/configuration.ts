@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { IdentityProviderEntry, KeyEntry, RoleEntry } from './access.ts';
+import { AlertSettings } from './alerts.ts';
 import { ApplicationEntry, ModelEntry } from './deployments.ts';
 import { buildRecord, strict } from './fields.ts';
 import { LimitResetEntry, ProjectEntry, UserEntry } from './limits.ts';
@@ -67,6 +68,7 @@ export const Configuration = strict(
       default: {},
       description: 'Last resets of counters. `POST /v1/admin/projects/{id}/reset` writes such an entry.',
     }),
+    alerts: AlertSettings,
     identityProviders: buildRecord(IdentityProviderEntry, {
       by: 'name',
       default: {},

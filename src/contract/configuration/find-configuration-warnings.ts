@@ -4,6 +4,7 @@ import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-doc
 import { defaultRole } from '../roles.ts';
 import { toVisibleKeyName } from './access.ts';
 import type { Configuration } from './configuration.ts';
+import { findAlertWarnings } from './find-alert-issues.ts';
 import type { Issue } from './issue.ts';
 import { hasLimits, type LimitSettings } from './limits.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
@@ -28,6 +29,7 @@ export function* findConfigurationWarnings(
   yield* misspeltRolesOfKeys(configuration);
   yield* findKeyWarnings(configuration, { nowMs, ids, mayExist: (id) => mayExist(id, ids) });
   yield* findUnusedLimits(configuration, ids);
+  yield* findAlertWarnings(configuration, ids, (id) => mayExist(id, ids));
   for (const [index, { id }] of configuration.addin.models.entries()) {
     if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured('a deployment', id, ids) };
   }

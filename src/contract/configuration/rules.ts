@@ -1,4 +1,5 @@
 import { findDeploymentIssues } from './deployment-rules.ts';
+import { findAlertIssues } from './find-alert-issues.ts';
 import type { Issue } from './issue.ts';
 import {
   findAddinIssues,
@@ -20,6 +21,7 @@ export function findRuleIssues(configuration: unknown): readonly Issue[] {
     ...findKeyIssues(configuration),
     ...findIdentityProviderIssues(configuration),
     ...findLimitResetIssues(configuration),
+    ...findAlertIssues(configuration),
     ...findAliasIssues(configuration),
     ...findAddinIssues(configuration),
     ...findPageIssues(configuration),

@@ -13,6 +13,7 @@ describe('complete', () => {
       projects: {},
       users: {},
       limitResets: {},
+      alerts: [],
       identityProviders: {},
       scim: { userAttribute: 'userName', groups: {} },
       addin: { enabled: false, prefix: '/addin', models: [] },
@@ -32,6 +33,7 @@ describe('complete', () => {
       files: { maxFileBytes: 512 * 1024 ** 2, maxBucketBytes: 10 * 1024 ** 3 },
       evaluations: { maxParallel: 4, caseTimeoutMs: 600_000, keep: 20, maxBytesPerUser: 256 * 1024 ** 2 },
       responses: { store: 'allow', retentionDays: 30, maxBytesPerUser: 1024 ** 3, mcpServers: [] },
+      records: { maxSpendSeries: 0 },
       page: { conversations: 'server', sharing: true, offline: true },
     });
   });

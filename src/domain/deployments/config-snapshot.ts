@@ -6,6 +6,7 @@ import { protocolFor, protocols } from '#contract/configuration/protocols.ts';
 import { isHeaderValue } from '#contract/configuration/values.ts';
 import { completeQuickApp } from '#contract/quick-app/quick-app-issues.ts';
 import { KeyRing } from '../callers/key-ring.ts';
+import { LimitAlerts } from '../limits/limit-alerts.ts';
 import { LimitRules } from '../limits/limits.ts';
 import { toQuickApp } from '../quick-app/to-quick-app.ts';
 import type { Upstream, UpstreamApi } from '../upstreams/upstream.ts';
@@ -25,7 +26,9 @@ export function toSnapshot(configuration: Configuration): ConfigSnapshot {
   const deployments = new Map<string, Deployment>();
   for (const [id, entry] of Object.entries(configuration.models)) deployments.set(id, toModel(id, entry));
   for (const [id, entry] of Object.entries(configuration.applications)) deployments.set(id, toApplication(id, entry));
-  return { configuration, deployments, keys: new KeyRing(configuration.keys), limits: new LimitRules(configuration) };
+  const alerts = new LimitAlerts(configuration);
+  const limits = new LimitRules(configuration, (...found) => alerts.attach(...found));
+  return { configuration, deployments, keys: new KeyRing(configuration.keys), limits };
 }
 
 function toModel(id: string, entry: ModelEntry): Deployment {

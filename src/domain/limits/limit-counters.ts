@@ -1,4 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
+import { findReachedThresholds, type ReachedThreshold } from './limit-alerts.ts';
 import type { LimitStatus } from './limit-error.ts';
 import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim } from './limit-store.ts';
 import type { Limit } from './limits.ts';
@@ -11,6 +12,8 @@ export interface Account {
   readonly claims: readonly Pick<Claim, 'kind' | 'holder'>[];
   /** Name of the queue of calls that wait for other calls. */
   readonly queue: string;
+  /** Whether one of the limits has alerts. */
+  readonly hasAlerts: boolean;
 }
 
 /** A limit with its counter. */
@@ -49,7 +52,7 @@ export class InvalidAmountError extends Error {
 const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
 const noAmounts: Amounts = { requests: 0, tokens: 0, cost: 0 };
 
-const noAccount: Account = { limits: [], claims: [], queue: '' };
+const noAccount: Account = { limits: [], claims: [], queue: '', hasAlerts: false };
 
 /** Returns the account of a subject on a deployment. */
 export function toAccount(subject: string, deployment: string, limits: readonly Limit[]): Account {
@@ -64,7 +67,8 @@ export function toAccount(subject: string, deployment: string, limits: readonly 
     const holder = toHolder(limit, subject, limit.isOverall ? undefined : deployment);
     return { ...limit, holder, claim: toClaim(limit.window.kind, holder) };
   });
-  return { limits: counted, claims, queue: `${deployment}\n${subject}` };
+  const hasAlerts = limits.some(({ alerts }) => alerts !== undefined);
+  return { limits: counted, claims, queue: `${deployment}\n${subject}`, hasAlerts };
 }
 
 /**
@@ -85,6 +89,7 @@ export class LimitCounters {
   readonly #calendar = new Calendar();
   readonly #calendars = new WeakMap<CompleteReset, Calendar>();
   readonly #queues: CallQueues<Admission>;
+  #onThreshold: ((reached: ReachedThreshold) => void) | undefined;
 
   constructor(store: LimitStore, clock: Clock) {
     this.#store = store;
@@ -92,11 +97,22 @@ export class LimitCounters {
     this.#queues = new CallQueues(clock);
   }
 
+  /** Registers the only listener. It is called with a threshold that is reached, possibly several times in one period. */
+  onThreshold(listener: (reached: ReachedThreshold) => void): void {
+    this.#onThreshold = listener;
+  }
+
   /**
    * Counts one request and reserves its estimate, unless a limit is exhausted. If only reservations block the call, queues it
    * for a bounded time. Throws `InvalidAmountError`.
    */
   async admit(account: Account, request: AdmissionRequest): Promise<Admission> {
+    const admission = await this.#admit(account, request);
+    if (account.hasAlerts) this.#reportAdmission(account, admission);
+    return admission;
+  }
+
+  async #admit(account: Account, request: AdmissionRequest): Promise<Admission> {
     const claims = toClaims(account, request);
     const attempt = () => this.#reserve(account, oneRequest, claims);
     const firstOutcome = await attempt();
@@ -116,11 +132,32 @@ export class LimitCounters {
 
   /** Adds the actual usage, regardless of the limits, and releases the reservation. */
   async settle(account: Account, { claims, lease }: LeasedClaims, usedAmounts: CallAmounts): Promise<void> {
-    const counters = this.#counters(account, { ...usedAmounts, requests: 0 }).filter(({ amount }) => amount > 0);
+    const allCounters = this.#counters(account, { ...usedAmounts, requests: 0 });
+    const counters = allCounters.filter(({ amount }) => amount > 0);
     const heldClaims = claims.filter(({ amount }) => amount > 0);
     if (counters.length === 0 && heldClaims.length === 0) return;
-    await this.#store.settle(counters, { claims: heldClaims, lease });
+    const usedAfter = await this.#store.settle(counters, { claims: heldClaims, lease });
     this.#queues.wake(account.queue);
+    if (!account.hasAlerts) return;
+    for (const [index, used] of usedAfter.entries()) {
+      const counter = counters[index];
+      const limit = counter && account.limits[allCounters.indexOf(counter)];
+      if (counter !== undefined && limit !== undefined) this.#report(limit, used, counter.endsAtMs);
+    }
+  }
+
+  /** Reports the thresholds that are reached after the operation, which counts the request if no limit blocks it. */
+  #reportAdmission({ limits }: Account, { statuses }: Admission): void {
+    const isAdmitted = statuses.every(({ used, reserved, limit: { total } }) => used + reserved < total);
+    for (const [index, { used, resetsAtMs }] of statuses.entries()) {
+      const limit = limits[index];
+      if (limit?.alerts === undefined) continue;
+      this.#report(limit, isAdmitted && limit.window.kind === 'requests' ? used + 1 : used, resetsAtMs);
+    }
+  }
+
+  #report(limit: CountedLimit, used: number, resetsAtMs: number): void {
+    for (const reached of findReachedThresholds(limit, { used, resetsAtMs, holder: limit.holder })) this.#onThreshold?.(reached);
   }
 
   async #reserve(account: Account, amounts: Amounts, claims: readonly RequestedClaim[]): Promise<Admission> {

@@ -52,8 +52,11 @@ export interface LimitStore {
    * including the reservations of its kind, has reached its total. Claims end with the node that made them.
    */
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome | Promise<ReserveOutcome>;
-  /** Adds each amount to its counter regardless of the total, and releases the claims, in one atomic operation. */
-  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): void | Promise<void>;
+  /**
+   * Adds each amount to its counter regardless of the total, and releases the claims, in one atomic operation. Returns the value of
+   * each counter after the operation, in the order of the counters.
+   */
+  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): readonly number[] | Promise<readonly number[]>;
 }
 
 /** Usage of one holder in one period of a window. */

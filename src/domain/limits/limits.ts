@@ -31,10 +31,29 @@ export interface Limit {
   readonly isOverall: boolean;
   /** Undefined for the roles of a user whose counters were never reset. */
   readonly scope?: LimitScope;
+  /** Alerts about its usage. Undefined if there are none. */
+  readonly alerts?: readonly LimitAlert[];
+}
+
+/** An alert about a limit of one caller. */
+export interface LimitAlert {
+  /** ID of the alert. It does not change on a reload. */
+  readonly id: string;
+  /** As configured. */
+  readonly of: string;
+  /** The user, if the alert counts each user separately. */
+  readonly user?: string;
+  /** Window with its deployment, such as `tokens.day:gpt`. */
+  readonly window: string;
+  /** Parts of the limit, from 0 to 1. */
+  readonly at: readonly number[];
 }
 
 /** Part of a caller that determines its limits. */
 export type LimitedCaller = Pick<Caller, 'subject' | 'project' | 'roles' | 'configuredKey'>;
+
+/** Adds the alerts to the limits of a caller on a deployment. */
+type AttachAlerts = (limits: readonly Limit[], caller: LimitedCaller, deployment: string) => readonly Limit[];
 
 /** Limits of a configuration: those of roles, projects, keys, and users. */
 export class LimitRules {
@@ -42,11 +61,16 @@ export class LimitRules {
   readonly #scopes: Readonly<Record<ScopeKind, ReadonlyMap<string, LimitSet>>>;
   readonly #resets: Configuration['limitResets'];
   readonly #hasScopes: boolean;
+  readonly #attachAlerts: AttachAlerts;
 
-  constructor(configuration: Pick<Configuration, 'roles' | 'projects' | 'users' | 'keys' | 'limitResets'>) {
+  constructor(
+    configuration: Pick<Configuration, 'roles' | 'projects' | 'users' | 'keys' | 'limitResets'>,
+    attachAlerts: AttachAlerts = (limits) => limits,
+  ) {
     const { roles, projects, users, keys, limitResets } = configuration;
     this.#roles = new RoleLimits(roles);
     this.#resets = limitResets;
+    this.#attachAlerts = attachAlerts;
     const toSets = (kind: ScopeKind, entries: readonly (readonly [id: string, entry: LimitSettings, name?: string])[]) =>
       new Map(entries.map(([id, entry, name = id]) => [id, toLimitSet(entry, this.#toScope(kind, name))]));
     const listLimited = <Entry extends LimitSettings>(section: Readonly<Record<string, Entry>>) =>
@@ -71,6 +95,10 @@ export class LimitRules {
    * An empty list means unlimited.
    */
   find(caller: LimitedCaller, deployment: string): readonly Limit[] {
+    return this.#attachAlerts(this.#findAll(caller, deployment), caller, deployment);
+  }
+
+  #findAll(caller: LimitedCaller, deployment: string): readonly Limit[] {
     const roleLimits = this.#roles.find(caller.roles, deployment);
     if (!this.#hasScopes) return roleLimits;
     const { subject, project, configuredKey } = caller;

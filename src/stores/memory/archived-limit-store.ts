@@ -42,8 +42,8 @@ export class ArchivedLimitStore implements LimitStore {
     return this.#memory.reserve(counters, claims);
   }
 
-  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): void {
-    this.#memory.settle(counters, leasedClaims);
+  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): readonly number[] {
+    return this.#memory.settle(counters, leasedClaims);
   }
 
   /** Reads the stored counters. Resolves after the first attempt. A failed attempt is repeated every second. */

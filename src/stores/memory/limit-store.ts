@@ -49,9 +49,11 @@ export class MemoryLimitStore implements LimitStore {
     return { used, reserved, lease: '' };
   }
 
-  settle(counters: readonly Counter[], { claims }: LeasedClaims): void {
-    for (const counter of counters) this.#add(this.#getCounter(counter), counter.amount);
+  settle(counters: readonly Counter[], { claims }: LeasedClaims): readonly number[] {
+    const memoryCounters = counters.map((counter) => this.#getCounter(counter));
+    for (const [index, { amount }] of counters.entries()) this.#add(memoryCounters[index], amount);
     for (const claim of claims) this.#claim(claim, this.#getClaimed(claim) - claim.amount);
+    return memoryCounters.map(({ used }) => used);
   }
 
   /** Adds counters that an earlier process or another node stored. */

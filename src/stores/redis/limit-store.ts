@@ -17,7 +17,7 @@ type ScriptArguments = (string | number)[];
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     parleyReserve(keys: number, ...args: ScriptArguments): Result<[used: (string | null)[], reserved: string[]], Context>;
-    parleySettle(keys: number, ...args: ScriptArguments): Result<null, Context>;
+    parleySettle(keys: number, ...args: ScriptArguments): Result<number[], Context>;
     parleyRenew(keys: number, ...args: ScriptArguments): Result<null, Context>;
   }
 }
@@ -66,14 +66,15 @@ export class RedisLimitStore implements LimitStore {
     return { used: usedBefore.map(Number), reserved: reserved.map(Number), lease };
   }
 
-  async settle(counters: readonly Counter[], { claims, lease }: LeasedClaims): Promise<void> {
+  async settle(counters: readonly Counter[], { claims, lease }: LeasedClaims): Promise<readonly number[]> {
     const toName = createNamer();
     const keys = [...claims.map((claim) => toClaimKey(claim, toName)), ...counters.map((counter) => toKey(counter, toName))];
-    if (keys.length === 0) return;
+    if (keys.length === 0) return [];
     const args: ScriptArguments = [claims.length, lease, ...claims.map(({ amount }) => amount)];
     for (const { amount, endsAtMs } of counters) args.push(amount, this.#getLifetimeMs(endsAtMs));
-    await this.#abandonOnError(this.#link.run((redis) => redis.parleySettle(keys.length, ...keys, ...args)));
+    const usedAfter = await this.#abandonOnError(this.#link.run((redis) => redis.parleySettle(keys.length, ...keys, ...args)));
     if (claims.length > 0) this.#lease.onSettled(lease);
+    return usedAfter;
   }
 
   close(): void {
@@ -277,7 +278,8 @@ for i = 1, #sums do redis.call('SET', KEYS[claims + i], text(sums[i]), 'PX', ARG
 for c = 1, claims do
   local left = tonumber(redis.call('HGET', KEYS[c], lease) or 0) - tonumber(ARGV[2 + c])
   if left > 0 then redis.call('HSET', KEYS[c], lease, text(left)) else redis.call('HDEL', KEYS[c], lease) end
-end`;
+end
+return sums`;
 
 /** Key: the leases. Arguments: the lease and its duration. Deletes expired leases. */
 const renewScript = `${sharedScript}

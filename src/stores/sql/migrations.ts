@@ -1,4 +1,5 @@
 import { toEntryTables } from './administration/entry-tables.ts';
+import { toAlertTable } from './alerts/alert-tables.ts';
 import { toChatTables, toShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
 import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   toNodeTables,
   toScimTables,
   toUsageTags,
+  toAlertTable,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

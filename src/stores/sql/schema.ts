@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { EntrySchema } from './administration/entry-tables.ts';
+import type { AlertSchema } from './alerts/alert-tables.ts';
 import type { ChatSchema } from './chats/chat-schema.ts';
 import type { EvaluationSchema } from './evaluations/evaluation-tables.ts';
 import type { UsageSumSchema } from './journal/record-tables.ts';
@@ -12,7 +13,8 @@ import type { ScimSchema } from './scim/scim-tables.ts';
 
 /** The tables, which are the same in every engine. `migrations` creates them. Times are milliseconds since the epoch. */
 export interface Schema
-  extends ChatSchema,
+  extends AlertSchema,
+    ChatSchema,
     EntrySchema,
     EvaluationSchema,
     KeySchema,

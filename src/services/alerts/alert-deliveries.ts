@@ -1,0 +1,207 @@
+import { hash } from 'node:crypto';
+import { type HttpClient, HttpError } from '#base/http/client.ts';
+import { openReply } from '#base/http/read-reply.ts';
+import { signWebhook } from '#base/http/sign-webhook.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { FreshRead, Recurring } from '#base/time/recurring.ts';
+import type { AlertEntry } from '#contract/configuration/alerts.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { AlertDelivery, AlertStore } from '#domain/limits/alert-store.ts';
+import { type ReachedThreshold, toAlertId } from '#domain/limits/limit-alerts.ts';
+
+const pollMs = 1_000;
+const cleanUpMs = 10 * 60_000;
+const maxAttemptMs = 15_000;
+const timeouts = { connectMs: maxAttemptMs, firstByteMs: maxAttemptMs, idleMs: maxAttemptMs };
+/** Time after which other nodes repeat the attempt of a node that ended. It is longer than an attempt. */
+const leaseMs = 20_000;
+const firstRetryMs = 1_000;
+const dayMs = 86_400_000;
+const retriesMs = dayMs;
+/** Time for which a failure is reported. */
+const reportMs = dayMs;
+/** Time for which a delivery is stored after the end of its period. */
+const retentionMs = 7 * dayMs;
+const maxOpen = 200;
+/** Maximum number of attempts at the same time. */
+const maxParallel = 16;
+/** Maximum number of thresholds that are not written yet, and of those that are known to be written. */
+const maxRemembered = 10_000;
+const gone = 410;
+
+/** An alert that could not be delivered. */
+export interface UndeliveredAlert {
+  /** Index of the alert in the configuration. */
+  readonly index: number;
+  readonly error: string;
+  /** Time until which Parley retries. Undefined if it has stopped. */
+  readonly retriesUntilMs: number | undefined;
+}
+
+export interface AlertDeliveriesDeps {
+  readonly store: AlertStore;
+  /** Not guarded: the addresses belong to the operator. */
+  readonly http: HttpClient;
+  readonly snapshot: () => { readonly configuration: Pick<Configuration, 'alerts'> };
+  readonly clock: Clock;
+  /** Called with all alerts that cannot be delivered at the moment. */
+  readonly onUndelivered: (alerts: readonly UndeliveredAlert[]) => void;
+  readonly reportError: (message: string, error: unknown) => void;
+}
+
+/** A configured alert with its index. */
+interface IndexedAlert extends AlertEntry {
+  readonly index: number;
+}
+
+type NewDelivery = Parameters<AlertStore['add']>[0];
+
+/** Sends one webhook for each threshold and period, on whichever node is first. A node that ends leaves the rest to other nodes. */
+export class AlertDeliveries {
+  readonly #deps: AlertDeliveriesDeps;
+  readonly #recurring: Recurring;
+  readonly #aborter = new AbortController();
+  readonly #work = new FreshRead(() => this.#run());
+  readonly #unwritten = new Map<string, NewDelivery>();
+  readonly #recorded = new Set<string>();
+  readonly #attempts = new Map<string, Promise<void>>();
+
+  constructor(deps: AlertDeliveriesDeps) {
+    this.#deps = deps;
+    this.#recurring = new Recurring(deps.reportError);
+    this.#recurring.startAndEvery(pollMs, 'cannot read or write the webhooks of alerts', () => this.#work.run());
+    this.#recurring.every(cleanUpMs, 'cannot delete old webhooks of alerts', async () => {
+      if (this.#isConfigured) await deps.store.deleteExpired(deps.clock.epochMs());
+    });
+  }
+
+  /** Stores the webhook of a threshold in the background, unless it was stored before. */
+  record(reached: ReachedThreshold): void {
+    const id = toDeliveryId(reached);
+    if (this.#recorded.has(id) || this.#unwritten.size >= maxRemembered) return;
+    if (this.#recorded.size >= maxRemembered) this.#recorded.clear();
+    this.#recorded.add(id);
+    this.#unwritten.set(id, toDelivery(id, reached, this.#deps.clock.epochMs()));
+    // The recurring run repeats a failed write and reports it.
+    void this.#work.run().catch(() => undefined);
+  }
+
+  /** Writes recorded thresholds and cancels attempts in progress, which other nodes or the next start repeat. */
+  async close(): Promise<void> {
+    this.#recurring.close();
+    this.#aborter.abort();
+    await this.#work.run().catch(() => undefined);
+    await Promise.all(this.#attempts.values());
+  }
+
+  get #isConfigured(): boolean {
+    return this.#deps.snapshot().configuration.alerts.length > 0;
+  }
+
+  async #run(): Promise<void> {
+    const { store, clock, onUndelivered } = this.#deps;
+    for (const [id, delivery] of this.#unwritten) {
+      await store.add(delivery);
+      this.#unwritten.delete(id);
+    }
+    if (this.#aborter.signal.aborted) return;
+    const open = this.#isConfigured ? await store.listOpen(maxOpen) : [];
+    const alerts = this.#getAlerts();
+    onUndelivered(listUndelivered(open, alerts));
+    const nowMs = clock.epochMs();
+    for (const delivery of open) {
+      const { id, nextAtMs } = delivery;
+      if (nextAtMs === null || nextAtMs > nowMs || this.#attempts.size >= maxParallel) break;
+      if (this.#attempts.has(id)) continue;
+      const step = this.#takeStep(delivery, alerts.get(delivery.alert));
+      this.#attempts.set(id, step);
+      void step.finally(() => {
+        this.#attempts.delete(id);
+        // Other deliveries may wait for a free attempt, and the report of undelivered alerts may change.
+        if (!this.#aborter.signal.aborted) void this.#work.run().catch(() => undefined);
+      });
+    }
+  }
+
+  #getAlerts(): ReadonlyMap<string, IndexedAlert> {
+    const { alerts } = this.#deps.snapshot().configuration;
+    return new Map(alerts.map((alert, index) => [toAlertId(alert), { ...alert, index }]));
+  }
+
+  async #takeStep(delivery: AlertDelivery, alert: IndexedAlert | undefined): Promise<void> {
+    const { store, clock, reportError } = this.#deps;
+    const { id, status } = delivery;
+    try {
+      if (status !== 'pending') await store.update(id, { ...delivery, nextAtMs: null });
+      else if (alert === undefined) await store.update(id, { status: 'canceled', nextAtMs: null, error: null });
+      else if (await store.claim(delivery, clock.epochMs() + leaseMs)) await this.#attempt(delivery, alert);
+    } catch (error) {
+      if (!this.#aborter.signal.aborted) reportError('cannot store the result of a webhook of an alert, trying again', error);
+    }
+  }
+
+  async #attempt(delivery: AlertDelivery, alert: IndexedAlert): Promise<void> {
+    const { store, clock, reportError } = this.#deps;
+    const { id, attempts, createdAtMs } = delivery;
+    const { error, cause, isFinal = false } = await this.#send(delivery, alert);
+    const nowMs = clock.epochMs();
+    if (error === undefined) return store.update(id, { status: 'delivered', nextAtMs: null, error: null });
+    if (this.#aborter.signal.aborted) return store.update(id, { status: 'pending', nextAtMs: nowMs, error: null });
+    const endMs = createdAtMs + retriesMs;
+    const hasEnded = isFinal || nowMs >= endMs;
+    if (hasEnded || attempts === 0) {
+      const next = hasEnded ? 'Parley does not try again' : 'Parley tries again for 24 hours';
+      reportError(`the webhook of alerts[${alert.index}] could not be delivered: ${error}. ${next}`, cause);
+    }
+    const retryAtMs = Math.min(nowMs + firstRetryMs * 2 ** attempts, endMs);
+    await store.update(
+      id,
+      hasEnded ? { status: 'failed', nextAtMs: nowMs + reportMs, error } : { status: 'pending', nextAtMs: retryAtMs, error },
+    );
+  }
+
+  async #send({ id, body }: AlertDelivery, { url, secret }: IndexedAlert): Promise<Outcome> {
+    const { http, clock } = this.#deps;
+    const headers = { 'content-type': 'application/json', ...signWebhook({ id, atMs: clock.epochMs(), body }, secret) };
+    const signal = AbortSignal.any([this.#aborter.signal, AbortSignal.timeout(maxAttemptMs)]);
+    try {
+      const request = { method: 'POST', url: new URL(url), headers, body: Buffer.from(body), timeouts } as const;
+      const { status, body: content } = await openReply(http, request, signal);
+      await content[Symbol.asyncIterator]().return?.();
+      if (status >= 200 && status < 300) return {};
+      return { error: `the receiver returned ${status}`, isFinal: status === gone };
+    } catch (cause) {
+      return { error: cause instanceof HttpError ? `no response (${cause.kind})` : 'no response', cause };
+    }
+  }
+}
+
+interface Outcome {
+  /** Undefined if the receiver accepted the webhook. */
+  readonly error?: string;
+  readonly cause?: unknown;
+  /** Whether the receiver accepts no further attempt. */
+  readonly isFinal?: boolean;
+}
+
+function toDeliveryId({ alert, threshold, holder, windowName, resetsAtMs }: ReachedThreshold): string {
+  return `msg_${hash('sha256', JSON.stringify([alert.id, holder, windowName, resetsAtMs, threshold]), 'base64url')}`;
+}
+
+function toDelivery(id: string, { alert, threshold, used, limit, resetsAtMs }: ReachedThreshold, nowMs: number): NewDelivery {
+  const { of, user, window } = alert;
+  const data = { of, ...(user !== undefined && { user }), window, threshold, used, limit, resetsAt: resetsAtMs };
+  const body = JSON.stringify({ type: 'limit.threshold_reached', timestamp: new Date(nowMs).toISOString(), data });
+  return { id, alert: alert.id, body, createdAtMs: nowMs, expiresAtMs: Math.max(resetsAtMs, nowMs + retriesMs) + retentionMs };
+}
+
+/** Returns the configured alerts whose last attempt failed, one result for each. */
+function listUndelivered(open: readonly AlertDelivery[], alerts: ReadonlyMap<string, IndexedAlert>): readonly UndeliveredAlert[] {
+  const undelivered = new Map<number, UndeliveredAlert>();
+  for (const { alert, error, status, createdAtMs } of open) {
+    const index = alerts.get(alert)?.index;
+    if (index === undefined || error === null) continue;
+    undelivered.set(index, { index, error, retriesUntilMs: status === 'pending' ? createdAtMs + retriesMs : undefined });
+  }
+  return [...undelivered.values()];
+}

@@ -1,0 +1,96 @@
+import type { AlertDelivery, AlertPage, AlertStore } from '#domain/limits/alert-store.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { AlertRow } from './alert-tables.ts';
+
+/** Webhooks about limits in a table with one row each. */
+export class SqlAlertStore implements AlertStore {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async add({ id, alert, body, createdAtMs, expiresAtMs }: Parameters<AlertStore['add']>[0]): Promise<void> {
+    const row: AlertRow = {
+      ...{ id, alert, body, created_at_ms: createdAtMs, expires_at_ms: expiresAtMs },
+      ...{ status: 'pending', attempts: 0, next_at_ms: createdAtMs, error: null },
+    };
+    await this.#database.run((kysely) =>
+      kysely
+        .insertInto('alert_deliveries')
+        .values(row)
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute(),
+    );
+  }
+
+  async listOpen(limit: number): Promise<readonly AlertDelivery[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('alert_deliveries')
+        .selectAll()
+        .where('next_at_ms', 'is not', null)
+        .orderBy('next_at_ms')
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(toDelivery);
+  }
+
+  async list({ beforeMs, beforeId, limit }: AlertPage): Promise<readonly AlertDelivery[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('alert_deliveries')
+        .selectAll()
+        .$if(Number.isFinite(beforeMs), (query) =>
+          query.where(({ eb, and, or }) =>
+            or([eb('created_at_ms', '<', beforeMs), and([eb('created_at_ms', '=', beforeMs), eb('id', '<', beforeId)])]),
+          ),
+        )
+        .orderBy('created_at_ms', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(toDelivery);
+  }
+
+  // Optimistic claim: only the node whose WHERE clause still matches the time of the attempt gets it.
+  async claim({ id, nextAtMs }: AlertDelivery, untilMs: number): Promise<boolean> {
+    const claimed = await this.#database.run((kysely) =>
+      kysely
+        .updateTable('alert_deliveries')
+        .set(({ eb }) => ({ next_at_ms: untilMs, attempts: eb('attempts', '+', 1) }))
+        .where('id', '=', id)
+        .where('next_at_ms', '=', nextAtMs)
+        .returning('id')
+        .execute(),
+    );
+    return claimed.length > 0;
+  }
+
+  async update(id: string, { status, nextAtMs, error }: Parameters<AlertStore['update']>[1]): Promise<void> {
+    await this.#database.run((kysely) =>
+      kysely
+        .updateTable('alert_deliveries')
+        .set({ status, next_at_ms: nextAtMs, error })
+        .where('id', '=', id)
+        .where('status', '!=', 'delivered')
+        .execute(),
+    );
+  }
+
+  async deleteExpired(nowMs: number): Promise<void> {
+    await this.#database.run((kysely) =>
+      kysely.deleteFrom('alert_deliveries').where('expires_at_ms', '<', nowMs).where('next_at_ms', 'is', null).execute(),
+    );
+  }
+}
+
+function toDelivery(row: AlertRow): AlertDelivery {
+  const { id, alert, body, status, attempts, error } = row;
+  return {
+    ...{ id, alert, body, status, attempts, error },
+    ...{ createdAtMs: row.created_at_ms, nextAtMs: row.next_at_ms, expiresAtMs: row.expires_at_ms },
+  };
+}

@@ -1,0 +1,40 @@
+import type { AlertDelivery } from '#domain/limits/alert-store.ts';
+import type { ColumnTypes } from '../engine/column-types.ts';
+
+/** Table of the webhooks about limits. */
+export interface AlertSchema {
+  readonly alert_deliveries: AlertRow;
+}
+
+export interface AlertRow {
+  readonly id: string;
+  readonly alert: string;
+  /** JSON. */
+  readonly body: string;
+  readonly created_at_ms: number;
+  readonly status: AlertDelivery['status'];
+  readonly attempts: number;
+  readonly next_at_ms: number | null;
+  readonly error: string | null;
+  readonly expires_at_ms: number;
+}
+
+/** Statements that create the table of the webhooks about limits. */
+export function toAlertTable({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table alert_deliveries (
+      id ${key} not null primary key,
+      alert text not null,
+      body text not null,
+      created_at_ms bigint not null,
+      status text not null,
+      attempts integer not null,
+      next_at_ms bigint,
+      error text,
+      expires_at_ms bigint not null
+    )`,
+    'create index alert_deliveries_open on alert_deliveries (next_at_ms) where next_at_ms is not null',
+    'create index alert_deliveries_in_time on alert_deliveries (created_at_ms, id)',
+    'create index alert_deliveries_expired on alert_deliveries (expires_at_ms)',
+  ];
+}
