@@ -61,3 +61,24 @@ it('nodes send one webhook for each threshold together, also after kill -9 of bo
   expect(delivered).toHaveLength(2);
   expect(new Set(delivered)).toEqual(sent);
 });
+
+it('workers send one webhook for usage that none of them has counted alone', async () => {
+  await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  await using receiver = await startScriptedUpstream(jsonReply({}));
+  const alert = { of: 'project:search', at: [0.0006], url: receiver.url, secret: 'a secret of this test' };
+  const configuration = {
+    models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } },
+    keys: { [callerKey]: { project: 'search' } },
+    // A call uses 12 tokens.
+    projects: { search: { totals: { day: 1_000_000, requestDay: 1_000_000 } } },
+    alerts: [
+      { ...alert, window: 'tokens.day' },
+      { ...alert, window: 'requests.day', at: [0.00005] },
+    ],
+  };
+  await using node = await startProcess({ configuration, flags: ['--workers', '2'] });
+  await Promise.all(Array.from({ length: 50 }, () => node.chat('m', { messages: hello })));
+  await vi.waitFor(() => expect(receiver.requests).toHaveLength(2), { timeout: 10_000 });
+  const used = receiver.requests.map(({ body }) => (body.data as { used: number }).used);
+  expect(used.toSorted((one, other) => one - other)).toEqual([50, 600]);
+});

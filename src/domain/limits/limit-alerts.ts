@@ -81,6 +81,9 @@ function toLimitAlert({ id, of, at, scope: { kind } }: AlertRule, window: string
   return { id, of, window, at, ...((kind === 'role' || kind === 'every') && { user: subject }) };
 }
 
+/** For example, 0.07 * 100 is more than 7. */
+const maxRoundingError = 1e-12;
+
 /** Yields the thresholds of a limit that the usage has reached. */
 export function* findReachedThresholds(
   { alerts = [], window: { kind, name: windowName }, total }: Limit,
@@ -90,7 +93,7 @@ export function* findReachedThresholds(
   const units = kind === 'cost' ? unitsPerUsd : 1;
   for (const alert of alerts) {
     for (const threshold of alert.at) {
-      if (used < total * threshold) continue;
+      if (used < total * threshold * (1 - maxRoundingError)) continue;
       yield { alert, threshold, used: used / units, limit: total / units, resetsAtMs, holder, windowName };
     }
   }

@@ -52,6 +52,9 @@ export class InvalidAmountError extends Error {
 const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
 const noAmounts: Amounts = { requests: 0, tokens: 0, cost: 0 };
 
+/** Delay of a check for alerts. */
+const checkDelayMs = 300;
+
 const noAccount: Account = { limits: [], claims: [], queue: '', hasAlerts: false };
 
 /** Returns the account of a subject on a deployment. */
@@ -89,6 +92,7 @@ export class LimitCounters {
   readonly #calendar = new Calendar();
   readonly #calendars = new WeakMap<CompleteReset, Calendar>();
   readonly #queues: CallQueues<Admission>;
+  readonly #delayedChecks = new Set<string>();
   #onThreshold: ((reached: ReachedThreshold) => void) | undefined;
 
   constructor(store: LimitStore, clock: Clock) {
@@ -108,7 +112,11 @@ export class LimitCounters {
    */
   async admit(account: Account, request: AdmissionRequest): Promise<Admission> {
     const admission = await this.#admit(account, request);
-    if (account.hasAlerts) this.#reportAdmission(account, admission);
+    if (account.hasAlerts) {
+      const isAdmitted = admission.statuses.every(({ used, reserved, limit: { total } }) => used + reserved < total);
+      this.#reportUsage(account, admission, isAdmitted ? 1 : 0);
+      if (this.#store.isApproximate) this.#checkLater(account);
+    }
     return admission;
   }
 
@@ -139,6 +147,7 @@ export class LimitCounters {
     const usedAfter = await this.#store.settle(counters, { claims: heldClaims, lease });
     this.#queues.wake(account.queue);
     if (!account.hasAlerts) return;
+    if (this.#store.isApproximate) this.#checkLater(account);
     for (const [index, used] of usedAfter.entries()) {
       const counter = counters[index];
       const limit = counter && account.limits[allCounters.indexOf(counter)];
@@ -146,13 +155,26 @@ export class LimitCounters {
     }
   }
 
-  /** Reports the thresholds that are reached after the operation, which counts the request if no limit blocks it. */
-  #reportAdmission({ limits }: Account, { statuses }: Admission): void {
-    const isAdmitted = statuses.every(({ used, reserved, limit: { total } }) => used + reserved < total);
+  /** Reports the thresholds that are reached, after a delay, so that one check covers many calls. */
+  #checkLater(account: Account): void {
+    if (this.#delayedChecks.has(account.queue)) return;
+    this.#delayedChecks.add(account.queue);
+    const check = async (): Promise<void> => {
+      await this.#clock.sleep(checkDelayMs, new AbortController().signal);
+      this.#delayedChecks.delete(account.queue);
+      const admission = await this.#reserve(account, noAmounts, toClaims(account, { estimate: noAmounts, chainClaims: [] }));
+      this.#reportUsage(account, admission, 0);
+    };
+    // After an error of the store, the next call checks again.
+    check().catch(() => undefined);
+  }
+
+  /** Reports the thresholds that are reached, with the requests that were added after the counters were read. */
+  #reportUsage({ limits }: Account, { statuses }: Admission, addedRequests: number): void {
     for (const [index, { used, resetsAtMs }] of statuses.entries()) {
       const limit = limits[index];
       if (limit?.alerts === undefined) continue;
-      this.#report(limit, isAdmitted && limit.window.kind === 'requests' ? used + 1 : used, resetsAtMs);
+      this.#report(limit, limit.window.kind === 'requests' ? used + addedRequests : used, resetsAtMs);
     }
   }
 

@@ -47,6 +47,8 @@ export interface LeasedClaims {
 
 /** Port that counts usage and stores reservations. */
 export interface LimitStore {
+  /** Whether returned values omit the latest usage by other processes, except if all amounts are 0. */
+  readonly isApproximate?: boolean;
   /**
    * Adds each amount to its counter and reserves the claims, in one atomic operation. Does neither if one of the counters,
    * including the reservations of its kind, has reached its total. Claims end with the node that made them.
@@ -54,7 +56,8 @@ export interface LimitStore {
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome | Promise<ReserveOutcome>;
   /**
    * Adds each amount to its counter regardless of the total, and releases the claims, in one atomic operation. Returns the value of
-   * each counter after the operation, in the order of the counters.
+   * each counter after the operation, in the order of the counters, unless
+   * `isApproximate`.
    */
   settle(counters: readonly Counter[], leasedClaims: LeasedClaims): readonly number[] | Promise<readonly number[]>;
 }

@@ -45,6 +45,7 @@ const idleMs = 2_000;
  * returns its shares, and the primary process decides. Throws `StoreError`.
  */
 export class WorkerLimitStore implements LimitStore {
+  readonly isApproximate = true;
   readonly #channel: RequestChannel;
   readonly #shares = { requests: new Map(), tokens: new Map(), cost: new Map() } as Record<
     Window['kind'],
@@ -67,7 +68,7 @@ export class WorkerLimitStore implements LimitStore {
     return (isExact ? undefined : this.#reserveFromShares(counters, claims)) ?? this.#request(counters, claims, isExact);
   }
 
-  settle(counters: readonly Counter[], { claims, lease }: LeasedClaims): void {
+  settle(counters: readonly Counter[], { claims, lease }: LeasedClaims): readonly number[] {
     const remoteClaims: Claim[] = [];
     const remoteCounters: Counter[] = [];
     for (const claim of claims) {
@@ -80,12 +81,13 @@ export class WorkerLimitStore implements LimitStore {
       if (share === undefined) remoteCounters.push(counter);
       else this.#consume(share, counter.amount);
     }
-    if (remoteClaims.length === 0 && remoteCounters.length === 0) return;
+    if (remoteClaims.length === 0 && remoteCounters.length === 0) return [];
     const message: SettleMessage = {
       counters: remoteCounters.map(toSentCounter),
       claims: remoteClaims.map(({ kind, holder, amount }) => [kind, holder, amount]),
     };
     this.#channel.send('limits.settle', message);
+    return [];
   }
 
   /** Removes the shares of these holders, for the primary process. */

@@ -13,7 +13,7 @@ export class SqlAlertStore implements AlertStore {
   async add({ id, alert, body, createdAtMs, expiresAtMs }: Parameters<AlertStore['add']>[0]): Promise<void> {
     const row: AlertRow = {
       ...{ id, alert, body, created_at_ms: createdAtMs, expires_at_ms: expiresAtMs },
-      ...{ status: 'pending', attempts: 0, next_at_ms: createdAtMs, error: null },
+      ...{ status: 'pending', attempts: 0, next_at_ms: this.#database.toStoreMs(createdAtMs), error: null },
     };
     await this.#database.run((kysely) =>
       kysely
@@ -34,7 +34,7 @@ export class SqlAlertStore implements AlertStore {
         .limit(limit)
         .execute(),
     );
-    return rows.map(toDelivery);
+    return rows.map((row) => this.#toDelivery(row));
   }
 
   async list({ beforeMs, beforeId, limit }: AlertPage): Promise<readonly AlertDelivery[]> {
@@ -52,17 +52,18 @@ export class SqlAlertStore implements AlertStore {
         .limit(limit)
         .execute(),
     );
-    return rows.map(toDelivery);
+    return rows.map((row) => this.#toDelivery(row));
   }
 
-  // Optimistic claim: only the node whose WHERE clause still matches the time of the attempt gets it.
-  async claim({ id, nextAtMs }: AlertDelivery, untilMs: number): Promise<boolean> {
+  // Optimistic claim: only the node whose WHERE clause still matches the number of attempts gets it.
+  async claim({ id, attempts }: AlertDelivery, untilMs: number): Promise<boolean> {
     const claimed = await this.#database.run((kysely) =>
       kysely
         .updateTable('alert_deliveries')
-        .set(({ eb }) => ({ next_at_ms: untilMs, attempts: eb('attempts', '+', 1) }))
+        .set(({ eb }) => ({ next_at_ms: this.#database.toStoreMs(untilMs), attempts: eb('attempts', '+', 1) }))
         .where('id', '=', id)
-        .where('next_at_ms', '=', nextAtMs)
+        .where('attempts', '=', attempts)
+        .where('next_at_ms', 'is not', null)
         .returning('id')
         .execute(),
     );
@@ -73,7 +74,7 @@ export class SqlAlertStore implements AlertStore {
     await this.#database.run((kysely) =>
       kysely
         .updateTable('alert_deliveries')
-        .set({ status, next_at_ms: nextAtMs, error })
+        .set({ status, next_at_ms: nextAtMs === null ? null : this.#database.toStoreMs(nextAtMs), error })
         .where('id', '=', id)
         .where('status', '!=', 'delivered')
         .execute(),
@@ -85,12 +86,13 @@ export class SqlAlertStore implements AlertStore {
       kysely.deleteFrom('alert_deliveries').where('expires_at_ms', '<', nowMs).where('next_at_ms', 'is', null).execute(),
     );
   }
-}
 
-function toDelivery(row: AlertRow): AlertDelivery {
-  const { id, alert, body, status, attempts, error } = row;
-  return {
-    ...{ id, alert, body, status, attempts, error },
-    ...{ createdAtMs: row.created_at_ms, nextAtMs: row.next_at_ms, expiresAtMs: row.expires_at_ms },
-  };
+  #toDelivery(row: AlertRow): AlertDelivery {
+    const { id, alert, body, status, attempts, error, next_at_ms: nextMs } = row;
+    const aheadMs = this.#database.toStoreMs(0);
+    return {
+      ...{ id, alert, body, status, attempts, error },
+      ...{ createdAtMs: row.created_at_ms, nextAtMs: nextMs === null ? null : nextMs - aheadMs, expiresAtMs: row.expires_at_ms },
+    };
+  }
 }
