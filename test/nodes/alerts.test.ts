@@ -62,7 +62,7 @@ it('nodes send one webhook for each threshold together, also after kill -9 of bo
   expect(new Set(delivered)).toEqual(sent);
 });
 
-it('workers send one webhook for usage that none of them has counted alone', async () => {
+it('workers send one webhook for the sum of their usage', async () => {
   await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
   await using receiver = await startScriptedUpstream(jsonReply({}));
   const alert = { of: 'project:search', at: [0.0006], url: receiver.url, secret: 'a secret of this test' };

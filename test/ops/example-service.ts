@@ -22,6 +22,7 @@ import type { ScimStore } from '#domain/scim/scim-store.ts';
 import { FirstStart } from '#services/administration/first-start.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
+import { SqlAlertStore } from '#stores/sql/alerts/alert-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
@@ -115,6 +116,7 @@ export async function startExampleService(): Promise<ExampleService> {
   const firstStart = new FirstStart({ hasAdministrator: () => false, newId: randomUUID, newSecret: () => 'example' });
   const stores = {
     entryStore,
+    alerts: { store: new SqlAlertStore(database), onUndelivered: () => undefined },
     firstStart,
     responses,
     evaluations,

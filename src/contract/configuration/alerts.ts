@@ -63,9 +63,7 @@ function isWebhookSecret(secret: string): boolean {
 const AlertEntry = strict(
   {
     of: Type.Refine(
-      text(
-        'Whose limit: `project:`, `key:`, `role:`, or `user:` with a name, or `*`. A role and `*` count each user separately.',
-      ),
+      text('The limit: `project:`, `key:`, `role:`, or `user:` with a name, or `*`. A role and `*` count each user separately.'),
       (of) => parseAlertScope(of) !== undefined,
       () => `must be *, or a name after ${scopes.map((scope) => `${scope}:`).join(', ')}, such as project:search`,
     ),

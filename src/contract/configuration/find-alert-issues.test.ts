@@ -45,11 +45,11 @@ describe('configuration of alerts', () => {
     ],
     [
       { of: 'project:search', window: 'cost.year' },
-      'alerts[0].window: names a window for which project:search has no limit. Set this limit, for example costLimit.year',
+      'alerts[0].window: names a window without a limit of project:search. Set this limit, for example costLimit.year',
     ],
     [
       { of: 'role:staff', window: 'requests.day' },
-      'alerts[0].window: names a window for which role:staff has no limit. Set this limit, for example a deployment after the window, such as tokens.day:*',
+      'alerts[0].window: names a window without a limit of role:staff. Set this limit, for example a deployment after the window, such as tokens.day:*',
     ],
   ])('warns about %j, which is never sent', (alert, warning) => {
     expect(check(alert)).toEqual([warning]);

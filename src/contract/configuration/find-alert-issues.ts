@@ -40,7 +40,7 @@ export function* findAlertWarnings(
       yield { path: [...path, 'window'], ...notConfigured('a deployment', deployment, ids) };
     else if (!listSettings(configuration, scope).some((settings) => hasLimit(settings, limit))) {
       const hint = `set this limit, for example ${toExample(scope, limit)}`;
-      yield { path: [...path, 'window'], message: `names a window for which ${of} has no limit`, hint };
+      yield { path: [...path, 'window'], message: `names a window without a limit of ${of}`, hint };
     }
   }
 }

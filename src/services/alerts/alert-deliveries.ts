@@ -18,16 +18,16 @@ const leaseMs = 20_000;
 const firstRetryMs = 1_000;
 const dayMs = 86_400_000;
 const retriesMs = dayMs;
-/** Time for which a failure is reported. */
+/** Duration of the report about a failure. */
 const reportMs = dayMs;
-/** Time for which a delivery is stored after the end of its period. */
+/** Retention of a delivery after the end of its period. */
 const retentionMs = 7 * dayMs;
 const maxOpen = 200;
 /** Maximum number of attempts at the same time. */
 const maxParallel = 16;
 /** Maximum number of thresholds that are not written yet, and of those that are known to be written. */
 const maxRemembered = 10_000;
-const gone = 410;
+const goneStatus = 410;
 
 /** An alert that could not be delivered. */
 export interface UndeliveredAlert {
@@ -56,7 +56,7 @@ interface IndexedAlert extends AlertEntry {
 
 type NewDelivery = Parameters<AlertStore['add']>[0];
 
-/** Sends one webhook for each threshold and period, on whichever node is first. A node that ends leaves the rest to other nodes. */
+/** Sends one webhook for each threshold and period, on the first node that claims it. A node that ends leaves the rest to other nodes. */
 export class AlertDeliveries {
   readonly #deps: AlertDeliveriesDeps;
   readonly #recurring: Recurring;
@@ -169,7 +169,7 @@ export class AlertDeliveries {
       const { status, body: content } = await openReply(http, request, signal);
       await content[Symbol.asyncIterator]().return?.();
       if (status >= 200 && status < 300) return {};
-      return { error: `the receiver returned ${status}`, isFinal: status === gone };
+      return { error: `the receiver returned ${status}`, isFinal: status === goneStatus };
     } catch (cause) {
       return { error: cause instanceof HttpError ? `no response (${cause.kind})` : 'no response', cause };
     }
