@@ -24,6 +24,10 @@ async function readToken(node: TestProcess): Promise<string> {
 const exchange = (node: TestProcess, token: string) =>
   node.sendRequest({ path: '/v1/admin/first-start', headers: { 'content-type': 'application/json' }, body: { token } });
 
+async function readSignIn(node: TestProcess): Promise<unknown> {
+  return (await node.sendRequest({ method: 'GET', path: '/v1/sign-in' })).json;
+}
+
 const readState = (node: TestProcess, key: string) =>
   node.sendRequest({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': key } });
 
@@ -35,9 +39,11 @@ describe('the token of the first start', () => {
     await using node = await start(configuration);
     const token = await readToken(node);
     expect((await exchange(node, `${token}x`)).status).toBe(401);
+    expect(await readSignIn(node)).toEqual({ object: 'list', data: [], firstStart: true });
     const exchanged = await exchange(node, token);
     const { id, key } = exchanged.json as { id: string; key: string };
     expect([exchanged.status, id]).toEqual([201, expect.stringMatching(/^key_/)]);
+    expect(await readSignIn(node)).toEqual({ object: 'list', data: [] });
     node.kill('SIGKILL');
     await node.ended;
 

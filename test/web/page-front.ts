@@ -47,7 +47,7 @@ export async function startPageFront(service: string): Promise<PageFront> {
     },
     async servePageFrom(folder) {
       const next = fastify();
-      uiRoutes(next, { folder, listSignInOptions: async () => [], settings: () => settings });
+      uiRoutes(next, { folder, listSignInOptions: async () => [], isFirstStart: () => false, settings: () => settings });
       await next.ready();
       page = next;
     },

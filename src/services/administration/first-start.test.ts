@@ -29,6 +29,18 @@ describe('FirstStart', () => {
     expect(createFirstStart(true).firstStart.offer(configuration)).toBeUndefined();
   });
 
+  it('waits while its token is valid and no administrator exists', () => {
+    const { state, firstStart } = createFirstStart();
+    expect(firstStart.isWaiting(configuration)).toBe(false);
+    firstStart.offer(configuration);
+    expect(firstStart.isWaiting(configuration)).toBe(true);
+    state.hasAdministrator = true;
+    expect(firstStart.isWaiting(configuration)).toBe(false);
+    state.hasAdministrator = false;
+    firstStart.end();
+    expect(firstStart.isWaiting(configuration)).toBe(false);
+  });
+
   it('rejects the plan and ends the token if an administrator was created meanwhile', () => {
     const { state, firstStart } = createFirstStart();
     const token = firstStart.offer(configuration) ?? '';

@@ -55,6 +55,11 @@ export class FirstStart {
     return token;
   }
 
+  /** Returns whether the token is valid and the configuration has no administrator. */
+  isWaiting(configuration: EntryView['configuration']): boolean {
+    return this.#digest !== undefined && !this.#deps.hasAdministrator(configuration);
+  }
+
   /** Returns a key for the token, which is not stored yet. Throws `invalid_token`. */
   createKey(token: string): FirstKey {
     // Digests are compared, so the duration does not reveal a part of the token.

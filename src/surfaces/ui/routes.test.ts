@@ -8,6 +8,7 @@ import { uiRoutes } from './routes.ts';
 
 const deps = {
   listSignInOptions: async () => [],
+  isFirstStart: () => false,
   settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const,
 };
 

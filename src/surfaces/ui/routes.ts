@@ -76,6 +76,8 @@ export interface PageDeps {
   /** Page folder. Undefined selects the build output. */
   readonly folder?: string;
   readonly listSignInOptions: ListSignInOptions;
+  /** Returns whether the node waits for the token that creates the first administrator. */
+  readonly isFirstStart: () => boolean;
   readonly settings: () => PageSettings;
 }
 
@@ -93,8 +95,9 @@ function createBranded(): typeof branded {
  * Registers the page at `/` and its files, and `/v1/sign-in`. No key is required. The page is read completely on the first
  * request and cached, so a new build is served only after a restart.
  */
-export function uiRoutes(app: FastifyInstance, { folder = builtPage, listSignInOptions: listWays, settings }: PageDeps): void {
-  signInRoute(app, listWays);
+export function uiRoutes(app: FastifyInstance, deps: PageDeps): void {
+  signInRoute(app, deps);
+  const { folder = builtPage, listSignInOptions, settings } = deps;
   const names = namesAtRoot(folder);
   if (names.length === 0) {
     app.get('/', (_request, reply) => reply.code(503).type('text/plain; charset=utf-8').send(notBuilt));
@@ -105,7 +108,7 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listSignInO
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const built = await find('index.html');
     const file = built && brandedOnce(built, settings());
-    const policy = pagePolicy(await listWays());
+    const policy = pagePolicy(await listSignInOptions());
     return sendFile(request, reply, file && { ...file, policy, etag: buildEtag(file.etag, policy) });
   };
   app.get('/', sendPage);
@@ -151,10 +154,10 @@ function createFind(folder: string): (path: string | RegExp) => Promise<PageFile
 }
 
 /** Registers the list of sign-in methods in addition to keys. It is public because its clients are not signed in yet. */
-function signInRoute(app: FastifyInstance, listSignInOptions: ListSignInOptions): void {
+function signInRoute(app: FastifyInstance, { listSignInOptions, isFirstStart }: PageDeps): void {
   app.get('/v1/sign-in', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
-    return { data: await listSignInOptions(), object: 'list' };
+    return { data: await listSignInOptions(), object: 'list', ...(isFirstStart() && { firstStart: true }) };
   });
 }
 

@@ -1,5 +1,10 @@
 import { SignInOption } from '#contract/page/sign-in-option.ts';
-import { type ApiOperation, buildList, json } from '../http/openapi/operation.ts';
+import { type ApiOperation, buildArray, buildObject, json } from '../http/openapi/operation.ts';
+
+const firstStart = {
+  const: true,
+  description: 'Present while no administrator exists and the one-time token in the log of the node is valid.',
+};
 
 /** Operations of `/v1/sign-in`. */
 export const signInOperations: readonly ApiOperation[] = [
@@ -13,7 +18,14 @@ export const signInOperations: readonly ApiOperation[] = [
     description:
       'Parameters that a public client needs for the authorization code flow with PKCE. Empty if only keys are configured.',
     responses: [
-      { status: 200, description: 'The providers.', content: json({ name: 'SignInWays', schema: buildList(SignInOption) }) },
+      {
+        status: 200,
+        description: 'The providers.',
+        content: json({
+          name: 'SignInWays',
+          schema: buildObject({ object: { const: 'list' }, data: buildArray(SignInOption), firstStart }, ['firstStart']),
+        }),
+      },
     ],
   },
 ];
