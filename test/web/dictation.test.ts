@@ -100,6 +100,7 @@ describe('dictation', { timeout: 60_000 }, () => {
   it('uses the service of the browser’s maker only after the user allows it, and shows a notice about it', async () => {
     const { page } = await openWithRecognition([]);
     await choose(page, 'On this device');
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Display and notifications' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('if your browser can turn speech into text on this device').waitFor();

@@ -71,7 +71,7 @@ describe('a pending answer', () => {
     await page.locator('.fault-title').getByText('There are too many requests').waitFor();
     fixture.upstream.script(refusal(429, { 'retry-after': '90' }));
     await sendMessage('Two');
-    await page.getByText(/Try again in 2 minutes \(\d+:\d\d.[AP]M\)\./).waitFor();
+    await page.getByText(/Try again in 2 minutes \(\d\d:\d\d\)\./).waitFor();
     fixture.upstream.script(refusal(429, { 'retry-after': '10' }));
     await sendMessage('Three');
     await page.locator('.waiting').getByText('(1 of 3)').waitFor();
@@ -120,6 +120,7 @@ it('shows an error for a dialog that cannot be loaded and keeps the page usable'
     expect(await page.locator('#message').inputValue()).toBe('A draft');
   }
   await page.unroute(/transfer-dialog|code-dialog/);
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Import and export…' }).click();
   await page.getByRole('dialog', { name: 'Import and export' }).waitFor();
 });
