@@ -91,6 +91,25 @@ it('offers three templates that can be saved unchanged', async () => {
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
+it('stays on the list if the user leaves while the saved application is still being listed', async () => {
+  const { page } = await openBuilder();
+  await startApplication(page, 'Left early');
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+  await page.route(/openai\/deployments$/, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  const listed = page.waitForResponse(/openai\/deployments$/);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Everything is saved').waitFor();
+  await page.getByRole('link', { name: 'All applications' }).click();
+  await page.getByRole('link', { name: 'Left early', exact: true }).waitFor();
+  release();
+  await listed;
+  await page.getByRole('status').filter({ hasText: 'Saved' }).waitFor({ state: 'attached' });
+  expect(await page.evaluate('location.hash')).toBe('#/build');
+});
+
 it('creates, opens, changes, and deletes an application with only the required fields', async () => {
   const { page, sendMessage, readAnswer, issues } = await openBuilder();
   await startApplication(page, 'Oslo guide');

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -31,18 +31,19 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
   const title = useName(draft);
   useTitle(title);
   const evaluationState = useEvaluations(stored);
+  const isOpen = useIsMounted();
 
   const save = async (mode?: 'over'): Promise<string | undefined> => {
     if (isInvalid) return undefined;
     const saved = await draft.save(mode);
     if (saved === undefined) return undefined;
     announce(strings.saved);
-    if (id === '') onCreated(saved.id);
+    if (id === '' && isOpen.current) onCreated(saved.id);
     return saved.id;
   };
   const tryIt = async (): Promise<void> => {
     const saved = isDirty && !isShared(stored) ? await save() : stored?.id;
-    if (saved !== undefined) go({ at: 'new', deployment: saved });
+    if (saved !== undefined && isOpen.current) go({ at: 'new', deployment: saved });
   };
   useSaveKey(() => void save());
   const leaveQuestion = useLeaveGuard(draft.isTouched && !draft.isSaving, {
@@ -80,6 +81,18 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
       </div>
     </main>
   );
+}
+
+/** Whether the editor is still open. Users can leave it while a save is in progress, which must not bring them back. */
+function useIsMounted(): RefObject<boolean> {
+  const isMounted = useRef(false);
+  useEffect(() => {
+    isMounted.current = true;
+    return () => {
+      isMounted.current = false;
+    };
+  }, []);
+  return isMounted;
 }
 
 /** Returns the name of the application as entered in the form. */
