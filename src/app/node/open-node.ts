@@ -29,7 +29,7 @@ const clock = systemClock;
 const minSecretLength = 32;
 
 /** Audit event of configuration files that take effect. */
-export const configurationLoaded = { action: 'configuration.loaded', subject: undefined, object: undefined };
+export const configurationLoaded = { action: 'configuration.loaded', subject: undefined, object: undefined } as const;
 
 /** Dependencies of a node that exist before the service is composed. */
 export interface NodeDeps {

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
+import type { AuditAction } from '#contract/audit-actions.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import { toBucket } from '../files/bucket.ts';
@@ -94,7 +95,7 @@ export class ApplicationResources {
     this.#note('application.saved', { caller, id, requestId });
   }
 
-  #note(action: string, { caller, id, requestId }: { caller: Caller; id: string; requestId: string }): void {
+  #note(action: AuditAction, { caller, id, requestId }: { caller: Caller; id: string; requestId: string }): void {
     this.#deps.recordAudit({ action, subject: caller.subject, object: id, requestId });
   }
 }

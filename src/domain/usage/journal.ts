@@ -1,3 +1,5 @@
+import type { AuditAction } from '#contract/audit-actions.ts';
+import type { ratedAction } from '#contract/features-request.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { CallOutcome, Operation } from '../telemetry.ts';
 import type { UsageDetails } from './usage-details.ts';
@@ -36,11 +38,7 @@ export interface AuditRecord {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  /**
-   * Name of the action, such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`,
-   * `application.evaluated`, `chat.shared`, `key.made`, `key.rotated`, `key.deleted`, `key.revoked`, `user.blocked`,
-   * `user.unblocked`, `configuration.loaded`, `configuration.refused`, or `credentials.refused`.
-   */
+  /** One of `auditActions`, or an action that an earlier version wrote. */
   readonly action: string;
   /** User subject. Undefined if the user is unknown. */
   readonly subject: string | undefined;
@@ -52,7 +50,9 @@ export interface AuditRecord {
 }
 
 /** Adds an event to the audit log. Does not wait or throw. */
-export type RecordAudit = (event: Pick<AuditRecord, 'action' | 'subject' | 'object'> & Partial<AuditRecord>) => void;
+export type RecordAudit = (
+  event: { readonly action: AuditAction | typeof ratedAction } & Pick<AuditRecord, 'subject' | 'object'> & Partial<AuditRecord>,
+) => void;
 
 /** Keys to group usage by. `day` is `YYYY-MM-DD` in UTC. `tag:` is followed by the name of a tag. */
 export type UsageKey = 'day' | 'deployment' | 'subject' | 'project' | 'keyId' | 'session' | `tag:${string}`;

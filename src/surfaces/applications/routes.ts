@@ -184,7 +184,7 @@ async function writeApplication(
   const application = { id, spelling, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
   const stored = await store.put(application, condition);
   if (stored === undefined) throw preconditionFailed();
-  const what = { action: 'application.saved', subject: caller.subject, object: id, requestId };
+  const what = { action: 'application.saved', subject: caller.subject, object: id, requestId } as const;
   recordAudit({ ...what, ...(details !== undefined && { details }) });
   return stored;
 }

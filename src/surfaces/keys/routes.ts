@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
+import type { AuditAction } from '#contract/audit-actions.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
@@ -119,7 +120,7 @@ async function readBody({ raw }: FastifyRequest): Promise<unknown> {
 function note(
   { recordAudit }: KeyRoutesDeps,
   { id: requestId }: FastifyRequest,
-  { action, location }: { readonly action: string; readonly location: KeyRef },
+  { action, location }: { readonly action: AuditAction; readonly location: KeyRef },
 ): void {
   recordAudit({ action, subject: location.owner, object: location.id, requestId });
 }

@@ -10,8 +10,6 @@ import { useOperationsStrings } from './operations-strings.ts';
 import { type AuditPage, type AuditRecord, readAudit } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
 
-const kinds = ['consent', 'application', 'configuration', 'credentials'] as const;
-
 interface AuditSectionProps {
   /** Increments on a manual refresh. */
   readonly round: number;
@@ -49,9 +47,9 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
           <label htmlFor={field}>{strings.kind}</label>
           <select id={field} value={kind} onChange={({ target }) => setKind(target.value)}>
             <option value="">{strings.everything}</option>
-            {kinds.map((kindName) => (
+            {Object.entries(strings.kinds).map(([kindName, name]) => (
               <option key={kindName} value={kindName}>
-                {strings.kinds[kindName]}
+                {name}
               </option>
             ))}
           </select>
@@ -124,7 +122,7 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
         },
         {
           name: strings.action,
-          render: ({ action }) => (Object.hasOwn(strings.actions, action) ? strings.actions[action] : action),
+          render: ({ action }) => new Map(Object.entries(strings.actions)).get(action) ?? action,
         },
         { name: strings.user, render: ({ user }) => user },
         { name: strings.target, render: (record) => <Target {...record} /> },
