@@ -4,15 +4,15 @@ import { UsageSection } from './usage-section.tsx';
 import { useUsageStrings } from './usage-strings.ts';
 import './usage.css';
 
-/** The usage and the limits of the user. */
+/** The limits and the usage of the user. */
 export function UsagePage({ openMenu }: { readonly openMenu: () => void }) {
   const { title } = useUsageStrings();
   return (
     <NamedPage name={title} openMenu={openMenu}>
       <div className="sheet wide">
         <h1>{title}</h1>
-        <UsageSection />
         <LimitsSection />
+        <UsageSection />
       </div>
     </NamedPage>
   );
