@@ -1,7 +1,7 @@
-import { useEffect, useId, useRef, useState } from 'react';
+import { useId, useState } from 'react';
 import { toMoment } from '../operations/to-moment.ts';
 import { usePage } from '../page/page.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
+import { SecretField } from '../parts/secret-field.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -96,15 +96,10 @@ export function SecretDialog({
   const strings = useAdminStrings();
   const { dialog, closeDialog } = useModalDialog(onClose);
   const title = useId();
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.select(), []);
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog secret-dialog', 'aria-labelledby': title }}>
       <h2 id={title}>{strings.newKey}</h2>
-      <div className="row secret-row">
-        <input {...{ ref: input, readOnly: true, value: key, 'aria-label': strings.newKey, className: 'code' }} />
-        <CopyButton text={() => key} label={strings.copyKey} />
-      </div>
+      <SecretField secret={key} name={strings.newKey} copyLabel={strings.copyKey} />
       <p>{strings.shownOnce}</p>
       <div className="row end">
         <button type="button" className="button primary" onClick={closeDialog}>

@@ -1,7 +1,7 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { SecretField } from '../parts/secret-field.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -98,17 +98,9 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
 
 function CreatedKeyView({ createdKey: { key } }: { readonly createdKey: CreatedKey }) {
   const strings = useCodeStrings();
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    input.current?.focus();
-    input.current?.select();
-  }, []);
   return (
     <>
-      <div className="made-key">
-        <input {...{ ref: input, readOnly: true, value: key, 'aria-label': strings.newKey }} />
-        <CopyButton text={() => key} label={strings.copyOwnKey} />
-      </div>
+      <SecretField secret={key} name={strings.newKey} copyLabel={strings.copyOwnKey} />
       <p className="soft small">{strings.once}</p>
     </>
   );

@@ -1,14 +1,17 @@
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, Suspense, useId, useState } from 'react';
 import { UnreachableNote } from '../offline/unreachable-note.tsx';
+import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { Mark, Notice } from '../parts/operator-brand.tsx';
 import { describeProblem } from '../sign-in/describe-problem.ts';
 import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
 import type { SignInProblem } from '../sign-in/sign-in-error.ts';
 import { useSignInStrings } from '../sign-in/sign-in-strings.ts';
-import { useProviders } from '../sign-in/use-providers.ts';
+import { useSignInOptions } from '../sign-in/use-sign-in-options.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { readBrand } from './brand.ts';
 import { parseRoute } from './route.ts';
+
+const FirstStart = lazyView(() => import('../sign-in/first-start.tsx').then(({ FirstStart: view }) => view));
 
 /** Why the sign-in failed. */
 export interface SignInFailure {
@@ -36,11 +39,13 @@ interface SignInProps {
 export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, onReadOffline }: SignInProps) {
   const signInStrings = useSignInStrings();
   const [{ name }] = useState(readBrand);
-  const { providers, isUnreachable } = useProviders();
+  const { options, isUnreachable } = useSignInOptions();
   const [isPersistent, setIsPersistent] = useState(false);
-  const hasProviders = providers !== undefined && providers.length > 0;
+  const { providers = [], isFirstStart = false } = options ?? {};
+  const hasProviders = providers.length > 0;
+  const enter = (key: string): void => onKey(key, isPersistent);
   return (
-    <main className="sign-in" aria-busy={providers === undefined}>
+    <main className="sign-in" aria-busy={options === undefined}>
       <div className="sign-in-card">
         <Mark size={44} />
         <h1>{name ?? signInStrings.signInTitle}</h1>
@@ -56,10 +61,15 @@ export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, o
         )}
         {isUnreachable && <UnreachableNote onReadOffline={onReadOffline} />}
         <Alert failure={failure?.isKeyFailure || isUnreachable ? undefined : failure} />
-        {hasProviders && <ProviderButtons {...{ providers, isPersistent, onProblem: onFailure }} />}
-        {providers !== undefined && (
-          <KeyForm {...{ isTrying, failure, isPrimary: !hasProviders }} onKey={(key) => onKey(key, isPersistent)} />
+        {isFirstStart && (
+          <Guard fallback={null}>
+            <Suspense fallback={null}>
+              <FirstStart onKey={enter} />
+            </Suspense>
+          </Guard>
         )}
+        {hasProviders && <ProviderButtons {...{ providers, isPersistent, onProblem: onFailure }} />}
+        {options !== undefined && <KeyForm {...{ isTrying, failure, isPrimary: !hasProviders && !isFirstStart }} onKey={enter} />}
         <label className="keep-signed-in">
           <input type="checkbox" checked={isPersistent} onChange={({ target }) => setIsPersistent(target.checked)} />
           <span>

@@ -1,6 +1,6 @@
 import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { useStrings } from '../strings/strings.tsx';
-import { listProviders } from './list-providers.ts';
+import { readSignInOptions } from './read-sign-in-options.ts';
 import { SignInError, type SignInProblem } from './sign-in-error.ts';
 import { useSignInStrings } from './sign-in-strings.ts';
 import './sign-in.css';
@@ -41,5 +41,5 @@ export function ProviderButtons({ providers, isPersistent, onProblem }: Provider
 
 /** Reloads a provider that was unavailable when the page opened. */
 async function reloadProvider(provider: SignInOption): Promise<SignInOption> {
-  return (await listProviders()).find(({ name }) => name === provider.name) ?? provider;
+  return (await readSignInOptions()).providers.find(({ name }) => name === provider.name) ?? provider;
 }

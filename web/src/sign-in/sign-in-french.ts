@@ -3,6 +3,19 @@ import type { SignInStrings } from './sign-in-english.ts';
 export const signInFrench: SignInStrings = {
   signInTitle: 'Bienvenue',
   sharedWaits: 'Quelqu’un a partagé une conversation avec vous. Connectez-vous pour la lire.',
+  firstStartTitle: 'Créer le premier administrateur',
+  firstStartHint:
+    'Ce service n’a pas encore d’administrateur. Saisissez le jeton à usage unique de son journal (firstStartToken).',
+  firstStartToken: 'Jeton à usage unique',
+  firstStartSubmit: 'Créer la clé',
+  firstStartWrong:
+    'Le jeton est incorrect ou a déjà été utilisé. Le jeton valide figure dans le journal du service. Un redémarrage en crée un nouveau.',
+  firstStartOver: 'Un administrateur existe désormais. Connectez-vous avec une clé.',
+  firstStartFailed: 'Le jeton n’a pas pu être vérifié. Réessayez.',
+  firstStartKey: 'Clé de l’administrateur',
+  firstStartCopy: 'Copier la clé',
+  firstStartKeyHint: 'Enregistrez cette clé maintenant. Elle n’est affichée qu’une seule fois.',
+  firstStartContinue: 'Continuer vers l’administration',
   signInHint: 'Saisissez la clé que vous avez reçue. Tous les onglets de ce navigateur l’utilisent jusqu’à leur fermeture.',
   keepSignedIn: 'Rester connecté',
   keepSignedInHint: 'Jusqu’à votre déconnexion, toute personne utilisant ce navigateur peut utiliser votre accès.',

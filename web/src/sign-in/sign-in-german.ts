@@ -3,6 +3,18 @@ import type { SignInStrings } from './sign-in-english.ts';
 export const signInGerman: SignInStrings = {
   signInTitle: 'Willkommen',
   sharedWaits: 'Jemand hat ein Gespräch mit dir geteilt. Melde dich an, um es zu lesen.',
+  firstStartTitle: 'Den ersten Administrator anlegen',
+  firstStartHint: 'Dieser Dienst hat noch keinen Administrator. Gib das Einmal-Token aus seinem Protokoll ein (firstStartToken).',
+  firstStartToken: 'Einmal-Token',
+  firstStartSubmit: 'Schlüssel erstellen',
+  firstStartWrong:
+    'Das Token ist falsch oder wurde schon verwendet. Das gültige steht im Protokoll des Dienstes. Ein Neustart erzeugt ein neues.',
+  firstStartOver: 'Es gibt inzwischen einen Administrator. Melde dich mit einem Schlüssel an.',
+  firstStartFailed: 'Das Token konnte nicht geprüft werden. Versuche es noch einmal.',
+  firstStartKey: 'Schlüssel des Administrators',
+  firstStartCopy: 'Schlüssel kopieren',
+  firstStartKeyHint: 'Speichere diesen Schlüssel jetzt. Er wird nur einmal angezeigt.',
+  firstStartContinue: 'Weiter zur Verwaltung',
   signInHint: 'Gib den Schlüssel ein, den du bekommen hast. Alle Tabs dieses Browsers nutzen ihn, bis du sie schließt.',
   keepSignedIn: 'Angemeldet bleiben',
   keepSignedInHint: 'Bis du dich abmeldest, kann jeder, der diesen Browser benutzt, deinen Zugang nutzen.',

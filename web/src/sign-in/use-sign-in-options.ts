@@ -1,26 +1,25 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { Reachability } from '../service/reachability.ts';
-import { listProviders } from './list-providers.ts';
+import { readSignInOptions, type SignInOptions } from './read-sign-in-options.ts';
 
-interface ProvidersState {
+interface SignInState {
   /** Undefined until they are loaded. */
-  readonly providers: readonly SignInOption[] | undefined;
+  readonly options: SignInOptions | undefined;
   /** Whether the service cannot be reached, so that the user cannot sign in. */
   readonly isUnreachable: boolean;
 }
 
-/** Identity providers of the service, loaded again when the service becomes reachable. */
-export function useProviders(): ProvidersState {
+/** Sign-in options of the service, loaded again when the service becomes reachable. */
+export function useSignInOptions(): SignInState {
   const [reachability] = useState(() => new Reachability());
-  const [providers, setProviders] = useState<readonly SignInOption[]>();
+  const [options, setOptions] = useState<SignInOptions>();
   const isUnreachable = useSyncExternalStore(reachability.subscribe, reachability.isUnreachable);
   useEffect(() => {
     if (isUnreachable) return;
-    listProviders().then(setProviders, () => {
-      setProviders([]);
+    readSignInOptions().then(setOptions, () => {
+      setOptions({ providers: [], isFirstStart: false });
       reachability.check();
     });
   }, [isUnreachable, reachability]);
-  return { providers, isUnreachable };
+  return { options, isUnreachable };
 }
