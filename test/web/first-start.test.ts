@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestProcess } from '#test/start-process.ts';
 import { startBrowser, startPageProcess, type TestBrowser } from './support.ts';
-import { findViolations, measureOverflow, viewports } from './violations.ts';
+import { findViolations, measureOverflow } from './violations.ts';
 
 const pattern = /"firstStartToken":"([^"]+)"/;
 let browser: TestBrowser;
@@ -19,7 +19,10 @@ afterAll(async () => {
 it('exchanges the one-time token for a key, shows the key once, and opens the administration', async () => {
   await service.untilOutput(pattern);
   const token = pattern.exec(service.output.stdout)?.[1] ?? '';
-  const { page, issues } = await browser.open(service.url, { viewport: viewports.phone, permissions: ['clipboard-write'] });
+  const { page, issues } = await browser.open(service.url, {
+    viewport: { width: 390, height: 800 },
+    permissions: ['clipboard-write'],
+  });
   const field = page.getByLabel('One-time token');
   await field.fill('wrong');
   await page.getByRole('button', { name: 'Create the key' }).click();

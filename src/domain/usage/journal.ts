@@ -38,7 +38,7 @@ export interface AuditRecord {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  /** One of `auditActions`, or an action that an earlier version wrote. */
+  /** An `AuditAction`, or an action that an earlier version wrote. */
   readonly action: string;
   /** User subject. Undefined if the user is unknown. */
   readonly subject: string | undefined;

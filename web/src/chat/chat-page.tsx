@@ -3,8 +3,9 @@ import { CodeButton } from '../code/code-button.tsx';
 import { type ChatSettings, hasSettings } from '../conversation/chat-settings.ts';
 import { type Conversation, groupBranches, listVisibleTurns, type Turn } from '../conversation/conversation.ts';
 import type { ReplyRunner } from '../conversation/reply-runner.ts';
-import { useConversation, useGetName, usePage } from '../page/page.tsx';
+import { useConversation, usePage } from '../page/page.tsx';
 import { formatRoute, type MissingTarget } from '../page/route.ts';
+import { useExport } from '../page/use-export.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { toKeys } from '../palette/keys.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -26,10 +27,9 @@ import { Thread } from './turns/thread.tsx';
 import { useAnnouncements } from './use-announcements.ts';
 import type { UserMessage } from './user-message.ts';
 import './deployments/picker.css';
-import { toExportJson, toExportMarkdown } from '../conversation/export.ts';
 import { Menu } from '../parts/menu.tsx';
-import { saveFile, toFileName } from '../parts/save-file.ts';
 
+const ChatUsage = lazyView(() => import('./chat-usage.tsx').then(({ ChatUsage: view }) => view));
 const FoundBar = lazyView(() => import('../search/match-bar.tsx').then(({ MatchBar: view }) => view));
 
 interface ChatPageProps {
@@ -116,6 +116,13 @@ export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: 
           {...(temporary === undefined ? { draftKey: id ?? 'new' } : { firstText: temporary.firstText })}
         />
         <Hint isNew={conversation === undefined} />
+        {turns.findLast(hasUsage) !== undefined && (
+          <Guard fallback={null}>
+            <Suspense fallback={null}>
+              <ChatUsage {...{ conversation, turns, deployment }} />
+            </Suspense>
+          </Guard>
+        )}
       </div>
     </main>
   );
@@ -178,6 +185,11 @@ function useTabTitle(title = ''): void {
   useEffect(() => {
     document.title = title === '' ? product : `${title} · ${product}`;
   }, [title, product]);
+}
+
+/** Whether the usage of a turn is known. */
+function hasUsage(turn: Turn): boolean {
+  return turn.kind === 'reply' && turn.usage !== undefined;
 }
 
 /** Keyboard hints, shown before the first message. */
@@ -277,18 +289,13 @@ function DeploymentPicker({ deployments, selected, missing, choose }: Deployment
 /** Downloads the chat. */
 function ExportMenu({ conversation }: { readonly conversation: Conversation }) {
   const strings = useStrings();
-  const getName = useGetName();
-  const save = (extension: string, type: string, text: string): void =>
-    saveFile(toFileName(conversation.title, extension), new Blob([text], { type }));
+  const save = useExport();
   return (
     <Menu label={strings.exportConversation} icon={<Icon name="save" />}>
-      <button type="button" onClick={() => save('json', 'application/json', toExportJson(conversation))}>
+      <button type="button" onClick={() => void save(Promise.resolve(conversation), 'json')}>
         {strings.asJson}
       </button>
-      <button
-        type="button"
-        onClick={() => save('md', 'text/markdown', toExportMarkdown(conversation, { you: strings.you, getName }))}
-      >
+      <button type="button" onClick={() => void save(Promise.resolve(conversation), 'markdown')}>
         {strings.asMarkdown}
       </button>
     </Menu>

@@ -69,12 +69,20 @@ function addUsage<Counts extends Pick<Usage, 'prompt_tokens' | 'completion_token
   second: Counts | undefined,
 ): Counts | undefined {
   if (first === undefined || second === undefined) return second ?? first;
+  const cost = getCost(first) + getCost(second);
   return {
     ...second,
     prompt_tokens: first.prompt_tokens + second.prompt_tokens,
     completion_tokens: first.completion_tokens + second.completion_tokens,
     total_tokens: first.total_tokens + second.total_tokens,
+    // Without the cost of one part, the cost of the other one would pass for the total.
+    ...('cost' in second && { cost: Number.isNaN(cost) ? undefined : cost }),
   };
+}
+
+/** Returns NaN if the cost is unknown. */
+function getCost(usage: object): number {
+  return 'cost' in usage && typeof usage.cost === 'number' ? usage.cost : Number.NaN;
 }
 
 /** Adds up the usage of the replies per model. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Conversation,
+  forkConversation,
   groupBranches,
   listTurnsUpTo,
   listVisibleTurns,
@@ -72,6 +73,19 @@ describe('Conversation', () => {
     expect(findSummaries(heads, 'R2 ask')).toHaveLength(1);
     expect(findSummaries(heads, 'ask nothing')).toHaveLength(0);
     expect(findSummaries(heads, ' ')).toHaveLength(1);
+  });
+
+  it('is forked with the turns up to an answer, without the other branches and its place in the list', () => {
+    const branched = { ...withTurn(grown, reply('r1b', 'q1')), pinned: true, tags: ['home'], settings: { temperature: 1 } };
+    const fork = forkConversation(branched, 'r1');
+    expect(fork).toMatchObject({
+      title: branched.title,
+      deployment: branched.deployment,
+      settings: { temperature: 1 },
+      shown: {},
+    });
+    expect(Object.keys(fork.turns)).toEqual(['q1', 'r1']);
+    expect([fork.id === branched.id, fork.pinned, fork.tags]).toEqual([false, undefined, undefined]);
   });
 
   it('is exported as JSON with all branches and as markdown with the visible branch', () => {

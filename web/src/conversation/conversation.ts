@@ -120,6 +120,17 @@ export function listTurnsUpTo({ turns }: Conversation, id: string): readonly Tur
   return path;
 }
 
+/** Returns a new chat with the turns up to this one. Pins, tags, and ratings stay with the original chat. */
+export function forkConversation(conversation: Conversation, turnId: string): Conversation {
+  const { title, deployment, settings } = conversation;
+  const nowMs = Date.now();
+  return {
+    ...{ id: crypto.randomUUID(), title, deployment, createdAtMs: nowMs, updatedAtMs: nowMs, shown: {} },
+    ...(settings !== undefined && { settings }),
+    turns: Object.fromEntries(listTurnsUpTo(conversation, turnId).map((turn) => [turn.id, turn])),
+  };
+}
+
 /** Adds a visible turn. The first question sets the title. */
 export function withTurn(conversation: Conversation, turn: Turn): Conversation {
   const title = conversation.title === '' && turn.kind === 'question' ? toTitle(turn) : conversation.title;

@@ -1,5 +1,5 @@
-import type { Conversation, Question, Reply } from './conversation.ts';
-import { listVisibleTurns } from './conversation.ts';
+import { saveFile, toFileName } from '../parts/save-file.ts';
+import { type Conversation, listVisibleTurns, type Question, type Reply } from './conversation.ts';
 
 /** Returns the complete chat with all branches. */
 export function toExportJson(conversation: Conversation): string {
@@ -10,6 +10,17 @@ export function toExportJson(conversation: Conversation): string {
 interface ExportNames {
   readonly you: string;
   readonly getName: (deployment: string) => string;
+}
+
+export type ExportFormat = 'json' | 'markdown';
+
+/** Saves a chat as a file on the user's device. */
+export function saveExport(conversation: Conversation, format: ExportFormat, names: ExportNames): void {
+  const [extension, type, text] =
+    format === 'json'
+      ? ['json', 'application/json', toExportJson(conversation)]
+      : ['md', 'text/markdown', toExportMarkdown(conversation, names)];
+  saveFile(toFileName(conversation.title, extension), new Blob([text], { type }));
 }
 
 /** Returns the visible branch as readable text. */

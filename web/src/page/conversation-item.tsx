@@ -1,4 +1,5 @@
 import { type KeyboardEvent, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { createPortal } from 'react-dom';
 import type { ConversationSummary } from '../conversation/database.ts';
 import { isComposing } from '../parts/is-composing.ts';
 import { LazyDialog, lazyView } from '../parts/lazy-view.tsx';
@@ -8,6 +9,8 @@ import { usePage } from './page.tsx';
 import { formatRoute } from './route.ts';
 
 const TagsDialog = lazyView(() => import('./tags-dialog.tsx').then(({ TagsDialog: view }) => view));
+
+const ShareDialog = lazyView(() => import('../share/share-dialog.tsx').then(({ ShareDialog: view }) => view));
 
 const ExcerptLine = lazyView(() => import('../search/excerpt-line.tsx').then(({ ExcerptLine: view }) => view));
 
@@ -79,6 +82,13 @@ export function ConversationItem({ summary, query, excerpt }: ConversationItemPr
         {...{ summary, title }}
         onSelect={(selected) => (selected === 'delete' ? remove() : setAction(selected))}
       />
+      {action === 'share' &&
+        createPortal(
+          <LazyDialog onClose={() => setAction(undefined)}>
+            <ShareDialog conversation={summary.id} close={() => setAction(undefined)} />
+          </LazyDialog>,
+          document.body,
+        )}
       {action === 'tag' && (
         <LazyDialog onClose={() => setAction(undefined)}>
           <TagsDialog {...{ summary, title }} onClose={() => setAction(undefined)} />

@@ -5,9 +5,10 @@ import { useStrings } from '../strings/strings.tsx';
 import './conversation-menu.css';
 import type { Arrangement } from '../conversation/arrangement.ts';
 import { usePage } from './page.tsx';
+import { useExport } from './use-export.ts';
 
 /** An action on a listed chat. */
-export type ConversationAction = 'rename' | 'tag' | 'delete';
+export type ConversationAction = 'rename' | 'tag' | 'share' | 'delete';
 
 interface ConversationMenuProps {
   readonly summary: ConversationSummary;
@@ -46,7 +47,8 @@ interface ChoicesProps extends ConversationMenuProps {
 function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) {
   const strings = useStrings();
   const updateAttributes = useUpdateAttributes(summary);
-  const { offerUndo } = usePage();
+  const { offerUndo, library, sharesChats } = usePage();
+  const saveExport = useExport();
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (list.current !== null && button.current !== null) showMenu(list.current, button.current);
@@ -61,6 +63,9 @@ function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) 
     [strings.rename, () => onSelect('rename')],
     ...(archived ? [] : [[pinned ? strings.unpin : strings.pin, () => void updateAttributes({ pinned: !pinned })] as const]),
     [strings.tags, () => onSelect('tag')],
+    ...(sharesChats ? [[strings.shareThis, () => onSelect('share')] as const] : []),
+    [strings.exportAs('JSON'), () => void saveExport(library.readFull(summary.id), 'json')],
+    [strings.exportAs('Markdown'), () => void saveExport(library.readFull(summary.id), 'markdown')],
     [archived ? strings.unarchive : strings.archive, () => void toggleArchived()],
     [strings.deleteThis, () => onSelect('delete')],
   ] as [string, () => void][];

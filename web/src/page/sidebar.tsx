@@ -14,13 +14,15 @@ import { SettingsMenu } from './settings-menu.tsx';
 interface SidebarProps {
   readonly isMenuOpen: boolean;
   readonly closeMenu: () => void;
+  /** Hides the sidebar of a wide window. */
+  readonly collapse: () => void;
   readonly openPalette: () => void;
   readonly appearance: Appearance;
   readonly setAppearance: (next: Appearance) => void;
 }
 
 /** Chats and navigation. On narrow screens, it is a drawer. */
-export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setAppearance }: SidebarProps) {
+export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearance, setAppearance }: SidebarProps) {
   const strings = useStrings();
   const { route, canAudit, isStorageUnavailable, library } = usePage();
   const hasBackground = useHasBackground();
@@ -68,6 +70,15 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
             onClick={openPalette}
           >
             <Icon name="command" />
+          </button>
+          <button
+            type="button"
+            className="icon-button wide-only sidebar-collapse"
+            aria-label={strings.hideConversations}
+            title={strings.hideConversations}
+            onClick={collapse}
+          >
+            <Icon name="panel" />
           </button>
           <button
             type="button"

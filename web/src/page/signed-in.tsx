@@ -1,4 +1,14 @@
-import { Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import {
+  Suspense,
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { ReadyNotices } from '../notifications/ready-notices.ts';
 import { OfflineNote } from '../offline/offline-note.tsx';
@@ -13,6 +23,7 @@ import { type Page, PageContext, usePage } from './page.tsx';
 import { formatRoute, parseRoute, type Route } from './route.ts';
 import type { Session } from './session.ts';
 import { Sidebar } from './sidebar.tsx';
+import { useSidebar } from './use-sidebar.ts';
 import { useUndo } from './use-undo.tsx';
 
 const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
@@ -42,7 +53,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
   const [route, setRoute] = useState<Route>(() => parseRoute(location.hash));
   const [deployments, setDeployments] = useState(session.deployments);
   const [announcement, setAnnouncement] = useState('');
-  const [isMenuOpen, setIsMenuOpen] = useState(false);
+  const { isMenuOpen, isCollapsed, open: openMenu, closeMenu, collapse } = useSidebar();
   const [commands] = useState(() => new CommandRegistry());
   const [paletteOpenCount, setPaletteOpenCount] = useState(0);
   const { offerUndo, note } = useUndo();
@@ -56,12 +67,13 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
     else location.hash = formatRoute(next);
   }, []);
 
+  const onNavigate = useEffectEvent(closeMenu);
   // A layout effect listens before the page is visible: a passive effect would miss a link that is followed immediately.
   useLayoutEffect(() => {
     const onHashChange = (): void => {
       if (shouldStay.current?.(location.hash)) return;
       setRoute(parseRoute(location.hash));
-      setIsMenuOpen(false);
+      onNavigate();
     };
     const save = (): void => session.library.saveAll();
     addEventListener('hashchange', onHashChange);
@@ -99,14 +111,13 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
       {note}
       <OfflineNote />
       <ReadyNotices />
-      <div className="page">
+      <div className={isCollapsed ? 'page collapsed' : 'page'}>
         <Sidebar
-          {...{ isMenuOpen, appearance, setAppearance }}
-          closeMenu={() => setIsMenuOpen(false)}
+          {...{ isMenuOpen, closeMenu, collapse, appearance, setAppearance }}
           openPalette={() => setPaletteOpenCount((count) => count + 1)}
         />
         <Guard key={route.at} fallback={<MissingPart />}>
-          <Content route={route} openMenu={() => setIsMenuOpen(true)} />
+          <Content route={route} openMenu={openMenu} />
         </Guard>
       </div>
       <Guard fallback={null}>

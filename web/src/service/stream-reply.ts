@@ -18,7 +18,12 @@ export interface ReplyRequest {
 export async function* streamReply(service: Service, request: ReplyRequest): AsyncGenerator<Chunk> {
   const { deployment, messages, signal, headers = {}, fields = {} } = request;
   const path = `openai/deployments/${encodePath(deployment)}/chat/completions`;
-  const response = await service.send(path, { method: 'POST', body: { stream: true, ...fields, messages }, signal, headers });
+  const response = await service.send(path, {
+    method: 'POST',
+    body: { stream: true, stream_options: { include_cost: true }, ...fields, messages },
+    signal,
+    headers,
+  });
   for await (const data of readEvents(response, signal)) yield toChunk(data);
 }
 

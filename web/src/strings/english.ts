@@ -47,6 +47,7 @@ export const english = {
   confirmDelete: 'Delete',
   transfer: 'Import and export…',
   share: 'Share with a link',
+  shareThis: 'Share…',
   sharedLinks: 'Shared links',
   deleteAll: 'Delete all chats',
   deleteAllQuestion: 'Delete all your chats permanently?',
@@ -180,6 +181,8 @@ export const english = {
   noticeReady: (name: string) => `${name} has answered`,
   noticeFailed: (name: string) => `${name} could not answer`,
   exportConversation: 'Download this chat',
+  exportAs: (format: string) => `Download as ${format}`,
+  exportFailed: 'This chat could not be downloaded. Check the connection and try again.',
   asJson: 'As JSON',
   asMarkdown: 'As Markdown',
 

@@ -51,6 +51,7 @@ export const french: Strings = {
   confirmDelete: 'Supprimer',
   transfer: 'Importer et exporter…',
   share: 'Partager par un lien',
+  shareThis: 'Partager…',
   sharedLinks: 'Liens partagés',
   deleteAll: 'Supprimer toutes les conversations',
   deleteAllQuestion: 'Supprimer définitivement toutes vos conversations ?',
@@ -187,6 +188,8 @@ export const french: Strings = {
   noticeReady: (name) => `${name} a répondu`,
   noticeFailed: (name) => `${name} n’a pas pu répondre`,
   exportConversation: 'Télécharger cette conversation',
+  exportAs: (format) => `Télécharger en ${format}`,
+  exportFailed: 'Cette conversation n’a pas pu être téléchargée. Vérifiez la connexion et réessayez.',
   asJson: 'En JSON',
   asMarkdown: 'En Markdown',
 

@@ -48,6 +48,7 @@ export const german: Strings = {
   confirmDelete: 'Löschen',
   transfer: 'Importieren und exportieren…',
   share: 'Per Link teilen',
+  shareThis: 'Teilen…',
   sharedLinks: 'Geteilte Links',
   deleteAll: 'Alle Gespräche löschen',
   deleteAllQuestion: 'Alle deine Gespräche endgültig löschen?',
@@ -185,6 +186,8 @@ export const german: Strings = {
   noticeReady: (name) => `${name} hat geantwortet`,
   noticeFailed: (name) => `${name} konnte nicht antworten`,
   exportConversation: 'Dieses Gespräch herunterladen',
+  exportAs: (format) => `Als ${format} herunterladen`,
+  exportFailed: 'Dieses Gespräch konnte nicht heruntergeladen werden. Prüfe die Verbindung und versuche es noch einmal.',
   asJson: 'Als JSON',
   asMarkdown: 'Als Markdown',
 

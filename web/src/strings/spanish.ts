@@ -51,6 +51,7 @@ export const spanish: Strings = {
   confirmDelete: 'Eliminar',
   transfer: 'Importar y exportar…',
   share: 'Compartir con un enlace',
+  shareThis: 'Compartir…',
   sharedLinks: 'Enlaces compartidos',
   deleteAll: 'Eliminar todas las conversaciones',
   deleteAllQuestion: '¿Eliminar definitivamente todas tus conversaciones?',
@@ -186,6 +187,8 @@ export const spanish: Strings = {
   noticeReady: (name) => `${name} ha respondido`,
   noticeFailed: (name) => `${name} no pudo responder`,
   exportConversation: 'Descargar esta conversación',
+  exportAs: (format) => `Descargar como ${format}`,
+  exportFailed: 'No se pudo descargar esta conversación. Comprueba la conexión e inténtalo de nuevo.',
   asJson: 'Como JSON',
   asMarkdown: 'Como Markdown',
 

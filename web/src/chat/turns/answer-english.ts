@@ -6,6 +6,11 @@ export const answerEnglish = {
   saveEdit: 'Save edit',
   editHint: 'Your text replaces this answer when you continue the chat. The original answer stays as another version.',
   editHintEarlier: 'The messages after this answer stay with that version.',
+  fork: 'Continue in a new chat from here',
+  contextUsed: (percent: string) => `${percent} of the context`,
+  contextTokens: (used: string, all: string) => `${used} of ${all} tokens that the model reads`,
+  costOfChat: (amount: string) => `${amount} in total`,
+  usageOfChat: 'Tokens and cost of this chat',
   suggestions: 'Ask next',
 };
 

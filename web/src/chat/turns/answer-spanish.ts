@@ -8,5 +8,10 @@ export const answerSpanish: AnswerStrings = {
   editHint:
     'Tu texto sustituye a esta respuesta cuando continúas la conversación. La respuesta original queda como otra versión.',
   editHintEarlier: 'Los mensajes posteriores a esta respuesta se quedan con esa versión.',
+  fork: 'Continuar desde aquí en una conversación nueva',
+  contextUsed: (percent) => `${percent} del contexto`,
+  contextTokens: (used, all) => `${used} de ${all} tokens que lee el modelo`,
+  costOfChat: (amount) => `${amount} en total`,
+  usageOfChat: 'Tokens y coste de esta conversación',
   suggestions: 'Qué preguntar ahora',
 };

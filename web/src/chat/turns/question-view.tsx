@@ -9,6 +9,7 @@ import { useStrings } from '../../strings/strings.tsx';
 import { UploadList } from '../composer/upload-list.tsx';
 import { useUploads } from '../composer/use-uploads.ts';
 import { focusMessage } from '../focus-message.ts';
+import { TurnTime } from '../turn-time.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
 import { TurnEditor } from './turn-editor.tsx';
 
@@ -54,6 +55,7 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
         <AttachmentList attachments={attachments} isSent />
       </div>
       <div className="actions">
+        <TurnTime atMs={question.atMs} />
         <BranchSwitch {...{ conversationId, branches }} turnId={question.id} />
         {text !== '' && <CopyButton text={() => text} />}
         {control === undefined && toolName === undefined && (

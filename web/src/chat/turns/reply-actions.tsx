@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { toContinuation } from '../../conversation/continuation.ts';
-import { hasControls, hasEndedWell, type Rating, type Reply } from '../../conversation/conversation.ts';
+import { forkConversation, hasControls, hasEndedWell, type Rating, type Reply } from '../../conversation/conversation.ts';
 import { FollowUps } from '../../follow-ups/follow-ups.tsx';
 import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -70,6 +70,7 @@ export function ReplyActions({
         {reply.text !== '' && !isTest && <EditButton edit={edit} />}
         <RetryButton isIncomplete={!canContinue && (reply.state !== 'done' || hasRefusedStage(reply))} retry={retry} />
         {!isTest && <RetryWithAnother {...{ reply, conversationId }} />}
+        {!isTest && !isTemporary && <ForkButton {...{ reply, conversationId }} />}
         {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
         <UsageLine reply={reply} />
       </div>
@@ -110,6 +111,25 @@ function EditButton({ edit }: { readonly edit: () => void }) {
   return (
     <button {...{ type: 'button', className: 'icon-button edit-answer', 'aria-label': name, title: name, onClick: edit }}>
       <Icon name="edit" />
+    </button>
+  );
+}
+
+/** Continues in a new chat that contains the turns up to this answer. */
+function ForkButton({ reply, conversationId }: Pick<ReplyActionsProps, 'reply' | 'conversationId'>) {
+  const { fork: name } = useAnswerStrings();
+  const { library, go } = usePage();
+  const fork = (): void => {
+    const conversation = library.find(conversationId);
+    if (conversation === undefined) return;
+    const copy = forkConversation(conversation, reply.id);
+    library.put(copy, 'now');
+    go({ at: 'conversation', id: copy.id });
+    focusMessage();
+  };
+  return (
+    <button {...{ type: 'button', className: 'icon-button', 'aria-label': name, title: name, onClick: fork }}>
+      <Icon name="fork" />
     </button>
   );
 }

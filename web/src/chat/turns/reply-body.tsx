@@ -13,6 +13,7 @@ import { describeAnswerError } from '../../strings/describe-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.ts';
 import { DeploymentIcon } from '../deployments/deployment-icon.tsx';
+import { TurnTime } from '../turn-time.tsx';
 
 const Markdown = lazyView(() => import('../../markdown/markdown.tsx').then(({ Markdown: view }) => view));
 const StageList = lazyView(() => import('./stage-list.tsx').then(({ StageList: view }) => view));
@@ -28,6 +29,7 @@ export function ReplyName({ reply }: { readonly reply: Reply }) {
       {deployment !== undefined && <DeploymentIcon deployment={deployment} size="tiny" />}
       {deployment?.name ?? getReadableName(reply.deployment)}
       {reply.isEdited === true && <span className="edited">{strings.edited}</span>}
+      <TurnTime atMs={reply.atMs} />
     </p>
   );
 }

@@ -1,20 +1,9 @@
 import type { Reply } from '../../conversation/conversation.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
-import type { Deployment } from '../../service/deployments.ts';
 import { useLanguage } from '../../strings/strings.tsx';
-
-interface ModelCount {
-  readonly model: string;
-  readonly prompt: number;
-  readonly completion: number;
-  readonly isEstimated: boolean;
-  /** Undefined if the price of the model is unknown. */
-  readonly usd: number | undefined;
-}
+import { computeCost, countPerModel, formatUsd } from '../reply-usage.ts';
 
 const minSeconds = 0.05;
-/** Amounts below this need more digits than cents. */
-const smallUsd = 0.1;
 
 /** Tokens and approximate cost of the answer. Unfolded, it lists them by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
@@ -25,15 +14,9 @@ export function UsageLine({ reply }: { readonly reply: Reply }) {
   const number = (value: number): string => value.toLocaleString(language);
   const total = counts.reduce((sum, { prompt, completion }) => sum + prompt + completion, 0);
   if (total === 0) return null;
-  const usd = counts.reduce<number | undefined>(
-    (sum, item) => (sum === undefined || item.usd === undefined ? undefined : sum + item.usd),
-    0,
-  );
-  const money = (amount: number | undefined): string => {
-    if (amount === undefined || amount === 0) return '';
-    const digits = amount < smallUsd ? { maximumSignificantDigits: 2 } : {};
-    return ` · ${strings.cost(amount.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits }))}`;
-  };
+  const usd = computeCost(reply, deployments);
+  const money = (amount: number | undefined): string =>
+    amount === undefined || amount === 0 ? '' : ` · ${strings.cost(formatUsd(amount, language))}`;
   const seconds = reply.endedAtMs === undefined ? 0 : (reply.endedAtMs - reply.atMs) / 1000;
   return (
     <details className="usage">
@@ -53,24 +36,4 @@ export function UsageLine({ reply }: { readonly reply: Reply }) {
       </ul>
     </details>
   );
-}
-
-function countPerModel({ statistics, usage, deployment }: Reply, deployments: readonly Deployment[]): readonly ModelCount[] {
-  const perModel = Array.isArray(statistics?.usage_per_model) ? statistics.usage_per_model : [];
-  if (perModel.length === 0) return usage === undefined ? [] : [toModelCount(usage, deployment, deployments)];
-  return perModel.map((item) => toModelCount(item, item.model ?? item.name, deployments));
-}
-
-interface Tokens {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly estimated?: unknown;
-}
-
-function toModelCount(item: Tokens, model: string, deployments: readonly Deployment[]): ModelCount {
-  const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
-  const [prompt, completion] = [count(item.prompt_tokens), count(item.completion_tokens)];
-  const pricing = deployments.find(({ id }) => id === model)?.pricing;
-  const usd = pricing && prompt * pricing.prompt + completion * pricing.completion;
-  return { model, prompt, completion, isEstimated: item.estimated === true, usd };
 }

@@ -1,0 +1,76 @@
+import type { Conversation, Reply, Turn } from '../conversation/conversation.ts';
+import { usePage } from '../page/page.tsx';
+import type { Deployment } from '../service/deployments.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { computeCost, formatUsd } from './reply-usage.ts';
+import { useAnswerStrings } from './turns/answer-strings.ts';
+import './chat-usage.css';
+
+interface ChatUsageProps {
+  readonly conversation: Conversation | undefined;
+  /** Visible turns. */
+  readonly turns: readonly Turn[];
+  /** Deployment of the next question. */
+  readonly deployment: Deployment | undefined;
+}
+
+/** Used fraction of the model's context, and the cost of all answers of the chat. Each is shown only if it is known. */
+export function ChatUsage({ conversation, turns, deployment }: ChatUsageProps) {
+  const { strings, language, locale } = useLanguage();
+  const { deployments } = usePage();
+  const { contextUsed, contextTokens, costOfChat, usageOfChat } = useAnswerStrings();
+  const context = measureContext(turns, deployment);
+  const usd = sumCost(Object.values(conversation?.turns ?? {}).filter(isReply), deployments);
+  if (context === undefined && usd === undefined) return null;
+  const number = (value: number): string => value.toLocaleString(locale);
+  const percent = (value: number): string => value.toLocaleString(locale, { style: 'percent' });
+  return (
+    <p {...{ className: 'chat-usage soft small', role: 'group', 'aria-label': usageOfChat }}>
+      {context !== undefined && (
+        <span title={contextTokens(number(context.used), number(context.max))}>
+          <span className="context-bar" aria-hidden="true">
+            <span
+              style={{ inlineSize: `${100 * context.fraction}%` }}
+              className={context.fraction > scarceFraction ? 'scarce' : ''}
+            />
+          </span>
+          {contextUsed(percent(context.fraction))}
+        </span>
+      )}
+      {usd !== undefined && <span>{costOfChat(strings.cost(formatUsd(usd, language)))}</span>}
+    </p>
+  );
+}
+
+const scarceFraction = 0.8;
+
+/**
+ * Returns the tokens that the last answer and its question used of the context. Only known if the same model answers next, because
+ * models count differently, and applications and continued answers add the tokens of several calls.
+ */
+function measureContext(turns: readonly Turn[], deployment: Deployment | undefined) {
+  const last = turns.findLast(isReply);
+  const max = deployment?.contextTokens;
+  if (last?.usage === undefined || last.continues !== undefined || max === undefined) return undefined;
+  if (last.deployment !== deployment?.id || deployment.isApplication) return undefined;
+  const used = last.usage.prompt_tokens + last.usage.completion_tokens;
+  return used > 0 ? { used, max, fraction: Math.min(1, used / max) } : undefined;
+}
+
+/** Returns the cost in USD. Undefined if it is unknown for an answer or 0. */
+function sumCost(replies: readonly Reply[], deployments: readonly Deployment[]): number | undefined {
+  let sum = 0;
+  const continued = new Set(replies.map(({ continues }) => continues));
+  for (const reply of replies) {
+    // A continued answer is part of the one that continues it.
+    if (continued.has(reply.id) || (reply.usage === undefined && reply.state !== 'done')) continue;
+    const cost = computeCost(reply, deployments);
+    if (cost === undefined) return undefined;
+    sum += cost;
+  }
+  return sum > 0 ? sum : undefined;
+}
+
+function isReply(turn: Turn): turn is Reply {
+  return turn.kind === 'reply';
+}

@@ -1,0 +1,53 @@
+import type { Reply } from '../conversation/conversation.ts';
+import type { Deployment } from '../service/deployments.ts';
+
+interface ModelCount {
+  readonly model: string;
+  readonly prompt: number;
+  readonly completion: number;
+  readonly isEstimated: boolean;
+  /** Undefined if the price of the model is unknown. */
+  readonly usd: number | undefined;
+}
+
+/** Amounts below this need more digits than cents. */
+const smallUsd = 0.1;
+
+/** Returns the cost of a reply in USD as the service computed it, or from the prices of its models. Undefined if it is unknown. */
+export function computeCost(reply: Reply, deployments: readonly Deployment[]): number | undefined {
+  const cost = reply.usage?.cost;
+  if (typeof cost === 'number') return cost;
+  return countPerModel(reply, deployments).reduce<number | undefined>(
+    (sum, { usd }) => (sum === undefined || usd === undefined ? undefined : sum + usd),
+    0,
+  );
+}
+
+export function formatUsd(amount: number, language: string): string {
+  const digits = amount < smallUsd ? { maximumSignificantDigits: 2 } : {};
+  return amount.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits });
+}
+
+/** Counts the tokens of a reply for each model. */
+export function countPerModel(
+  { statistics, usage, deployment }: Reply,
+  deployments: readonly Deployment[],
+): readonly ModelCount[] {
+  const perModel = Array.isArray(statistics?.usage_per_model) ? statistics.usage_per_model : [];
+  if (perModel.length === 0) return usage === undefined ? [] : [toModelCount(usage, deployment, deployments)];
+  return perModel.map((item) => toModelCount(item, item.model ?? item.name, deployments));
+}
+
+interface Tokens {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly estimated?: unknown;
+}
+
+function toModelCount(item: Tokens, model: string, deployments: readonly Deployment[]): ModelCount {
+  const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
+  const [prompt, completion] = [count(item.prompt_tokens), count(item.completion_tokens)];
+  const pricing = deployments.find(({ id }) => id === model)?.pricing;
+  const usd = pricing && prompt * pricing.prompt + completion * pricing.completion;
+  return { model, prompt, completion, isEstimated: item.estimated === true, usd };
+}
