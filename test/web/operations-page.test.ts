@@ -69,6 +69,7 @@ beforeAll(async () => {
   house = await startAdminHouse({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, () => nodeReport, startPageService);
   const actions = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? 'credentials.refused' : 'consent.accepted'));
   await house.journal.appendAudit([
+    audit(999, 'key.rotated'),
     ...actions.map((action, index) => audit(1000 + index, action)),
     { ...audit(5000, 'application.saved'), subject: '<b>eve</b>', object: 'applications/x/__proto__' },
     { ...audit(5001, 'moon.landed'), subject: undefined, details: {} },
@@ -148,13 +149,15 @@ describe('the operations page', () => {
     );
     await page.getByRole('button', { name: 'Show older entries' }).focus();
     await page.keyboard.press('Enter');
-    await rows.nth(61).waitFor();
+    await rows.nth(62).waitFor();
     expect(await page.getByRole('button', { name: 'Show older entries' }).count()).toBe(0);
     await page.getByLabel('Show', { exact: true }).focus();
     await page.keyboard.type('Cred');
     await rows.nth(20).waitFor({ state: 'detached' });
     expect(await rows.count()).toBe(20);
     expect(new Set(await rows.locator('td:nth-child(2)').allInnerTexts())).toEqual(new Set(['Credentials rejected']));
+    await page.getByLabel('Show', { exact: true }).selectOption('Keys');
+    await rows.getByText('Key rotated').waitFor();
     await page.getByLabel('Show', { exact: true }).selectOption('Configuration');
     await page.getByText('No entries').waitFor();
   });

@@ -66,6 +66,7 @@ describe('a user without an administrator role', () => {
   it('sees their own limits with the remaining quota and the reset time', async () => {
     await house.service.sendRequest({ path: chatPath('bounded'), headers: withKey('user-key'), body: { messages: hello } });
     const { page, issues } = await open('user-key');
+    expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Your limits');
     const meters = page.getByRole('meter');
     expect(await meters.evaluateAll((all) => all.map((meter) => (meter as unknown as { ariaLabel: string }).ariaLabel))).toEqual([
       'All models and applications, USD a week',
