@@ -78,8 +78,8 @@ describe('a chat', () => {
     expect(await page.locator('.question-text').allTextContents()).toEqual(['Forked']);
     await sendMessage('Another way');
     await page.locator('.reply').nth(1).getByText('Other.').waitFor();
-    const { messages } = fixture.upstream.requests.at(-1)?.body as { messages: { content: string }[] };
-    expect(messages.map(({ content }) => content)).toEqual(['Forked', 'One.', 'Another way']);
+    const sentMessages = fixture.upstream.requests.at(-1)?.body.messages as { content: string }[];
+    expect(sentMessages.map(({ content }) => content)).toEqual(['Forked', 'One.', 'Another way']);
     const heads = page.locator('.head a', { hasText: 'Forked' });
     expect(await heads.count()).toBe(2);
     await heads.nth(1).click();
