@@ -2,16 +2,16 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { toVisibleKeyName } from '#contract/configuration/access.ts';
-import { findCheckWarnings } from '#contract/configuration/check-warnings.ts';
 import type {
   ConfigurationError,
   Origin,
   RejectedConfiguration,
   ValidConfiguration,
 } from '#contract/configuration/checked-configuration.ts';
+import { findCheckWarnings } from '#contract/configuration/checks/check-warnings.ts';
+import { findConfigurationWarnings } from '#contract/configuration/checks/find-configuration-warnings.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
-import { findConfigurationWarnings } from '#contract/configuration/find-configuration-warnings.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';

@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { restoreSecrets } from '../quick-app/secrets.ts';
-import { findApplicationIssues } from './deployment-rules.ts';
+import { findApplicationIssues } from './checks/deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
 import { formatPath, type Issue } from './issue.ts';

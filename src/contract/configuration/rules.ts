@@ -1,6 +1,5 @@
-import { findDeploymentIssues } from './deployment-rules.ts';
-import { findAlertIssues } from './find-alert-issues.ts';
-import type { Issue } from './issue.ts';
+import { findDeploymentIssues } from './checks/deployment-rules.ts';
+import { findAlertIssues } from './checks/find-alert-issues.ts';
 import {
   findAddinIssues,
   findAliasIssues,
@@ -9,7 +8,8 @@ import {
   findLimitResetIssues,
   findPageIssues,
   findRetrievalIssues,
-} from './service-rules.ts';
+} from './checks/service-rules.ts';
+import type { Issue } from './issue.ts';
 
 /**
  * Returns errors that the schema cannot express. Accepts any value, so that these errors are reported together with those of the

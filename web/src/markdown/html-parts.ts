@@ -103,10 +103,10 @@ const footnote: TokenizerAndRendererExtension = {
     return at === -1 ? undefined : at + 1;
   },
   tokenizer(source) {
-    const match = /^ {0,3}\[\^([^\]\s]{1,40})\]:[ \t]*([^\n]*(?:\n(?: {2,}|\t)[^\n]+)*)(?:\n+|$)/.exec(source);
+    const match = /^ {0,3}\[\^([^\]\s]{1,40})\]:([^\n]*(?:\n(?: {2}|\t)[^\n]+)*)(?:\n+|$)/.exec(source);
     if (match === null) return undefined;
     const tokens: Token[] = [];
-    this.lexer.inline((match[2] ?? '').replace(/\n\s+/g, '\n'), tokens);
+    this.lexer.inline((match[2] ?? '').trim().replace(/\n\s+/g, '\n'), tokens);
     return { type: 'footnote', raw: match[0], id: match[1], tokens };
   },
 };

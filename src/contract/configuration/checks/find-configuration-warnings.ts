@@ -1,15 +1,15 @@
-import { toAccents } from '../page/brand.ts';
-import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
-import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-document.ts';
-import { defaultRole } from '../roles.ts';
-import { toVisibleKeyName } from './access.ts';
-import type { Configuration } from './configuration.ts';
+import { toAccents } from '../../page/brand.ts';
+import { isQuickAppSchemaId } from '../../quick-app/schema-id.ts';
+import { looksUnreadable, unreadableDocument } from '../../quick-app/unreadable-document.ts';
+import { defaultRole } from '../../roles.ts';
+import { toVisibleKeyName } from '../access.ts';
+import type { Configuration } from '../configuration.ts';
+import type { Issue } from '../issue.ts';
+import { hasLimits, type LimitSettings } from '../limits.ts';
+import { didYouMean, notConfigured } from '../nearest.ts';
+import { defaultMessagesTokens, protocolFor, protocols } from '../protocols.ts';
+import { parseTime } from '../values.ts';
 import { findAlertWarnings } from './find-alert-issues.ts';
-import type { Issue } from './issue.ts';
-import { hasLimits, type LimitSettings } from './limits.ts';
-import { didYouMean, notConfigured } from './nearest.ts';
-import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
-import { parseTime } from './values.ts';
 
 /**
  * Yields warnings about valid settings that are probably mistakes. `removedIds` are IDs of deployments that were removed from the

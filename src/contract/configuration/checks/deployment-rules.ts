@@ -1,21 +1,21 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isInfinite, isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { parseChatRequest } from '../chat/chat-request.ts';
-import { parseEmbeddingsRequest } from '../chat/embeddings-request.ts';
-import { isDeploymentId } from '../deployment-path.ts';
-import { ParleyError } from '../errors/errors.ts';
-import { requireShape } from '../errors/request-error.ts';
-import { findQuickAppIssues } from '../quick-app/quick-app-issues.ts';
-import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
-import { ModelEntry } from './deployments.ts';
-import { listEntries, listObjects } from './entries.ts';
-import type { Issue } from './issue.ts';
-import { didYouMean, notConfigured } from './nearest.ts';
-import { defaultProtocol, getTraits, modelProtocols, protocols } from './protocols.ts';
-import { getChild, readSchema } from './schema-node.ts';
-import { readUpstreamKey } from './upstream-key.ts';
-import { isHeaderName } from './values.ts';
+import { parseChatRequest } from '../../chat/chat-request.ts';
+import { parseEmbeddingsRequest } from '../../chat/embeddings-request.ts';
+import { isDeploymentId } from '../../deployment-path.ts';
+import { ParleyError } from '../../errors/errors.ts';
+import { requireShape } from '../../errors/request-error.ts';
+import { findQuickAppIssues } from '../../quick-app/quick-app-issues.ts';
+import { isQuickAppSchemaId, quickAppSuffix } from '../../quick-app/schema-id.ts';
+import { ModelEntry } from '../deployments.ts';
+import { listEntries, listObjects } from '../entries.ts';
+import type { Issue } from '../issue.ts';
+import { didYouMean, notConfigured } from '../nearest.ts';
+import { defaultProtocol, getTraits, modelProtocols, protocols } from '../protocols.ts';
+import { getChild, readSchema } from '../schema-node.ts';
+import { readUpstreamKey } from '../upstream-key.ts';
+import { isHeaderName } from '../values.ts';
 
 /** Requests pass this field on unchanged. A default must have a valid value. */
 const outputBound = Compile(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { getSection, listEntries } from './entries.ts';
-import type { Issue, Path } from './issue.ts';
-import { resetKinds } from './limits.ts';
-import { notConfigured } from './nearest.ts';
-import { defaultAliases } from './service.ts';
-import { isHeaderValue } from './values.ts';
+import { getSection, listEntries } from '../entries.ts';
+import type { Issue, Path } from '../issue.ts';
+import { resetKinds } from '../limits.ts';
+import { notConfigured } from '../nearest.ts';
+import { defaultAliases } from '../service.ts';
+import { isHeaderValue } from '../values.ts';
 
 /** Yields errors of keys that the schema cannot express. */
 export function* findKeyIssues(configuration: unknown): Iterable<Issue> {

@@ -1,9 +1,9 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
-import { defaultRole } from '../roles.ts';
-import type { Configuration } from './configuration.ts';
-import type { Issue, Path } from './issue.ts';
-import { protocolFor } from './protocols.ts';
+import { defaultRole } from '../../roles.ts';
+import type { Configuration } from '../configuration.ts';
+import type { Issue, Path } from '../issue.ts';
+import { protocolFor } from '../protocols.ts';
 
 /**
  * Yields warnings that `parley check` reports in addition to `findConfigurationWarnings`. A running node omits them, because

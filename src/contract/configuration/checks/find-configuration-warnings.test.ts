@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
 import { formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
+import { formatPath } from '../issue.ts';
 import { findConfigurationWarnings } from './find-configuration-warnings.ts';
-import { formatPath } from './issue.ts';
 
 function listWarnings(value: object): string[] {
   const checked = checkConfiguration(value);
