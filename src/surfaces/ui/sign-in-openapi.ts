@@ -2,8 +2,8 @@ import { SignInOption } from '#contract/page/sign-in-option.ts';
 import { type ApiOperation, buildArray, buildObject, json } from '../http/openapi/operation.ts';
 
 const firstStart = {
-  const: true,
-  description: 'Present while no administrator exists and the one-time token in the log of the node is valid.',
+  type: 'boolean',
+  description: 'Present and true while no administrator exists and the one-time token in the log of the node is valid.',
 };
 
 /** Operations of `/v1/sign-in`. */
