@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { BoundedCache, BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
+import { createNetworkMatcher, type RequestOrigin, resolveClientAddress, toPeer } from '#base/http/client-address.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
@@ -10,6 +11,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
 import { toTokenSubject } from '#domain/callers/subjects.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { Introspection, IntrospectionGuard, type IntrospectionProvider } from './introspection.ts';
 import { ProviderKeys } from './provider-keys.ts';
 
 const maxTokenLength = 16_384;
@@ -30,6 +32,10 @@ interface VerifierState {
   readonly configuration: Configuration;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly tokens: VerifiedTokens;
+  /** Undefined if no provider introspects tokens. */
+  readonly introspection: Introspection<Provider & IntrospectionProvider> | undefined;
+  /** Introspections in progress by digest of the token. */
+  readonly introspecting: Map<string, Promise<Caller>>;
 }
 
 interface Provider {
@@ -40,26 +46,35 @@ interface Provider {
 }
 
 /**
- * Returns a verifier for tokens (JWT) of the configured identity providers. A new configuration clears the cache of verified
- * tokens, but keeps the keys of providers with the same issuer and `jwksUrl`. Create one per process. The JWT code is loaded with
- * the first token.
+ * Returns a verifier for tokens of the configured identity providers. JWTs of their issuers are verified with the keys of the
+ * issuer. Other tokens are introspected, if a provider supports it. A new configuration clears the cache of verified tokens, but
+ * keeps the keys of providers with the same issuer and `jwksUrl`. Create one per process. The JWT code is loaded with the first
+ * token.
  */
 export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
   let last: VerifierState | undefined;
+  let guard: IntrospectionGuard | undefined;
+  const createIntrospection: CreateIntrospection = (providers) => {
+    guard ??= new IntrospectionGuard(deps.clock, deps.caches);
+    return new Introspection(providers, { ...deps, guard });
+  };
   const getState = (): VerifierState => {
     const { configuration } = deps.snapshot();
-    if (last?.configuration !== configuration) last = toState(configuration, deps, last);
+    if (last?.configuration !== configuration) last = toState(configuration, deps, { last, createIntrospection });
     return last;
   };
-  return async (token) => {
+  return async (token, from) => {
     if (token.length > maxTokenLength)
       throw unauthorized('invalid_token', `The token is longer than ${maxTokenLength} characters.`);
-    const { providers, tokens } = getState();
+    const state = getState();
+    const { providers, tokens, introspection } = state;
     // The digest covers the complete token, so that a token that shares only a prefix does not match.
     const digest = hash('sha256', token, 'base64url');
     const before = tokens.find(digest);
     if (before !== undefined) return before;
-    const { readToken, verifySigned } = await import('./verify-signed.ts');
+    const { findIssuer, readToken, verifySigned } = await import('./verify-signed.ts');
+    if (introspection !== undefined && !providers.has(findIssuer(token) ?? ''))
+      return introspectOnce(state, introspection, { token, digest, from }, deps);
     const { issuer, kid } = readToken(token);
     const provider = providers.get(issuer);
     if (provider === undefined)
@@ -67,10 +82,39 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const nowMs = deps.clock.epochMs();
     const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
     const caller = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, nowMs) };
-    tokens.store(digest, caller, claims.exp * 1000 - nowMs);
+    tokens.store(digest, caller, Math.min(maxCacheMs, claims.exp * 1000 - nowMs));
     deps.recordSignIn?.(caller);
     return caller;
   };
+}
+
+interface UnknownToken {
+  readonly token: string;
+  readonly digest: string;
+  readonly from: RequestOrigin;
+}
+
+/** Resolves the caller of a token by introspection. Concurrent requests with one token share one introspection. */
+function introspectOnce(
+  { configuration, tokens, introspecting }: VerifierState,
+  introspection: Introspection<Provider & IntrospectionProvider>,
+  { token, digest, from }: UnknownToken,
+  { clock, recordSignIn }: TokenVerifierDeps,
+): Promise<Caller> {
+  const introspect = async (): Promise<Caller> => {
+    const isTrusted = createNetworkMatcher(configuration.security.trustedProxies);
+    const { realIp } = resolveClientAddress(toPeer(from.socket), from.headers, isTrusted);
+    const caller = await introspection.introspect({ token, digest, address: realIp }, ({ provider, claims, validMs }) => {
+      const accepted = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, clock.epochMs()) };
+      tokens.store(digest, accepted, validMs);
+      return accepted;
+    });
+    recordSignIn?.(caller);
+    return caller;
+  };
+  const pending = introspecting.get(digest) ?? introspect().finally(() => introspecting.delete(digest));
+  introspecting.set(digest, pending);
+  return pending;
 }
 
 /** Returns when the token was issued. Uses the current time if the claim is missing or in the future. */
@@ -78,7 +122,15 @@ function toIssuedAt(iat: unknown, nowMs: number): number {
   return typeof iat === 'number' && iat >= 0 ? Math.min(Math.round(iat * 1000), nowMs) : nowMs;
 }
 
-function toState(configuration: Configuration, deps: TokenVerifierDeps, last: VerifierState | undefined): VerifierState {
+type CreateIntrospection = (
+  providers: readonly (Provider & IntrospectionProvider)[],
+) => Introspection<Provider & IntrospectionProvider>;
+
+function toState(
+  configuration: Configuration,
+  deps: TokenVerifierDeps,
+  { last, createIntrospection }: { readonly last: VerifierState | undefined; readonly createIntrospection: CreateIntrospection },
+): VerifierState {
   const providers = new Map<string, Provider>();
   for (const [name, entry] of Object.entries(configuration.identityProviders)) {
     const before = last?.providers.get(entry.issuer);
@@ -91,7 +143,13 @@ function toState(configuration: Configuration, deps: TokenVerifierDeps, last: Ve
     });
   }
   const cache = deps.caches.create('verified_tokens', verifiedTokenBounds);
-  return { configuration, providers, tokens: new VerifiedTokens(cache, deps.clock) };
+  const introspectors = [...providers.values()].filter(canIntrospect);
+  const introspection = introspectors.length === 0 ? undefined : createIntrospection(introspectors);
+  return { configuration, providers, tokens: new VerifiedTokens(cache, deps.clock), introspection, introspecting: new Map() };
+}
+
+function canIntrospect(provider: Provider): provider is Provider & IntrospectionProvider {
+  return provider.entry.introspection !== undefined;
 }
 
 function toProviderKeys(
@@ -199,9 +257,9 @@ export class VerifiedTokens {
     return undefined;
   }
 
-  /** Stores a caller for 1 minute, or for the remaining lifetime of the token if that is shorter. */
-  store(digest: string, caller: Caller, remainingMs: number): void {
-    if (remainingMs <= 0) return;
-    this.#callers.set(digest, { caller, untilMs: this.#clock.nowMs() + Math.min(maxCacheMs, remainingMs) });
+  /** Stores a caller for a time in milliseconds. */
+  store(digest: string, caller: Caller, validMs: number): void {
+    if (validMs <= 0) return;
+    this.#callers.set(digest, { caller, untilMs: this.#clock.nowMs() + validMs });
   }
 }

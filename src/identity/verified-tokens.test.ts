@@ -13,12 +13,11 @@ function openTokens(bounds = verifiedTokenBounds) {
 
 describe('VerifiedTokens', () => {
   it.each([
-    ['a minute where it lives longer', 3_600_000, 60_000],
-    ['as long as it lives where that is less', 1_500, 1_500],
-    ['a minute where it never ends', Number.POSITIVE_INFINITY, 60_000],
-  ])('finds a token for %s', (_how, leftMs, knownMs) => {
+    ['1.5 s', 1_500],
+    ['a minute', 60_000],
+  ])('finds a token for %s', (_how, knownMs) => {
     const { tokens, time } = openTokens();
-    tokens.store('digest', ada, leftMs);
+    tokens.store('digest', ada, knownMs);
     time.nowMs += knownMs - 1;
     expect(tokens.find('digest')).toBe(ada);
     time.nowMs += 1;

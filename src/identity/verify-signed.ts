@@ -42,6 +42,15 @@ export function readToken(token: string): UnverifiedToken {
   return { issuer: iss, kid: typeof kid === 'string' ? kid : undefined };
 }
 
+/** Returns the unverified issuer of a token, or undefined if it has none. */
+export function findIssuer(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Returns the claims of a token after verification of signature and claims. Throws `invalid_token`, or `overloaded` if the keys
  * are not available.

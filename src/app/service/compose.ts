@@ -192,7 +192,8 @@ function composeIdentify(
     userKeys &&
     (async (caller: Caller) => userKeys.onSignIn(groupRoles === undefined ? caller : await groupRoles.addRoles(caller)));
   const verify = createTokenVerifier({ snapshot, http, clock, caches, reportError, recordSignIn });
-  const verifyToken: VerifyToken = groupRoles === undefined ? verify : async (token) => groupRoles.addRoles(await verify(token));
+  const verifyToken: VerifyToken =
+    groupRoles === undefined ? verify : async (token, from) => groupRoles.addRoles(await verify(token, from));
   return createIdentify(snapshot, stores.perRequestKeys, {
     verifyToken,
     clock,

@@ -176,6 +176,27 @@ const SignInEntry = strict(
 );
 export type SignInEntry = Static<typeof SignInEntry>;
 
+/** Introspection of opaque tokens (RFC 7662), as a confidential client of the provider. */
+const IntrospectionEntry = strict(
+  {
+    url: secureUrl('Address of the introspection endpoint.'),
+    clientId: text('Client ID of Parley at the provider.'),
+    clientSecret: secretLine('Client secret of Parley at the provider. Read it from the environment.'),
+    cacheSeconds: Type.Integer({
+      minimum: 0,
+      maximum: 3600,
+      default: 60,
+      description:
+        'Maximum time in seconds during which Parley accepts a token without introspecting it again. A revoked token can work for that time.',
+    }),
+  },
+  {
+    description:
+      'Introspection (RFC 7662) of tokens that are not JWTs of a configured issuer. Providers are asked in the order of their entries. Default: such tokens are rejected.',
+  },
+);
+export type IntrospectionEntry = Static<typeof IntrospectionEntry>;
+
 /** An issuer of tokens. Parley accepts a token wherever it accepts a key. */
 export const IdentityProviderEntry = strict(
   {
@@ -196,6 +217,7 @@ export const IdentityProviderEntry = strict(
         description: 'Claim with the project, such as `department`. Default, also if a token lacks it: the name of the entry.',
       }),
     ),
+    introspection: Type.Optional(IntrospectionEntry),
     signIn: Type.Optional(SignInEntry),
   },
   {

@@ -25,7 +25,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   missing_credentials: 'Neither `Api-Key` nor `Authorization: Bearer` was sent.',
   invalid_api_key:
     'The key is unknown, deleted, or expired. A per-request key expires when its call ends. Keys of a user are also rejected if the roles of the user no longer allow keys.',
-  invalid_token: 'The bearer token is malformed, expired, or not from a configured identity provider.',
+  invalid_token: 'The bearer token is malformed, expired, revoked, or not from a configured identity provider.',
   access_denied: 'The deployment or resource exists, but the roles of the client do not permit access.',
   address_not_allowed: 'The key is restricted to addresses (`allowedIps`), and the request comes from another address.',
   user_blocked: 'An administrator blocked the user. Only an administrator can unblock the user.',
@@ -58,7 +58,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   payload_too_large: 'The body is larger than `security.maxBodyBytes`, or a file exceeds the limit of a file or bucket.',
   unsupported_media_type: 'The body must be sent as `Content-Type: application/json`, without a content encoding.',
   token_limit_exceeded: 'The token limit of a window is reached. The message contains the window and the time of its reset.',
-  request_limit_exceeded: 'The request limit of a window is reached. The message contains the window and the time of its reset.',
+  request_limit_exceeded:
+    'The request limit of a window is reached. The message contains the window and the time of its reset. Or too many unknown tokens come from the address of the client.',
   cost_limit_exceeded: 'The cost limit of a window is reached. The message contains the window and the time of its reset.',
   upstream_rate_limited: 'All upstreams of the deployment reject the call because of their rate limits.',
   internal_error: 'An internal error of Parley. The log contains details under the request ID.',

@@ -25,11 +25,15 @@ function createTestIdentify() {
     if (token === 'h.good.s') return ada;
     throw token === 'h.down.s' ? new Error('down') : unauthorized('invalid_token', 'The token has expired. Get a new one.');
   };
-  const identify = createIdentify(() => ({ keys }) as ConfigSnapshot, perRequestKeys, {
-    verifyToken,
-    clock: { epochMs: () => 0 },
-    onRejection: (why) => refusals.push(why),
-  });
+  const identify = createIdentify(
+    () => ({ keys, configuration: { identityProviders: {} } }) as unknown as ConfigSnapshot,
+    perRequestKeys,
+    {
+      verifyToken,
+      clock: { epochMs: () => 0 },
+      onRejection: (why) => refusals.push(why),
+    },
+  );
   return { identify, lookups, refusals };
 }
 

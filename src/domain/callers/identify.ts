@@ -1,5 +1,6 @@
 import type { RequestOrigin } from '#base/http/client-address.ts';
 import type { Clock } from '#base/time/clock.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { type BoundKeys, requireUnbound } from './bound-key.ts';
@@ -14,6 +15,7 @@ import { isUserKey } from './user-key-form.ts';
  * - `invalid_api_key` or `invalid_token` if the credentials are not valid.
  * - `address_not_allowed` if the key is bound to addresses that do not include the address of the request.
  * - `overloaded` if the keys for the check are unavailable, or if this node has not received changes of keys for too long.
+ * - `request_limit_exceeded` if too many unknown tokens come from the address of the request.
  * - `access_denied` for a key that is bound to deployments, unless the route accepts such keys. Only this function rejects
  *   them.
  * - `user_blocked` for any credentials of a blocked user.
@@ -21,10 +23,10 @@ import { isUserKey } from './user-key-form.ts';
 export type Identify = (credentials: string, from: RequestOrigin, boundKeys?: BoundKeys) => Caller | Promise<Caller>;
 
 /**
- * Resolves the caller of a signed token (JWT). Throws `invalid_token`, or `overloaded` if the keys of its issuer are
- * unavailable.
+ * Resolves the caller of a token. Throws `invalid_token`, `overloaded` if its identity provider is unavailable, or
+ * `request_limit_exceeded` if too many unknown tokens come from the address of the request.
  */
-export type VerifyToken = (token: string) => Promise<Caller>;
+export type VerifyToken = (token: string, from: RequestOrigin) => Promise<Caller>;
 
 export interface IdentifyDeps {
   readonly verifyToken: VerifyToken;
@@ -41,7 +43,7 @@ export interface IdentifyDeps {
 
 /**
  * Creates the lookup. It first looks for a configured key. After that, the form of the credentials selects between tokens, keys
- * that users created, and per-request keys. Only configured keys can also have the form of a token.
+ * that users created, per-request keys, and opaque tokens. Only configured keys can also have the form of a token.
  */
 export function createIdentify(
   snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,
@@ -61,7 +63,7 @@ export function createIdentify(
   ): Promise<Caller> => {
     try {
       if (entry !== undefined) return requireBounds(entry, from, boundKeys);
-      if (hasTokenForm(credentials)) return await verifyToken(credentials);
+      if (hasTokenForm(credentials)) return await verifyToken(credentials, from);
       if (userKeys !== undefined && isUserKey(credentials)) {
         const keyCaller = await userKeys.find(credentials, from);
         requireUnbound(keyCaller, boundKeys);
@@ -69,6 +71,7 @@ export function createIdentify(
       }
       const caller = await perRequestKeys.find(credentials);
       if (caller !== undefined) return caller;
+      if (canBeOpaqueToken(credentials, snapshot().configuration)) return await verifyToken(credentials, from);
       runtimeKeys?.requireCurrent(undefined);
       throw unauthorized('invalid_api_key', 'The key is unknown, or the call that it was issued for has ended.');
     } catch (error) {
@@ -104,6 +107,21 @@ export function createIdentify(
  */
 export function hasTokenForm(credentials: string): boolean {
   return /^[\w-]+\.[\w-]*\.[\w-]*(\.[\w-]*\.[\w-]*)?$/.test(credentials);
+}
+
+/** Form of a bearer token (RFC 6750, 2.1). */
+const tokenForm = /^[\w.~+/-]+=*$/;
+
+/**
+ * Returns whether an identity provider can introspect credentials that are no key. Credentials in the form of Parley's own keys
+ * are never sent to a provider.
+ */
+function canBeOpaqueToken(credentials: string, { identityProviders }: Pick<Configuration, 'identityProviders'>): boolean {
+  return (
+    Object.values(identityProviders).some(({ introspection }) => introspection !== undefined) &&
+    tokenForm.test(credentials) &&
+    !/^parley[-_]/.test(credentials)
+  );
 }
 
 /** Returns the error for rejected or missing credentials, with the challenge that a 401 requires (RFC 6750, 3). */

@@ -12,12 +12,12 @@ it('documents every method of the application endpoints in a valid OpenAPI docum
   const toldAt = (path: string) =>
     Object.entries(paths[path] ?? {}).map(([method, { responses }]) => [method, Object.keys(responses).join()]);
   expect(toldAt('/v1/applications/{bucket}/{path}')).toEqual([
-    ['get', '200,304,400,401,403,404,412,500,503'],
-    ['put', '200,201,400,401,403,404,412,413,415,500,503'],
-    ['delete', '204,400,401,403,404,412,500,503'],
+    ['get', '200,304,400,401,403,404,412,429,500,503'],
+    ['put', '200,201,400,401,403,404,412,413,415,429,500,503'],
+    ['delete', '204,400,401,403,404,412,429,500,503'],
   ]);
   expect(toldAt('/v1/versions/applications/{bucket}/{path}')).toEqual([
-    ['get', '200,400,401,403,404,500,503'],
-    ['post', '200,400,401,403,404,412,500,503'],
+    ['get', '200,400,401,403,404,429,500,503'],
+    ['post', '200,400,401,403,404,412,429,500,503'],
   ]);
 });

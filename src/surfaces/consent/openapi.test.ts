@@ -12,8 +12,8 @@ it('documents every method of the consent endpoints in a valid OpenAPI document'
   expect(Object.keys(paths['/v1/consent'] ?? {})).toEqual(['get']);
   const methods = paths['/v1/consent/{id}'] ?? {};
   expect(Object.entries(methods).map(([method, { responses }]) => [method, Object.keys(responses).join()])).toEqual([
-    ['get', '200,400,401,403,404,500,503'],
-    ['post', '200,400,401,403,404,409,413,415,500,503'],
-    ['delete', '204,400,401,403,404,500,503'],
+    ['get', '200,400,401,403,404,429,500,503'],
+    ['post', '200,400,401,403,404,409,413,415,429,500,503'],
+    ['delete', '204,400,401,403,404,429,500,503'],
   ]);
 });

@@ -134,7 +134,7 @@ describe('toOpenApi', () => {
       paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
     };
     const responses = paths['/v1/things']?.post?.responses;
-    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '403', '500', '503']);
+    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '403', '429', '500', '503']);
     expect(responses?.['401']?.description).toContain('`invalid_api_key`');
   });
 

@@ -82,6 +82,16 @@ it.each([
     { ...good, signIn: { clientId: 'page', token: 'id_token', scopes: ['use'] } },
     ['identityProviders.p.signIn.scopes: must contain openid, because the provider issues no id_token without it'],
   ],
+  [
+    'an introspection endpoint over http, without a client',
+    { ...good, introspection: { url: 'http://id.example/introspect', cacheSeconds: 3601 } },
+    [
+      'identityProviders.p.introspection.clientId: is missing',
+      'identityProviders.p.introspection.clientSecret: is missing',
+      `identityProviders.p.introspection.url: ${insecure}`,
+      'identityProviders.p.introspection.cacheSeconds: must be 3600 or less',
+    ],
+  ],
   ['an unknown key', { ...good, algorithms: ['none'] }, ['identityProviders.p.algorithms: is not a known key']],
 ])('findIdentityProviderIssues rejects %s', (_what, entry, errors) => {
   expect(findErrors({ p: entry })).toEqual(errors);

@@ -9,7 +9,7 @@ export const compatErrorShape: ErrorShape = {
   describe: (code) => `\`${code}\`: ${errorMeanings[code]}`,
 };
 
-/** Errors of operations that require a key. `overloaded` means that the store or the identity provider is unavailable. */
+/** Errors of operations that require a key. `overloaded` means that the store or the identity provider is unavailable, and `request_limit_exceeded` that too many unknown tokens come from the address. */
 export const keyErrors: readonly ErrorCode[] = [
   'ambiguous_credentials',
   'missing_credentials',
@@ -17,6 +17,7 @@ export const keyErrors: readonly ErrorCode[] = [
   'invalid_token',
   'address_not_allowed',
   'user_blocked',
+  'request_limit_exceeded',
   'overloaded',
   'shutting_down',
 ];
