@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { configurationJsonSchema } from '#configuration/json-schema.ts';
 import { configurationReference, quickAppReference } from '#configuration/reference.ts';
 import { errorReference } from './error-reference.ts';
+import { roleReference } from './role-reference.ts';
 import { compatibilityPage } from './upstream-reference.ts';
 
 /** Generators of pages, by path from the root of the repository. */
@@ -12,6 +13,7 @@ const pages: ReadonlyMap<string, () => string> = new Map([
   ['docs/quick-app-reference.md', quickAppReference],
   ['docs/errors.md', errorReference],
   ['docs/compatibility.md', compatibilityPage],
+  ['docs/roles.md', roleReference],
 ]);
 
 const root = join(import.meta.dirname, '..');

@@ -6,50 +6,15 @@ import { jsonReply } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { report } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
+import { denied } from '../security/route-row.ts';
+import { routeTable } from '../security/route-table.ts';
 import { chat, type KeysCluster, makeKey, sendWithCredentials, startKeysCluster } from './keys-cluster.ts';
 
-/** Routes that return identical responses to all clients and need no key. */
-const openRoutes = [
-  'GET /v1/sign-in',
-  'GET /custom_application_schemas/quickapps',
-  'GET /v1/responses',
-  'GET /openai/v1/responses',
-];
-/** Routes that accept a key bound to deployments. They call or describe these deployments. */
-const acceptingRoutes = [
-  ...['compat', 'openai'].flatMap((alias) => [
-    `POST /${alias}/deployments/*`,
-    ...['deployments', 'models', 'applications'].flatMap((kind) => [`GET /${alias}/${kind}`, `GET /${alias}/${kind}/*`]),
-    ...['addons', 'assistants'].map((kind) => `GET /${alias}/${kind}`),
-  ]),
-  ...['msgapi', 'anthropic'].flatMap((alias) => [`POST /${alias}/v1/messages`, `POST /${alias}/v1/messages/count_tokens`]),
-  ...['GET /anthropic/v1/models', 'GET /anthropic/v1/models/*', 'POST /openai/v1/deployments/*'],
-  ...['/v1', '/openai/v1'].flatMap((base) => [
-    ...['chat/completions', 'completions', 'embeddings', 'responses', 'responses/input_tokens', 'responses/compact'].map(
-      (path) => `POST ${base}/${path}`,
-    ),
-    ...[
-      'audio/speech',
-      'audio/transcriptions',
-      'audio/translations',
-      'images/edits',
-      'images/generations',
-      'moderations',
-      'rerank',
-    ].map((path) => `POST ${base}/${path}`),
-    ...['GET', 'DELETE'].map((method) => `${method} ${base}/responses/:response`),
-    `POST ${base}/responses/:response/cancel`,
-    `GET ${base}/responses/:response/input_items`,
-    `POST ${base}/conversations`,
-    ...['GET', 'POST', 'DELETE'].map((method) => `${method} ${base}/conversations/:conversation`),
-    ...['GET', 'POST'].map((method) => `${method} ${base}/conversations/:conversation/items`),
-    ...['GET', 'DELETE'].map((method) => `${method} ${base}/conversations/:conversation/items/:item`),
-    `GET ${base}/models`,
-    `GET ${base}/models/*`,
-  ]),
-  ...['GET /v1/deployment-names', 'GET /v1/user/info', 'GET /v1/deployments/*', 'POST /v1/deployments/*'],
-  'GET /v1/application_type_schemas/schema',
-];
+const removePattern = (route: string): string => route.replace(/\([^)]*\)/g, '');
+/** Routes that accept a key bound to deployments, or that need no key. */
+const acceptingRoutes = new Set(
+  routeTable.filter(({ outcomes }) => outcomes.bound !== denied).map(({ route }) => removePattern(route)),
+);
 
 let database: ResponseDatabase;
 let cluster: KeysCluster;
@@ -104,11 +69,9 @@ const toPath = (route: string): string =>
 
 describe('a key that is bound to deployments', () => {
   it('is rejected by every route that does not accept bound keys', async () => {
-    const removePattern = (route: string) => route.replace(/\([^)]*\)/g, '');
-    const expectedRoutes = new Set([...openRoutes, ...acceptingRoutes]);
     const closedRoutes = [...routes].filter(
       (route) =>
-        !route.startsWith('HEAD ') && !expectedRoutes.has(removePattern(route)) && /^\S+ \/(v1|openai\/v1)\//.test(route),
+        !route.startsWith('HEAD ') && !acceptingRoutes.has(removePattern(route)) && /^\S+ \/(v1|openai\/v1)\//.test(route),
     );
     expect(closedRoutes.length).toBeGreaterThan(60);
     const answers: string[] = [];

@@ -10,11 +10,14 @@ import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
 import { SqlAlertStore } from '#stores/sql/alerts/alert-store.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
+import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
+import { SqlShareStore } from '#stores/sql/chats/share-store.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
+import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
@@ -36,8 +39,11 @@ export interface FullService extends AsyncDisposable {
 
 type Parts = ServiceOptions & Pick<ServiceDeps, 'files' | 'prepare' | 'admin'>;
 
-/** Starts the service. `toConfiguration` receives the URL of the host. */
-export async function startFullService(toConfiguration: (hostUrl: string) => object): Promise<FullService> {
+/** Starts the service. `toConfiguration` receives the URL of the host. `storesContent` adds stored responses and chats. */
+export async function startFullService(
+  toConfiguration: (hostUrl: string) => object,
+  { storesContent = false } = {},
+): Promise<FullService> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-security-'));
   const host = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
   const routes: string[] = [];
@@ -58,6 +64,11 @@ export async function startFullService(toConfiguration: (hostUrl: string) => obj
     entryStore: new SqlEntryStore(database, seal),
     alerts: { store: new SqlAlertStore(database), onUndelivered: () => undefined },
     evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
+    ...(storesContent && {
+      responses: { responses, conversations: new SqlConversationStore(database, seal), isShared: false },
+      chats: new SqlChatStore(database, seal),
+      shares: new SqlShareStore(database, seal),
+    }),
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
     reportError: (message, error) => internalErrors.push(`${message}: ${describe(error)}`),
     prepare(app) {
