@@ -11,7 +11,7 @@ const columns = {
   bound: 'Bound key',
   chain: 'Per-request key',
   scim: '`scim`',
-  nobody: 'None',
+  nobody: 'No credentials',
 } as const satisfies Partial<Record<CallerKind, string>>;
 type Column = keyof typeof columns;
 
@@ -25,7 +25,7 @@ This page lists which callers each route admits. A test sends the requests behin
 - \`admin\` and \`auditor\`: keys with these [roles](administration.md). \`scim\`: a key with the role for [provisioning](identity.md#provision-users-and-groups).
 - Project owner: a user in \`owners\` of the [project](limits.md#projects-keys-and-users). Resource owner: the user who created the application, file, or other resource.
 - Signed-in user: a token of an [identity provider](identity.md). Key: a key without these roles. [Bound key](wire.md#bound-keys): a key with \`deployments\`.
-- Per-request key: the [key of an application](write-an-application.md) during a call of the resource owner. None: no credentials.
+- Per-request key: the [key of an application](write-an-application.md) during a call of the resource owner.
 - The callers may use the deployments. Without a role for a deployment, its routes return 403.
 
 `;
