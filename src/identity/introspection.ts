@@ -16,13 +16,13 @@ const clockToleranceMs = 30_000;
 const retryAfterSeconds = 5;
 /** Maximum number of tokens that a node introspects concurrently. */
 const maxConcurrent = 32;
-/** Number of unknown tokens that an address can send at once. One more is allowed each second. */
+/** Maximum burst of unknown tokens from one address. Each second adds one token to its budget. */
 const maxUnknownTokens = 30;
 const rejectionMs = 10_000;
 /** Approximate memory use of a cached rejection, or of the budget of an address, in bytes. */
 const entryBytes = 200;
 const maxGuardBytes = 1024 * 1024;
-/** Types of tokens that give access. Others are refresh tokens, ID tokens, and tokens that are bound to a key of the client. */
+/** Types of tokens that give access. Parley rejects refresh tokens, ID tokens, and tokens that require proof of possession. */
 const accessType = /^(bearer|access|access_token|(application\/)?(([\w.]+-)*at\+)?jwt)$/i;
 
 /** An identity provider that introspects tokens. */

@@ -157,7 +157,7 @@ const SignInEntry = strict(
     token: Type.Enum(['access_token', 'id_token'], {
       default: 'access_token',
       description:
-        'Token that the page sends. It must be a signed JWT with the `audience` of the entry. Use `id_token` for providers with opaque access tokens.',
+        'Token that the page sends. It must be a signed JWT with the `audience` of the entry, unless the entry has `introspection`. Use `id_token` for other providers with opaque access tokens.',
     }),
     parameters: buildRecord(Type.String(), {
       by: 'parameter',
@@ -192,7 +192,7 @@ const IntrospectionEntry = strict(
   },
   {
     description:
-      'Introspection (RFC 7662) of tokens that are not JWTs of a configured issuer. Providers are asked in the order of their entries. Default: such tokens are rejected.',
+      'Introspection (RFC 7662) of tokens that are not JWTs of a configured issuer. Parley queries the providers in the order of their entries. Default: such tokens are rejected.',
   },
 );
 export type IntrospectionEntry = Static<typeof IntrospectionEntry>;
