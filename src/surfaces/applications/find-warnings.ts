@@ -1,5 +1,5 @@
-import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { listKnownRoles } from '#contract/configuration/checks/find-configuration-warnings.ts';
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { didYouMean } from '#contract/configuration/nearest.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
