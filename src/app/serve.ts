@@ -145,6 +145,7 @@ function composeNode(
     entries: { entries, store: stores.entries.store, firstStart },
     admin: {
       journal: stores.journal,
+      callContents: stores.callContents,
       nodes,
       readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, listIssues, ...program }),
     },

@@ -2,6 +2,7 @@ import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { Caller } from './callers/caller.ts';
 import type { UpstreamErrorKind } from './upstreams/upstream.ts';
+import type { ContentSource } from './usage/call-content.ts';
 import type { UsageDetails } from './usage/usage-details.ts';
 
 /** Kind of a call. `passthrough` covers all APIs whose requests Parley sends to upstreams unchanged. */
@@ -61,7 +62,7 @@ export interface AttemptRecord {
   end(outcome: AttemptOutcome, atMs: number): void;
 }
 
-/** Telemetry of one call in progress. Its methods do not throw or wait, and store no content. */
+/** Telemetry of one call in progress. Its methods do not throw or wait. */
 export interface CallRecord {
   /** Trace context of this call. */
   readonly trace: TraceContext;
@@ -84,6 +85,10 @@ export interface CallRecord {
   tags: Tags | undefined;
   /** Details that the upstream reported in addition to tokens. Set before the call ends. */
   details: UsageDetails;
+  /** Whether the content of the call must not be recorded. Inner calls inherit it. Set before the call is answered. */
+  isPrivate: boolean;
+  /** Content of the call. Undefined unless the configuration records it. */
+  content: ContentSource | undefined;
   /** Ends the record. Later calls have no effect. */
   end(end: CallEnd): void;
 }
@@ -109,6 +114,8 @@ const noopRecord: CallRecord = {
   session: undefined,
   tags: undefined,
   details: {},
+  isPrivate: false,
+  content: undefined,
   end() {},
 };
 

@@ -6,7 +6,7 @@ import type { Handle } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { checkCompletedControl, listReturnedControls } from '#contract/chat/completed-control.ts';
-import type { Calls, ChatInput, Target } from '#domain/call.ts';
+import type { Calls, ChatInput, ReplySink, Target } from '#domain/call.ts';
 import { type Deployment, storesControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
@@ -14,6 +14,7 @@ import { estimatePromptTokens, findMaxTokens } from '#domain/usage/usage.ts';
 import { findCallableNames } from '#upstreams/prompt/select-tools.ts';
 import { toResponsesRequest } from '#upstreams/responses/to-responses-request.ts';
 import { CallAccount } from './call-account.ts';
+import { ContentRecorder, recordsContent } from './content-recorder.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { PreparedCall, Responder } from './prepared-call.ts';
@@ -59,11 +60,19 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
     // An application may run its own tools, regardless of the tools in the request.
     const callableNames = deployment.kind === 'model' ? findCallableNames(request) : undefined;
     const facts = { head, totals: account.usage, isStreamed: stream === true, newId: deps.newId, messages, callableNames };
-    const normalized = new NormalizedReply(facts, reply);
+    const normalized = new NormalizedReply(facts, recordContent(target, input.request, reply));
     const metered = new MeteredReply(target, account, normalized);
     void begin(deps, prepared, metered);
     return metered;
   };
+}
+
+/** Returns the sink that records the content of a call, or the reply itself if the content is not recorded. */
+function recordContent(target: Target, request: ChatRequest, reply: ReplySink): ReplySink {
+  if (!recordsContent(target, request)) return reply;
+  const recorder = new ContentRecorder(request, target, reply);
+  target.call.record.content = recorder;
+  return recorder;
 }
 
 /** Starts to answer a call after its limits are reserved. */

@@ -139,7 +139,8 @@ export class CallAccount {
     const recordRejection = (): void => {
       this.isExcused = true;
     };
-    const { tags } = call.record;
-    return { ...caller, chain: { path, rights, claims, report, onRejection: recordRejection, ...(tags && { tags }) } };
+    const { tags, isPrivate } = call.record;
+    const inherited = { ...(tags && { tags }), ...(isPrivate && { isPrivate }) };
+    return { ...caller, chain: { path, rights, claims, report, onRejection: recordRejection, ...inherited } };
   }
 }

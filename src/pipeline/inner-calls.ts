@@ -78,6 +78,7 @@ export class InnerCalls {
     record.caller = caller;
     record.session = session;
     record.tags = callInput.caller.chain?.tags;
+    record.isPrivate = callInput.caller.chain?.isPrivate === true;
     record.setDeployment(deployment);
     const inner = new RecordedReply(record, clock);
     try {

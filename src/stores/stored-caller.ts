@@ -14,8 +14,8 @@ export function toStored({ subject, project, roles, chain, userKey, configuredKe
   const key = userKey && { madeKey: { id: userKey.id, version: userKey.version } };
   const { id, secretId, name, expiresAtMs } = configuredKey ?? {};
   const configured = configuredKey && { configuredKey: { id, secretId, name, expiresAtMs } };
-  const tags = chain?.tags && { tags: chain.tags };
-  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...configured, ...tags });
+  const inherited = { ...(chain?.tags && { tags: chain.tags }), ...(chain?.isPrivate && { isPrivate: true }) };
+  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...configured, ...inherited });
 }
 
 /** Restores a caller. Returns undefined for text that `toStored` does not produce. */
@@ -30,7 +30,8 @@ export function fromStored(text: string, report: Chain['report']): Caller | unde
     ...{ received: toGrants(stored.received), granted: toGrants(stored.granted) },
   });
   const tags = isTags(stored.tags) && { tags: stored.tags };
-  const chain = { path, rights, claims: toClaims(stored.claims), report, ...tags };
+  const isPrivate = stored.isPrivate === true && { isPrivate: true };
+  const chain = { path, rights, claims: toClaims(stored.claims), report, ...tags, ...isPrivate };
   return { subject, project, roles, chain, ...toUserKey(stored.madeKey), ...toConfiguredKey(stored.configuredKey) };
 }
 

@@ -16,6 +16,7 @@ import type {
   Telemetry,
   TraceContext,
 } from '#domain/telemetry.ts';
+import type { ContentSource } from '#domain/usage/call-content.ts';
 import type { UsageDetails } from '#domain/usage/usage-details.ts';
 import type { CallSeries, UpstreamSeries } from './series.ts';
 import type { SeriesStore } from './series-store.ts';
@@ -52,7 +53,7 @@ export function createStartCall(deps: MeasuredCallDeps): Telemetry['startCall'] 
   return (start) => new MeasuredCall(deps, start);
 }
 
-/** Measurements of a call in progress. They hold counters and references, no content. */
+/** Measurements of a call in progress. They hold counters and references, and content only if the configuration records it. */
 export class MeasuredCall implements CallRecord {
   readonly deps: MeasuredCallDeps;
   readonly start: CallStart;
@@ -71,6 +72,8 @@ export class MeasuredCall implements CallRecord {
   session: string | undefined;
   tags: Tags | undefined;
   details: UsageDetails = {};
+  isPrivate = false;
+  content: ContentSource | undefined;
   #lastByteMs = 0;
   #hasEnded = false;
 

@@ -55,7 +55,7 @@ describe('call records', () => {
     expect(data[1]).toMatchObject({ path: ['app', 'model'], cost: 4.5, ...reportedFields });
   });
 
-  it('can be filtered by deployment, user, project, and outcome', async () => {
+  it('can be filtered by deployment, user, project, outcome, and status', async () => {
     expect(await listIds('deployment=model')).toBe('5421');
     expect(await listIds('user=key:user')).toBe('432');
     expect([await listIds('project=shop'), await listIds('project=lab'), await listIds('project=')]).toEqual(['2', '431', '5']);
@@ -65,6 +65,9 @@ describe('call records', () => {
       '431',
     ]);
     expect(await listIds('deployment=model&user=key:user&outcome=ok')).toBe('4');
+    expect([await listIds('status=200'), await listIds('status=429'), await listIds('status=502')]).toEqual(['431', '5', '2']);
+    const { error } = await admin.get('/v1/admin/calls?status=9999');
+    expect(error).toMatchObject({ code: 'invalid_request', param: 'status' });
   });
 
   it('are paginated without skipping calls of the same moment', async () => {

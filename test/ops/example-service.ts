@@ -93,7 +93,7 @@ export async function startExampleService(): Promise<ExampleService> {
   const chain = { path: [exampleNames.application], rights: new HeldRights(), report: () => undefined };
   const perRequest = await perRequestKeys.issue({ subject, project: 'local', roles: ['default'], chain });
   await storeSampleDocuments({ ...files, clock: systemClock, newId: randomUUID });
-  await journal.appendUsage([usage('2026-11-15', { subject, project: 'local', deployment: 'demo' })]);
+  await journal.appendUsage([usage('2026-11-15', { id: exampleNames.call, subject, project: 'local', deployment: 'demo' })]);
   await journal.appendAudit([audit(Date.parse('2026-11-15'), 'consent.accepted')]);
   const parts: Parts = {
     ...{ files, applications, consents, perRequestKeys, passages: { index: new SqlPassageIndex(database), owner: 'node' } },

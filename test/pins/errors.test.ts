@@ -28,6 +28,7 @@ const table: Record<ErrorCode, readonly [status: number, type: string]> = {
   share_not_found: [404, 'not_found_error'],
   evaluation_not_found: [404, 'not_found_error'],
   key_not_found: [404, 'not_found_error'],
+  call_not_found: [404, 'not_found_error'],
   entry_not_found: [404, 'not_found_error'],
   change_not_found: [404, 'not_found_error'],
   user_not_blocked: [404, 'not_found_error'],

@@ -25,6 +25,8 @@ export class RecordedTelemetry implements Telemetry {
       session: undefined,
       tags: undefined,
       details: {},
+      isPrivate: false,
+      content: undefined,
       startAttempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {
         this.ends.push(end);

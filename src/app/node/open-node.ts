@@ -76,7 +76,7 @@ export async function openNode(
     recordAudit,
     losses,
     close: closeJournal,
-  } = openJournal({ journal: stores.journal, clock, note, reportError });
+  } = openJournal({ journal: stores.journal, contents: stores.callContents, clock, note, reportError });
   state.storesOpened({
     shared: stores.shared,
     losses,
@@ -108,7 +108,10 @@ export async function openNode(
   await entries.start();
   onAnnounced(stores.broadcast, 'entries', () => entries.refresh());
   sharePauses({ stores, loadBalancer });
-  const maintenance = new RecordMaintenance({ records: stores.journal, snapshot: snapshot.current, clock, reportError });
+  const maintenance = new RecordMaintenance({
+    ...{ records: stores.journal, contents: stores.callContents },
+    ...{ snapshot: snapshot.current, clock, reportError },
+  });
   const share = (): Promise<void> =>
     entries
       .shareFiles()

@@ -15,6 +15,7 @@ import { SqlShareStore } from '#stores/sql/chats/share-store.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
+import { SqlCallContents } from '#stores/sql/journal/call-contents.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
@@ -157,6 +158,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       replica === undefined
         ? new SqlJournal(database, tools.clock.epochMs)
         : readFromReplica(new SqlJournal(database, tools.clock.epochMs), new SqlJournal(replica.database, tools.clock.epochMs)),
+    callContents: new SqlCallContents(database, seal),
     nodes: shared.length > 0 ? new SqlNodeStore(database, recordInvalid) : undefined,
     shared,
     isWritable,

@@ -18,6 +18,7 @@ import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 import type { ConversationStore } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore, RunStore } from '#domain/responses/response-store.ts';
 import type { ScimStore } from '#domain/scim/scim-store.ts';
+import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { Journal, RecordUpkeep } from '#domain/usage/journal.ts';
 import type { PassageStore } from '../service/document-tools.ts';
 import type { WorkerContext } from '../workers/worker-context.ts';
@@ -40,6 +41,7 @@ export interface DurableStores {
   /** Webhooks about limits. */
   readonly alerts: AlertStore;
   readonly journal: Journal & RecordUpkeep;
+  readonly callContents: CallContentStore;
   /** Running nodes. Undefined if no other nodes use the database. */
   readonly nodes: NodeStore | undefined;
   readonly shared: readonly SharedStore[];

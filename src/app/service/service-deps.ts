@@ -67,7 +67,7 @@ export interface ServiceDeps {
   /** Called with the number of file references that were removed from a reply because the deployment may not read the files. */
   readonly onRemovedReferences?: OnRemovedReferences;
   /** Data for administrators. If undefined, the paths are not served. */
-  readonly admin?: Pick<AdminDeps, 'journal' | 'readNode' | 'nodes'>;
+  readonly admin?: Pick<AdminDeps, 'journal' | 'callContents' | 'readNode' | 'nodes'>;
   /** Called with each event for the audit log. */
   readonly recordAudit?: RecordAudit;
   /** Called with errors that clients do not see. */

@@ -157,6 +157,10 @@ const Features = withinChars(
         description:
           'Whether it accepts tools that the client runs. Listed as `tools`. Default: `true` for chat models of every protocol except `dial`, otherwise `false`.',
       }),
+      recordsContent: Type.Boolean({
+        description:
+          'Whether `records.content: sealed` applies to its calls. `false`: Parley never records their content. Default: `true`.',
+      }),
       configurationEndpoint: servedAt('returns the settings that a conversation can have'),
       rateEndpoint: servedAt('receives the users’ ratings of replies'),
       tokenizeEndpoint: servedAt('counts tokens'),

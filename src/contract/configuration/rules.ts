@@ -7,6 +7,7 @@ import {
   findKeyIssues,
   findLimitResetIssues,
   findPageIssues,
+  findRecordIssues,
   findRetrievalIssues,
 } from './checks/service-rules.ts';
 import type { Issue } from './issue.ts';
@@ -25,6 +26,7 @@ export function findRuleIssues(configuration: unknown): readonly Issue[] {
     ...findAliasIssues(configuration),
     ...findAddinIssues(configuration),
     ...findPageIssues(configuration),
+    ...findRecordIssues(configuration),
     ...findRetrievalIssues(configuration),
   ];
 }

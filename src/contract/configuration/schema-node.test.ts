@@ -33,7 +33,7 @@ describe('complete', () => {
       files: { maxFileBytes: 512 * 1024 ** 2, maxBucketBytes: 10 * 1024 ** 3 },
       evaluations: { maxParallel: 4, caseTimeoutMs: 600_000, keep: 20, maxBytesPerUser: 256 * 1024 ** 2 },
       responses: { store: 'allow', retentionDays: 30, maxBytesPerUser: 1024 ** 3, mcpServers: [] },
-      records: { maxSpendSeries: 0 },
+      records: { content: 'none', maxContentBytes: 65_536, maxSpendSeries: 0 },
       page: { conversations: 'server', sharing: true, offline: true },
     });
   });

@@ -335,6 +335,25 @@ export const RecordSettings = strict(
           'Days after which Parley removes usage, call, and audit records. Daily totals of usage stay. Default: records are not removed.',
       }),
     ),
+    content: Type.Enum(['none', 'sealed'], {
+      default: 'none',
+      description:
+        '`sealed`: Parley also stores the request and the reply of each chat call, encrypted with `PARLEY_SECRET`, and adds them to exported traces. `none`: it stores no content. See [Content](operations.md#content-of-calls).',
+    }),
+    contentRetentionDays: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3650,
+        description:
+          'Days after which Parley removes the content of calls. At most `retentionDays`. Default: 7, or `retentionDays` if that is less.',
+      }),
+    ),
+    maxContentBytes: Type.Integer({
+      minimum: 1024,
+      maximum: 1_048_576,
+      default: 65_536,
+      description: 'Maximum bytes that Parley stores of a request, and of a reply. It truncates longer ones.',
+    }),
     maxSpendSeries: Type.Integer({
       minimum: 0,
       maximum: 10_000,
@@ -345,6 +364,14 @@ export const RecordSettings = strict(
   },
   { default: {}, description: 'Usage, call, and audit records. See [Records](operations.md#records).' },
 );
+type RecordSettings = Static<typeof RecordSettings>;
+
+const defaultContentDays = 7;
+
+/** Returns the number of past days whose content is kept. */
+export function getContentRetentionDays({ contentRetentionDays, retentionDays }: RecordSettings): number {
+  return contentRetentionDays ?? Math.min(defaultContentDays, retentionDays ?? defaultContentDays);
+}
 
 /** The web page. See [The page](page.md). */
 export const PageSettings = strict(

@@ -39,6 +39,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   evaluation_not_found: 'No case or evaluation of the user has this ID.',
   key_not_found: 'The user has no active key with this ID.',
   entry_not_found: 'No entry of this kind has this ID.',
+  call_not_found: 'No record of a call has this ID, or its retention is over.',
   change_not_found: 'No change has this ID.',
   user_not_blocked: 'No user with this ID is blocked.',
   resource_not_found: 'No provisioned user or group has this ID.',

@@ -36,6 +36,7 @@ export const errorKinds = {
   evaluation_not_found: { status: 404, type: 'not_found_error' },
   key_not_found: { status: 404, type: 'not_found_error' },
   entry_not_found: { status: 404, type: 'not_found_error' },
+  call_not_found: { status: 404, type: 'not_found_error' },
   change_not_found: { status: 404, type: 'not_found_error' },
   user_not_blocked: { status: 404, type: 'not_found_error' },
   resource_not_found: { status: 404, type: 'not_found_error' },

@@ -55,6 +55,8 @@ export interface Chain {
   readonly rights: HeldRights;
   /** Tags of the call at the root of the chain. */
   readonly tags?: Tags;
+  /** Whether the content of calls made with the key must not be recorded. */
+  readonly isPrivate?: boolean;
   /** Reservations of the calls on the path. They do not block calls made with the key. */
   readonly claims?: readonly Claim[];
   /**

@@ -105,7 +105,11 @@ export interface CallsQuery extends UsageFilter {
   readonly fromMs: number;
   /** Exclusive end. */
   readonly toMs: number;
+  /** ID of one record. */
+  readonly id?: string | undefined;
   readonly outcome: CallOutcome | undefined;
+  /** HTTP status. */
+  readonly status?: number | undefined;
   /** Selects only older calls. For the next page, `atMs` and `id` of the last call of this page. */
   readonly before: { readonly atMs: number; readonly id: string } | undefined;
   readonly limit: number;

@@ -1,12 +1,15 @@
 import type { Clock } from '#base/time/clock.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { getContentRetentionDays } from '#contract/configuration/service.ts';
+import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { RecordUpkeep } from '#domain/usage/journal.ts';
 
 const intervalMs = 10 * 60_000;
 
 export interface RecordMaintenanceDeps {
   readonly records: RecordUpkeep;
+  readonly contents: Pick<CallContentStore, 'maintain'>;
   readonly snapshot: () => { readonly configuration: Pick<Configuration, 'records'> };
   readonly clock: Clock;
   readonly reportError: (message: string, error: unknown) => void;
@@ -17,7 +20,7 @@ export class RecordMaintenance {
   readonly #recurring: Recurring;
   readonly #aborter = new AbortController();
 
-  constructor({ records, snapshot, clock, reportError }: RecordMaintenanceDeps) {
+  constructor({ records, contents, snapshot, clock, reportError }: RecordMaintenanceDeps) {
     const { signal } = this.#aborter;
     const reportUnlessClosed = (message: string, error: unknown): void => {
       if (!signal.aborted) reportError(message, error);
@@ -26,6 +29,11 @@ export class RecordMaintenance {
     this.#recurring.startAndEvery(intervalMs, 'could not sum usage and remove old records', () => {
       const { retentionDays } = snapshot().configuration.records;
       return records.maintain({ nowMs: clock.epochMs(), retentionDays, signal });
+    });
+    // Content that was stored before `records.content` was set to `none` is removed as well.
+    this.#recurring.startAndEvery(intervalMs, 'could not remove the old content of calls', () => {
+      const retentionDays = getContentRetentionDays(snapshot().configuration.records);
+      return contents.maintain({ nowMs: clock.epochMs(), retentionDays, signal });
     });
   }
 

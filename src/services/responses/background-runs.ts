@@ -160,9 +160,9 @@ export class BackgroundRuns {
     const stored = await responses.find(ref, clock.epochMs());
     if (stored === undefined) return;
     try {
-      const { value, caller, deployment, tags } = fromQueued(queued);
+      const { value, caller, deployment, ...inherited } = fromQueued(queued);
       const id = newId();
-      const record = this.#record({ id, caller, deployment }, tags);
+      const record = this.#record({ id, caller, deployment }, inherited);
       const target = await calls.authorize({ id, deployment, caller, record }, 'chat');
       const request = parseResponsesRequest(value);
       const opening = await storage.open(target, request);
@@ -188,7 +188,7 @@ export class BackgroundRuns {
   ): void {
     const { calls, prepare, responses, lease, maxRunMs = defaultMaxRunMs } = this.#deps;
     const { caller } = requestedTarget.call;
-    const record = this.#record(requestedTarget.call, requestedTarget.call.record.tags);
+    const record = this.#record(requestedTarget.call, requestedTarget.call.record);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
     let result: ResponseResult | undefined;
     try {
@@ -256,12 +256,16 @@ export class BackgroundRuns {
   }
 
   /** A run is a separate call, because the request that created it ends much earlier. */
-  #record({ id: requestId, caller, deployment }: Omit<Target['call'], 'record'>, tags: CallRecord['tags']): CallRecord {
+  #record(
+    { id: requestId, caller, deployment }: Omit<Target['call'], 'record'>,
+    { tags, isPrivate }: Pick<CallRecord, 'tags' | 'isPrivate'>,
+  ): CallRecord {
     const { telemetry, clock } = this.#deps;
     const noTrace = { traceparent: undefined, tracestate: undefined };
     const record = telemetry.startCall({ operation: 'chat', route: undefined, requestId, ...noTrace, atMs: clock.nowMs() });
     record.caller = caller;
     record.tags = tags;
+    record.isPrivate = isPrivate;
     record.setDeployment(deployment);
     return record;
   }

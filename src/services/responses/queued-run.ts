@@ -12,17 +12,19 @@ interface QueuedRun {
   readonly caller: Caller;
   readonly deployment: string;
   readonly tags: Tags | undefined;
+  readonly isPrivate: boolean;
 }
 
 /** Returns the form in the store, which encrypts it. */
 export function toQueued({ call }: Target, value: unknown): JsonObject {
   const { subject, project, roles, userKey, configuredKey } = call.caller;
   const keys = { ...(userKey && { madeKey: userKey }), ...(configuredKey && { configuredKey }) };
-  const { tags } = call.record;
-  return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment, ...(tags && { tags }) };
+  const { tags, isPrivate } = call.record;
+  const inherited = { ...(tags && { tags }), ...(isPrivate && { isPrivate }) };
+  return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment, ...inherited };
 }
 
-export function fromQueued({ value, caller, deployment, tags }: JsonObject): QueuedRun {
+export function fromQueued({ value, caller, deployment, tags, isPrivate }: JsonObject): QueuedRun {
   if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
   const {
     subject,
@@ -39,7 +41,8 @@ export function fromQueued({ value, caller, deployment, tags }: JsonObject): Que
     ...(madeKey && { userKey: madeKey }),
     ...(configuredKey && { configuredKey }),
   };
-  return { value, caller: queuedCaller, deployment: String(deployment), tags: tags as Tags | undefined };
+  const inherited = { tags: tags as Tags | undefined, isPrivate: isPrivate === true };
+  return { value, caller: queuedCaller, deployment: String(deployment), ...inherited };
 }
 
 /** Returns a response that failed because no node continues it, with its final event. */

@@ -3,7 +3,7 @@ import { toAlertTable } from './alerts/alert-tables.ts';
 import { toChatTables, toShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
 import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
-import { toRecordTables } from './journal/record-tables.ts';
+import { toCallContentTable, toRecordTables } from './journal/record-tables.ts';
 import { toBlockedUserTable, toKeyTables } from './keys/key-tables.ts';
 import { toLimitCounterTable } from './limits/limit-counter-tables.ts';
 import { toNodeTables } from './nodes/node-tables.ts';
@@ -41,6 +41,7 @@ export const migrations: readonly Migration[] = [
   toScimTables,
   toUsageTags,
   toAlertTable,
+  toCallContentTable,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

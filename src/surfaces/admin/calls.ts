@@ -1,7 +1,11 @@
+import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
+import { adminRole } from '#contract/roles.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';
-import type { Journal, UsageRecord } from '#domain/usage/journal.ts';
+import type { CallContentStore } from '#domain/usage/call-content.ts';
+import type { Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { Table } from './export.ts';
 import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 
@@ -16,6 +20,7 @@ export const callColumns = [
 /** Outcomes of calls. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
 const dayMs = 86_400_000;
+const allTime = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 const maxDays = 366;
 const defaultDays = 30;
 
@@ -50,12 +55,50 @@ export function exportCalls(journal: Journal, query: Query, scope: CallsScope): 
   return { columns: callColumns, pages: readPages() };
 }
 
+interface CallDeps {
+  readonly journal: Pick<Journal, 'listCalls'>;
+  readonly callContents?: Pick<CallContentStore, 'find'>;
+  readonly recordAudit: RecordAudit;
+}
+
+/**
+ * Returns a call. Administrators also receive its content, and the audit log records that. Throws `call_not_found` or
+ * StoreError.
+ */
+export async function readCall(
+  { journal, callContents, recordAudit }: CallDeps,
+  id: string,
+  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+): Promise<object> {
+  const [record] = await journal.listCalls({ ...allTime, id, outcome: undefined, before: undefined, limit: 1 });
+  if (record === undefined) throw new ParleyError('call_not_found', `There is no record of a call ${JSON.stringify(id)}.`);
+  const call = { object: 'call', ...toItem(record) };
+  if (!caller.roles.includes(adminRole)) return call;
+  const content = await callContents?.find(record);
+  if (content === undefined) return { ...call, content: null };
+  recordAudit({ action: 'call.content_read', subject: caller.subject, object: id, requestId, details: { user: record.subject } });
+  return { ...call, content };
+}
+
 function readCallsQuery(query: Query, { subject, nowMs }: CallsScope) {
   const isOfAll = subject === undefined;
-  if (isOfAll) requireKnown(query, ['from', 'to', 'outcome', 'token', 'limit', 'format', ...filterNames]);
+  if (isOfAll) requireKnown(query, ['from', 'to', 'outcome', 'status', 'token', 'limit', 'format', ...filterNames]);
   const { from, to } = readDays(query, nowMs);
   const filter = isOfAll ? readFilter(query) : { subject, deployment: readText(query, 'deployment') };
-  return { from, to, ...toBounds({ from, to }), ...filter, outcome: readOutcome(query) };
+  return {
+    from,
+    to,
+    ...toBounds({ from, to }),
+    ...filter,
+    outcome: readOutcome(query),
+    status: isOfAll ? readStatus(query) : undefined,
+  };
+}
+
+function readStatus(query: Query): number | undefined {
+  const text = readText(query, 'status');
+  if (text !== undefined && !/^[1-5]\d\d$/.test(text)) throw createRequestError('status', 'must be an HTTP status such as 429');
+  return text === undefined ? undefined : Number(text);
 }
 
 function readOutcome(query: Query): CallOutcome | undefined {

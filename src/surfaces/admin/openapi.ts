@@ -5,12 +5,14 @@ import {
   buildObject,
   buildOptionalObject,
   buildPage,
+  inPath,
   inQuery,
   json,
   type NamedSchema,
   type Schema,
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames } from '../http/openapi/operation-examples.ts';
 import { outcomes } from './calls.ts';
 import { formats } from './export.ts';
 
@@ -59,49 +61,67 @@ const usage: NamedSchema = {
   }),
 };
 
+const callFields = {
+  id: text,
+  at: { ...moment, description: 'Start of the call, in milliseconds since the epoch.' },
+  requestId: text,
+  user: text,
+  project: text,
+  deployment: text,
+  path: {
+    type: 'array',
+    items: text,
+    description:
+      'IDs of deployments, from the one that the client called to this one. An inner call of an application has more than one.',
+  },
+  operation: { enum: ['chat', 'embeddings', 'passthrough'] },
+  outcome: { enum: outcomes },
+  status: { type: 'integer', description: 'Status of the response. 499 if the client disconnected before the response.' },
+  promptTokens: { type: 'integer' },
+  completionTokens: { type: 'integer' },
+  cost: { type: 'number', description: 'USD.' },
+  durationMs: { type: 'number' },
+  cacheReadTokens: { type: 'integer', description: 'Prompt tokens that the upstream read from its cache.' },
+  cacheWriteTokens: { type: 'integer', description: 'Prompt tokens that the upstream wrote to its cache.' },
+  cacheWrite1hTokens: {
+    type: 'integer',
+    description: 'Tokens of `cacheWriteTokens` that the upstream caches for 1 hour instead of 5 minutes.',
+  },
+  serviceTier: { type: 'string', description: 'Tier in which the upstream served the call.' },
+  session: { type: 'string', description: 'ID of the session or conversation, as the client sent it.' },
+  tags: { type: 'object', additionalProperties: text, description: 'Tags of the request and of its project.' },
+  key: {
+    type: 'string',
+    description: 'ID of the key. Absent if the call had a token, or a configured key whose name is the secret.',
+  },
+};
+
 const callsPage: NamedSchema = {
   name: 'Calls',
   schema: buildObject({
     object: { const: 'list' },
     from: { ...text, description: 'The first day, in UTC.' },
     to: { ...text, description: 'The last day (inclusive), in UTC.' },
-    data: buildArray(
-      buildOptionalObject({
-        id: text,
-        at: { ...moment, description: 'Start of the call, in milliseconds since the epoch.' },
-        requestId: text,
-        user: text,
-        project: text,
-        deployment: text,
-        path: {
-          type: 'array',
-          items: text,
-          description:
-            'IDs of deployments, from the one that the client called to this one. An inner call of an application has more than one.',
-        },
-        operation: { enum: ['chat', 'embeddings', 'passthrough'] },
-        outcome: { enum: outcomes },
-        status: { type: 'integer', description: 'Status of the response. 499 if the client disconnected before the response.' },
-        promptTokens: { type: 'integer' },
-        completionTokens: { type: 'integer' },
-        cost: { type: 'number', description: 'USD.' },
-        durationMs: { type: 'number' },
-        cacheReadTokens: { type: 'integer', description: 'Prompt tokens that the upstream read from its cache.' },
-        cacheWriteTokens: { type: 'integer', description: 'Prompt tokens that the upstream wrote to its cache.' },
-        cacheWrite1hTokens: {
-          type: 'integer',
-          description: 'Tokens of `cacheWriteTokens` that the upstream caches for 1 hour instead of 5 minutes.',
-        },
-        serviceTier: { type: 'string', description: 'Tier in which the upstream served the call.' },
-        session: { type: 'string', description: 'ID of the session or conversation, as the client sent it.' },
-        tags: { type: 'object', additionalProperties: text, description: 'Tags of the request and of its project.' },
-        key: {
-          type: 'string',
-          description: 'ID of the key. Absent if the call had a token, or a configured key whose name is the secret.',
-        },
-      }),
-    ),
+    data: buildArray(buildOptionalObject(callFields)),
     nextToken,
+  }),
+};
+
+const callWithContent: NamedSchema = {
+  name: 'Call',
+  schema: buildOptionalObject({
+    object: { const: 'call' },
+    ...callFields,
+    content: {
+      ...orNull('object'),
+      description:
+        'Request and reply in the format of chat completions. Null if none is stored. Absent for callers without the role `admin`.',
+      properties: {
+        request: { ...anyObject, description: 'Request of the client.' },
+        reply: { ...orNull('object'), description: 'The reply, or its part before an error. Null if none started.' },
+        isTruncated: { type: 'boolean', description: 'Whether values were truncated. Each of them contains a mark.' },
+      },
+    },
   }),
 };
 
@@ -275,6 +295,11 @@ const callsParameters = [
   }),
 ];
 
+const inStatus = inQuery('status', 'Only calls with this HTTP status.', {
+  schema: { type: 'integer', minimum: 100, maximum: 599 },
+  example: 429,
+});
+
 const usageParameters = (keys: string, by: string) => [
   ...days,
   format,
@@ -334,9 +359,21 @@ export const adminOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Lists the calls of all users, newest first',
     description: 'For the roles `admin` and `auditor`. These are the calls that usage adds up. They have no content.',
-    parameters: [...callsParameters, ...filters],
+    parameters: [...callsParameters, inStatus, ...filters],
     responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), ...tables] }],
     errors: [...adminErrors, 'invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/calls/{id}',
+    id: 'getCall',
+    tag,
+    summary: 'Returns a call',
+    description:
+      'For the roles `admin` and `auditor`. Only `admin` receives the content, if `records.content` is `sealed`. The audit log records each reading of content as `call.content_read`.',
+    parameters: [inPath('id', 'ID of the call.', exampleNames.call)],
+    responses: [{ status: 200, description: 'The call.', content: json(callWithContent) }],
+    errors: [...adminErrors, 'invalid_request', 'call_not_found'],
   },
   {
     method: 'get',

@@ -11,9 +11,20 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
-import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
+import type { CallContentStore } from '#domain/usage/call-content.ts';
+import type { AuditRecord, Journal, RecordAudit, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/read-request.ts';
-import { type CallsScope, callColumns, type Days, exportCalls, type Rows, readCalls, readDays, toBounds } from './calls.ts';
+import {
+  type CallsScope,
+  callColumns,
+  type Days,
+  exportCalls,
+  type Rows,
+  readCall,
+  readCalls,
+  readDays,
+  toBounds,
+} from './calls.ts';
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
 import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
@@ -24,6 +35,9 @@ export interface AdminDeps {
   readonly identify: Identify;
   readonly snapshot: () => ConfigSnapshot;
   readonly journal: Journal;
+  /** Content of calls. If undefined, calls have no content. */
+  readonly callContents?: Pick<CallContentStore, 'find'>;
+  readonly recordAudit: RecordAudit;
   readonly readNode: () => NodeReport | Promise<NodeReport>;
   /** The running nodes. If undefined, the list of nodes is empty. */
   readonly nodes?: { list(): Promise<readonly NodeRecord[]> };
@@ -54,6 +68,12 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     await requireAdmin(deps, request, reply, 'reads');
     const query = request.query as Query;
     return sendCalls(journal, query, { scope: { subject: undefined, nowMs: clock.epochMs() }, reply });
+  });
+  app.get('/v1/admin/calls/:id', async (request, reply) => {
+    const caller = await requireAdmin(deps, request, reply, 'reads');
+    requireKnown(request.query as Query, []);
+    const { id } = request.params as { readonly id: string };
+    return readCall(deps, id, { caller, requestId: request.id });
   });
   app.get('/v1/admin/audit', async (request, reply) => {
     await requireAdmin(deps, request, reply, 'reads');

@@ -21,6 +21,9 @@ export interface RequestHandlerDeps {
   readonly telemetry: Telemetry;
 }
 
+/** `false` means that the content of the call and of its inner calls is not recorded (docs/operations.md, Content of calls). */
+const recordContentHeader = 'x-parley-record-content';
+
 /** Options of a route: names for metrics and logs, error dialect, and body limit. */
 export interface RouteOptions {
   readonly operation: Operation;
@@ -63,6 +66,7 @@ export class RequestHandler {
       const caller = await this.#deps.identify(credentials, request, 'accepts bound keys');
       record.caller = caller;
       record.tags = this.#findTags(request, caller);
+      record.isPrivate = request.headers[recordContentHeader] === 'false' || caller.chain?.isPrivate === true;
       await answer(context, caller);
     } catch (error) {
       context.sendError(error);

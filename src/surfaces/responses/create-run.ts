@@ -56,6 +56,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const { request, body, opened, promised: known, isCounted } = creating;
   const { call, deployment } = target;
   const { subject } = call.caller;
+  if (request.store === false) call.record.isPrivate = true;
   const thoughts = new ThoughtSeal(seal, subject, deployment);
   const omitted = new Set<string>();
   const earlier = opened.earlier.filter((item) => !isForeignState(item, deployment));

@@ -5,6 +5,7 @@ import { Configuration } from '#contract/configuration/configuration.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
 import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { ContentRecord } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageRecord } from '#domain/usage/journal.ts';
 import { JournalWriter, openJournal } from './open-journal.ts';
 
@@ -12,6 +13,12 @@ import { JournalWriter, openJournal } from './open-journal.ts';
 class ScriptedJournal implements Journal {
   append: () => Promise<void> = async () => undefined;
   readonly batches: (readonly { readonly id: string }[])[] = [];
+  readonly contents = {
+    append: async (records: readonly ContentRecord[]): Promise<void> => {
+      await this.append();
+      this.batches.push(records);
+    },
+  };
 
   async appendUsage(records: readonly UsageRecord[]): Promise<void> {
     await this.append();
@@ -50,10 +57,10 @@ function record(id: string): UsageRecord {
   return { id, ...who, operation: 'chat', outcome: 'ok', status: 200, ...tokens };
 }
 
-function open(journal: Journal, options: { waitMs?: number; maxWaiting?: number } = {}) {
+function open(journal: ScriptedJournal, options: { waitMs?: number; maxWaiting?: number } = {}) {
   const said: string[] = [];
   const writer = new JournalWriter({
-    journal,
+    ...{ journal, contents: journal.contents },
     note: (message) => said.push(message),
     reportError: (message, thrown) => said.push(`${message}: ${(thrown as Error).message}`),
     ...options,
@@ -120,6 +127,20 @@ describe('journal records', () => {
     expect(said.at(-1)).toBe('Writing usage records again. 2 were lost');
   });
 
+  it('of content are lost beyond their limit of characters, and the log reports it', async () => {
+    const journal = new ScriptedJournal();
+    const { writer, said } = open(journal);
+    const text = 'x'.repeat(20 * 1024 * 1024);
+    for (const id of ['1', '2', '3']) writer.contents.add({ id, atMs: 1, text });
+    expect(writer.losses()).toEqual([expect.stringMatching(/^1 contents of calls are lost/)]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([journal.ids, writer.losses()]).toEqual([['1', '2'], []]);
+    expect(said).toEqual(['Lost 1 contents of calls: they arrived faster than the store writes them']);
+    writer.contents.add({ id: '4', atMs: 1, text: '' });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(journal.ids.at(-1)).toBe('4');
+  });
+
   it('of one kind do not wait for records of another kind', async () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
@@ -155,7 +176,7 @@ describe('journal records', () => {
   it('of rejected credentials are summed up, so that strangers cannot fill the audit log', async () => {
     const journal = new ScriptedJournal();
     const { recordAudit, close } = openJournal({
-      journal,
+      ...{ journal, contents: journal.contents },
       clock: systemClock,
       note: () => undefined,
       reportError: () => undefined,

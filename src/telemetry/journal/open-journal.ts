@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '#base/time/clock.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
+import type { CallContentStore, ContentRecord } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { CallListener, MeasuredCall } from '../measured-call.ts';
 
@@ -27,7 +28,7 @@ export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly 
   );
   return {
     recordAudit: (event) => (event.action === refused ? refusals.add(String(event.details?.code)) : write(event)),
-    listener: new UsageRecorder(writer.usage, clock, randomBytes(12).toString('base64url')),
+    listener: new UsageRecorder(writer, clock, randomBytes(12).toString('base64url')),
     losses: () => writer.losses(),
     close() {
       refusals.flush();
@@ -38,6 +39,7 @@ export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly 
 
 interface JournalWriterDeps {
   readonly journal: Journal;
+  readonly contents: Pick<CallContentStore, 'append'>;
   /** Called when an outage begins. */
   readonly reportError: (message: string, error: unknown) => void;
   /** Called when an outage ends. */
@@ -49,26 +51,35 @@ interface JournalWriterDeps {
 }
 
 const defaults = { waitMs: 1000, maxWaiting: 50_000 };
+/** Maximum number of characters of the contents that wait. Further contents are counted and lost. */
+const maxWaitingChars = 32 * 1024 * 1024;
+/** Contents are sealed in small batches, so that calls are served in between. */
+const maxContentBatch = 16;
 
 /** Writes records in batches, apart from the calls: adding a record does not wait or throw. */
 export class JournalWriter {
   readonly usage: RecordQueue<UsageRecord>;
   readonly audit: RecordQueue<AuditRecord>;
+  readonly contents: RecordQueue<ContentRecord>;
 
-  constructor({ journal, ...parts }: JournalWriterDeps) {
+  constructor({ journal, contents, ...parts }: JournalWriterDeps) {
     const options = { ...defaults, ...parts };
     this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'usage records' });
     this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'audit records' });
+    this.contents = new RecordQueue((records) => contents.append(records), {
+      ...{ ...options, what: 'contents of calls', maxWaiting: maxWaitingChars, maxBatch: maxContentBatch },
+      getSize: ({ text }) => text.length,
+    });
   }
 
   /** Returns one message for each kind of record that is being lost. The list is empty if all records are written or wait. */
   losses(): readonly string[] {
-    return [this.usage, this.audit].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
+    return [this.usage, this.audit, this.contents].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   }
 
   /** Writes the waiting records. They are lost if the store is unavailable. */
   async close(): Promise<void> {
-    await Promise.all([this.usage.close(), this.audit.close()]);
+    await Promise.all([this.usage.close(), this.audit.close(), this.contents.close()]);
   }
 }
 
@@ -104,26 +115,29 @@ class RejectionCounter {
 
 /** Records the usage of each call whose caller and deployment are known. */
 class UsageRecorder implements CallListener {
-  readonly #records: RecordQueue<UsageRecord>;
+  readonly #writer: Pick<JournalWriter, 'usage' | 'contents'>;
   readonly #clock: Clock;
   readonly #startId: string;
   #count = 0;
 
   /** `startId` is unique to this start of this node. Ascending IDs are written much faster than random ones. */
-  constructor(records: RecordQueue<UsageRecord>, clock: Clock, startId: string) {
-    this.#records = records;
+  constructor(writer: Pick<JournalWriter, 'usage' | 'contents'>, clock: Clock, startId: string) {
+    this.#writer = writer;
     this.#clock = clock;
     this.#startId = startId;
   }
 
-  callEnded({ caller, deploymentId, start, cost, session, tags, details }: MeasuredCall, end: CallEnd): void {
+  callEnded({ caller, deploymentId, start, cost, session, tags, details, content }: MeasuredCall, end: CallEnd): void {
     if (caller === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
     const durationMs = end.atMs - start.atMs;
     const keyId = caller.userKey?.id ?? caller.configuredKey?.name;
-    this.#records.add({
-      id: `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`,
+    const id = `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`;
+    const atMs = Math.round(this.#clock.epochMs() - durationMs);
+    if (content !== undefined) this.#writer.contents.add({ id, atMs, text: JSON.stringify(content.read()) });
+    this.#writer.usage.add({
+      id,
       requestId: start.requestId,
-      atMs: Math.round(this.#clock.epochMs() - durationMs),
+      atMs,
       subject: caller.subject,
       project: caller.project,
       deployment: deploymentId,
@@ -143,29 +157,33 @@ class UsageRecorder implements CallListener {
   }
 }
 
-interface RecordQueueOptions {
+interface RecordQueueOptions<Item> {
   /** Plural name of the records, for messages. */
   readonly what: string;
   readonly reportError: (message: string, error: unknown) => void;
   readonly note: (message: string) => void;
   readonly waitMs: number;
+  /** Maximum total size of the records that wait. */
   readonly maxWaiting: number;
+  /** Returns the size of a record. Default: 1. */
+  readonly getSize?: (record: Item) => number;
+  /** Maximum number of records of one write. Default: 1000. */
+  readonly maxBatch?: number;
 }
-
-const maxBatch = 1000;
 
 /** Queue of records of one kind. It retains them while the store is unavailable. */
 class RecordQueue<Item> {
   readonly #append: (records: readonly Item[]) => Promise<void>;
-  readonly #options: RecordQueueOptions;
+  readonly #options: RecordQueueOptions<Item>;
   #waiting: Item[] = [];
+  #waitingSize = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   /** Records lost in the current outage. */
   #lostCount = 0;
   #isOut = false;
 
-  constructor(append: (records: readonly Item[]) => Promise<void>, options: RecordQueueOptions) {
+  constructor(append: (records: readonly Item[]) => Promise<void>, options: RecordQueueOptions<Item>) {
     this.#append = append;
     this.#options = options;
   }
@@ -178,12 +196,13 @@ class RecordQueue<Item> {
   }
 
   add(record: Item): void {
-    const { maxWaiting } = this.#options;
-    if (this.#waiting.length >= maxWaiting) {
+    const { maxWaiting, getSize } = this.#options;
+    if (this.#waitingSize >= maxWaiting) {
       this.#lostCount += 1;
       return;
     }
     this.#waiting.push(record);
+    this.#waitingSize += getSize?.(record) ?? 1;
     if (this.#timer === undefined) this.#writeLater();
   }
 
@@ -212,11 +231,13 @@ class RecordQueue<Item> {
    * otherwise. A batch that fails waits as well. Writing a batch twice is harmless.
    */
   async #writeAll(): Promise<void> {
+    const { getSize, maxBatch = 1000 } = this.#options;
     try {
       for (let remaining = this.#waiting.length; remaining > 0; ) {
         const batch = this.#waiting.slice(0, Math.min(remaining, maxBatch));
         await this.#append(batch);
         this.#waiting = this.#waiting.slice(batch.length);
+        this.#waitingSize -= getSize === undefined ? batch.length : batch.reduce((size, record) => size + getSize(record), 0);
         remaining -= batch.length;
         this.#noteWritten();
       }
@@ -228,14 +249,16 @@ class RecordQueue<Item> {
   #noteWritten(): void {
     const { note, what } = this.#options;
     if (this.#isOut) note(`Writing ${what} again. ${this.#lostCount} were lost`);
+    else if (this.#lostCount > 0) note(`Lost ${this.#lostCount} ${what}: they arrived faster than the store writes them`);
     this.#isOut = false;
     this.#lostCount = 0;
   }
 
   /** Reports an outage once. */
   #recordOutage(error: unknown): void {
-    const { maxWaiting, reportError, what } = this.#options;
-    if (!this.#isOut) reportError(`Cannot write ${what}. Up to ${maxWaiting} wait for the store`, error);
+    const { getSize, maxWaiting, reportError, what } = this.#options;
+    const max = getSize === undefined ? `${maxWaiting}` : `${maxWaiting} characters`;
+    if (!this.#isOut) reportError(`Cannot write ${what}. Up to ${max} wait for the store`, error);
     this.#isOut = true;
   }
 }

@@ -3,6 +3,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { TraceParent } from '#base/http/trace-context.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
 import type { CallListener, MeasuredAttempt, MeasuredCall } from '../measured-call.ts';
+import { toContentAttributes } from './to-content-attributes.ts';
 import { toHrTime } from './to-metric-data.ts';
 
 /** Receives finished spans, such as OpenTelemetry's BatchSpanProcessor. */
@@ -80,6 +81,7 @@ function toCallFacts(call: MeasuredCall, end: CallEnd): SpanFacts {
   if (call.session !== undefined) attributes['gen_ai.conversation.id'] = call.session;
   if (call.firstByteMs !== undefined) attributes['gen_ai.response.time_to_first_chunk'] = (call.firstByteMs - start.atMs) / 1000;
   if (end.error !== undefined) attributes['error.type'] = end.error.code;
+  if (call.content !== undefined) Object.assign(attributes, toContentAttributes(call.content.read()));
   if (start.route !== undefined) {
     attributes['http.request.method'] = 'POST';
     attributes['http.route'] = start.route;

@@ -105,6 +105,8 @@ describeOnEach('queries', (node) => {
         ['subject'],
         ['session'],
       ];
+      await journal.listCalls({ fromMs: 0, toMs: nowMs, id: 'id', outcome: undefined, before: undefined, limit: 1 });
+      await journal.listCalls({ ...range, outcome: undefined, status: 502, before: undefined, limit: 10 });
       for (const filter of filters) {
         for (const outcome of [undefined, 'failed'] as const)
           await journal.listCalls({ ...range, ...filter, outcome, before: { atMs: nowMs, id: '' }, limit: 10 });

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
+import { SqlCallContents } from '#stores/sql/journal/call-contents.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
@@ -49,6 +52,29 @@ describeOnEach('stored days', (node) => {
     const { rows } = await node.database.run((kysely) => sql`select 1 from ${catalog} like ${`${prefix}_2%`}`.execute(kysely));
     return rows.length;
   }
+
+  it('hold the content of calls, sealed, from the first record until its retention is over', async () => {
+    const seal = new Seal([new Secret('a secret of this test')]);
+    const [one, two] = [node.database, node.otherDatabase].map((database) => new SqlCallContents(database, seal)) as [
+      SqlCallContents,
+      SqlCallContents,
+    ];
+    const content = { request: { messages: ['a question'] }, reply: null, isTruncated: false };
+    const [old, recent] = [3, 2].map((age) => ({ id: randomUUID(), atMs: at(today - age), text: JSON.stringify(content) }));
+    if (old === undefined || recent === undefined) throw new Error('there are two records');
+    for (const store of [one, two]) await store.append([old, recent]);
+    expect(await Promise.all([two.find(old), two.find(recent)])).toEqual([content, content]);
+    expect([await two.find({ ...old, id: recent.id }), await two.find({ ...old, atMs: at(today) })]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(await countTables('call_contents')).toBe(2);
+    await one.maintain({ nowMs: at(today), retentionDays: 2, signal });
+    expect(await Promise.all([one.find(old), one.find(recent), two.find(recent)])).toEqual([undefined, content, content]);
+    expect(await countTables('call_contents')).toBe(1);
+    const other = new SqlCallContents(node.database, new Seal([new Secret('another secret of this test')]));
+    await expect(other.find(recent)).rejects.toThrow('cannot be decrypted');
+  });
 
   it('are removed as a whole after the retention, while their sums stay', async () => {
     const [one, two] = [open(), open(node.otherDatabase)];

@@ -129,6 +129,14 @@ export function* findAddinIssues(configuration: unknown): Iterable<Issue> {
   if (reservedPrefixes.has(first) || areAliases) yield { path: ['addin', 'prefix'], message: 'is reserved for paths of Parley' };
 }
 
+/** The content of calls is removed no later than their records. */
+export function* findRecordIssues(configuration: unknown): Iterable<Issue> {
+  const { contentRetentionDays, retentionDays } = getSection(configuration, 'records');
+  if (typeof contentRetentionDays !== 'number' || typeof retentionDays !== 'number') return;
+  if (contentRetentionDays > retentionDays)
+    yield { path: ['records', 'contentRetentionDays'], message: `must be at most retentionDays, which is ${retentionDays}` };
+}
+
 /** The model for conversation titles must exist and be a chat model. */
 export function* findPageIssues(configuration: unknown): Iterable<Issue> {
   const titleModel = getSection(configuration, 'page').titleModel;

@@ -132,7 +132,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
     const beforeRecord = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
     // Bounds the time on both ends, because not every index contains the ID after the time.
     const endMs = Math.min(toBound(toMs), (beforeRecord?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
-    const query = { ...rest, ...toStorableFilter(rest), before: beforeRecord };
+    const query = { ...rest, ...toStorableFilter(rest), id: rest.id && toStorable(rest.id), before: beforeRecord };
     const rows = await this.#readNewest(
       this.#usageDays,
       { fromMs: toBound(fromMs), toMs: endMs },
@@ -306,7 +306,19 @@ function toBound(ms: number): number {
 function listCalls(
   kysely: Kysely<Schema>,
   { table, fromMs, toMs }: RecordSegment,
-  { subject, deployment, project, keyId, requestId, session, outcome, before, limit }: Omit<CallsQuery, 'fromMs' | 'toMs'>,
+  {
+    subject,
+    deployment,
+    project,
+    keyId,
+    requestId,
+    session,
+    id,
+    outcome,
+    status,
+    before,
+    limit,
+  }: Omit<CallsQuery, 'fromMs' | 'toMs'>,
 ): Promise<readonly UsageRow[]> {
   return (
     kysely
@@ -321,9 +333,13 @@ function listCalls(
       .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
       .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
       .$if(session !== undefined, (query) => query.where('session', '=', session ?? ''))
+      .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
+      .$if(status !== undefined, (query) => query.where('status', '=', status ?? 0))
       .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
-      // Repeats the condition of the partial index on calls that were not answered.
-      .$if(outcome !== undefined && outcome !== 'ok', (query) => query.where(sql<boolean>`outcome <> 'ok'`))
+      // Repeats the condition of the partial index on calls that were not answered. Their status may be that of a started stream.
+      .$if((outcome !== undefined && outcome !== 'ok') || (status !== undefined && status >= 400), (query) =>
+        query.where(sql<boolean>`outcome <> 'ok'`),
+      )
       .orderBy('at_ms', 'desc')
       .orderBy('id', 'desc')
       .limit(limit)

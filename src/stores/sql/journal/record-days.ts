@@ -114,7 +114,8 @@ export abstract class RecordDays {
 /** Returns the records of a kind in the database. */
 export function openRecordDays(database: SqlDatabase, kind: keyof typeof recordTables): RecordDays {
   const table = recordTables[kind][database.engine];
-  return database.engine === 'postgres' ? new PostgresDays(database, table) : new SqliteDays(database, table);
+  if (database.engine === 'postgres') return new PostgresDays(database, table);
+  return new SqliteDays(database, table, kind === 'contents');
 }
 
 const noTables: ReadonlyMap<number, string> = new Map();
@@ -187,7 +188,13 @@ class SqliteDays extends RecordDays {
   #tables: Map<number, string> | undefined;
   /** Last day in the first table. Later days have tables. Undefined until it is read. */
   #lastInFirst = Number.NEGATIVE_INFINITY;
-  #usesDays = false;
+  #usesDays: boolean;
+
+  /** `hasRetention` is true for records that always have a retention. */
+  constructor(database: SqlDatabase, table: string, hasRetention: boolean) {
+    super(database, table);
+    this.#usesDays = hasRetention;
+  }
 
   override async prepare(nowMs: number, retentionDays: number | undefined): Promise<void> {
     if (!this.#usesDays && retentionDays !== undefined) {

@@ -1,10 +1,19 @@
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** Tables that outlive the records: sums with their progress, and the last use of keys. */
+/** The content of calls, and tables that outlive the records: sums with their progress, and the last use of keys. */
 export interface UsageSumSchema {
+  readonly call_contents: CallContentRow;
   readonly key_uses: KeyUseRow;
   readonly usage_sums: UsageSumRow;
   readonly usage_sum_periods: UsageSumPeriodRow;
+}
+
+interface CallContentRow {
+  /** ID of the usage record. */
+  readonly id: string;
+  readonly at_ms: number;
+  /** JSON, sealed for the row's id. */
+  readonly sealed_content: string;
 }
 
 /** Detail of a sum: by day with the key, or by month without it. Users are left out, because there are too many of them. */
@@ -51,6 +60,7 @@ export const recordTables = {
   usage: { postgres: 'usage_records', sqlite: 'usage_records' },
   // Nodes of version 0.1.0 insert into `audit_records` by a unique ID, which only a partition can have.
   audit: { postgres: 'audit_log', sqlite: 'audit_records' },
+  contents: { postgres: 'call_contents', sqlite: 'call_contents' },
 } as const;
 
 /**
@@ -87,6 +97,13 @@ export function toRecordTables({ engine, key }: ColumnTypes): readonly string[] 
     'insert into key_uses select key_id, max(at_ms) from usage_records where key_id is not null group by key_id',
   ];
   return [...(engine === 'postgres' ? toPartitions() : []), sums, ofKeys, periods, ...uses];
+}
+
+/** Adds the content of calls, which has partitions or tables by day like the records. */
+export function toCallContentTable({ engine, key }: ColumnTypes): readonly string[] {
+  const columns = `id ${key} not null, at_ms bigint not null, sealed_content text not null`;
+  if (engine === 'postgres') return [`create table call_contents (${columns}) partition by range (at_ms)`];
+  return [`create table call_contents (${columns}, primary key (id))`];
 }
 
 /** Attaches the existing tables as the first partitions, up to two days after the migration or the last record. */

@@ -34,6 +34,8 @@ export const exampleNames = {
   shareToken: 'example-token-of-a-link-that-nobody-guesses',
   /** A key that a user created. */
   key: 'key-of-a-user',
+  /** Usage record of a call. */
+  call: 'record-of-a-call',
   /** A change of an administrator. */
   adminChange: 'change-of-an-administrator',
   /** A provisioned user, and a group. */
