@@ -3,6 +3,7 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
+import { SqlCallContents } from '#stores/sql/journal/call-contents.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
@@ -17,6 +18,7 @@ export type { NodeReport };
 export interface AdminHouse extends AsyncDisposable {
   readonly service: TestService;
   readonly journal: SqlJournal;
+  readonly contents: SqlCallContents;
   readonly file: string;
   /** Sends a GET request, by default with the key of an administrator. */
   get(path: string, key?: string): Promise<TestResponse>;
@@ -45,9 +47,10 @@ export async function startAdminHouse(
   const sqlite = await freshSqlite();
   const { database, close } = await sqlite.open();
   const journal = new SqlJournal(database);
-  const service = await start({ keys, ...configuration }, { admin: { journal, readNode } });
+  const contents = new SqlCallContents(database, new Seal([new Secret('a secret of this test')]));
+  const service = await start({ keys, ...configuration }, { admin: { journal, callContents: contents, readNode } });
   return {
-    ...{ service, journal, file: sqlite.file },
+    ...{ service, journal, contents, file: sqlite.file },
     get: (path, key = 'admin-key') => service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } }),
     async [Symbol.asyncDispose]() {
       await service.close();

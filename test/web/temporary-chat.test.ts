@@ -44,8 +44,10 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     await page.getByText('This chat is not saved').waitFor();
     expect(await page.locator('#message').inputValue()).toBe('Count to 4 in secret');
     expect(await page.evaluate(storageScript)).not.toContain('secret');
+    const sent = page.waitForRequest(/chat\/completions/);
     await page.locator('#message').press('Enter');
     expect(await readAnswer()).toBe('1 2 3 4');
+    expect((await sent).headers()['x-parley-record-content']).toBe('false');
     expect([await readHash(opened), await page.locator('#message').inputValue()]).toEqual(['#/temporary?with=demo', '']);
     await sendMessage('Count to 3 in secret');
     await page.locator('.reply').nth(1).locator('.actions').waitFor();
@@ -62,7 +64,9 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     await page.getByRole('link', { name: 'New chat' }).click();
     await getLeaveDialog(opened).getByRole('button', { name: 'Leave' }).click();
     await page.locator('.starter').first().waitFor();
+    const stored = page.waitForRequest(/chat\/completions/);
     await sendMessage('Count to 2, no secret');
+    expect((await stored).headers()['x-parley-record-content']).toBeUndefined();
     await expect.poll(readChatsJson).toContain('secret');
     expect(await page.evaluate(storageScript)).toContain('secret');
     expect(issues).toEqual({ externalRequests: [], errors: [] });

@@ -33,9 +33,28 @@ beforeAll(async () => {
     startPageService,
   );
   const tokens = { promptTokens: 1000, completionTokens: 500 };
+  const request = {
+    model: 'bounded',
+    messages: [
+      '[3 items truncated]',
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'How late is it? '.repeat(60) },
+          { type: 'image_url', image_url: { url: 'data:' } },
+        ],
+      },
+    ],
+  };
+  const reply = { choices: [{ index: 0, message: { role: 'assistant', content: 'It is noon.' }, finish_reason: 'stop' }] };
+  const withContent = usage(today, { ...tokens, deployment: 'bounded', subject: '=cmd()', outcome: 'failed', cost: 0 });
+  await house.contents.append([
+    { id: withContent.id, atMs: withContent.atMs, text: JSON.stringify({ request, reply, isTruncated: true }) },
+  ]);
   await house.journal.appendUsage([
     usage(today, { ...tokens, deployment: 'demo', subject: 'ada@example.com', cost: 2_500_000_000 }),
-    usage(today, { ...tokens, deployment: 'bounded', subject: '=cmd()', outcome: 'failed', cost: 0 }),
+    withContent,
     usage(today, { ...tokens, deployment: 'demo', subject: 'key:user', cost: 1_000_000_000 }),
     usage(today, {
       deployment: 'bounded',
@@ -165,6 +184,55 @@ describe('an administrator', () => {
   });
 });
 
+describe('a single call', () => {
+  const openCall = async (page: TestPage['page'], name: string, row: string) => {
+    await page.getByRole('button', { name }).click();
+    await page.getByRole('region', { name: 'Requests', exact: true }).locator('tr', { hasText: row }).getByRole('button').click();
+    await page.getByRole('heading', { name: 'Request', exact: true }).waitFor();
+  };
+
+  it('shows its facts, and its content after a notice about the audit log', async () => {
+    const { page, issues } = await open('admin-key');
+    await openCall(page, 'Show the requests of Bounded', '=cmd()');
+    const facts = await page.locator('.call-facts').innerText();
+    for (const fact of ['Bounded', '=cmd()', 'lab', 'failed 200', '1,000', '$0.00']) expect(facts).toContain(fact);
+    await page.getByText('The audit log records that you read the content.').waitFor();
+    expect(await page.getByText('It is noon.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show content' }).click();
+    await page.getByText('It is noon.').first().waitFor();
+    expect(await page.locator('.call-messages').first().innerText()).toMatch(
+      /items truncated.*system.*Be brief.*How late is it/s,
+    );
+    await page.getByText('The content was too long').waitFor();
+    await page.getByRole('button', { name: 'Back to the requests' }).click();
+    await page.getByRole('heading', { name: /^Requests of Bounded · / }).waitFor();
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
+  });
+
+  it('shows that no content is stored, and offers none to users without the role of administrators', async () => {
+    const { page } = await open('admin-key');
+    await openCall(page, 'Show the requests of ada@example.com', 'answered');
+    await page.getByRole('button', { name: 'Show content' }).click();
+    await page.getByText('No content is stored for this request.').waitFor();
+    const user = await open('user-key');
+    await openCall(user.page, 'Show the requests of Demo', 'answered');
+    expect(await user.page.getByRole('button', { name: 'Show content' }).count()).toBe(0);
+  });
+
+  it('is found by its request ID and by its status', async () => {
+    const { page } = await open('admin-key');
+    await page.getByRole('button', { name: 'Show the requests of Bounded' }).click();
+    const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
+    const search = page.getByRole('searchbox', { name: 'Request ID or status' });
+    await search.fill('404');
+    await search.press('Enter');
+    await page.getByText('No matching requests').waitFor();
+    await search.fill('request');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await expect.poll(() => rows.count()).toBeGreaterThan(0);
+  });
+});
+
 describe('the calls of a row or a bar', () => {
   const readRows = async (page: TestPage['page']) => {
     const rows = await page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr').allInnerTexts();
@@ -240,6 +308,11 @@ it.each(viewports)(
     expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: 'Show the requests of Bounded' }).click();
     await page.getByText('key:user').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
+    await page.locator('tr', { hasText: '=cmd()' }).locator('.calls-link').click();
+    await page.getByRole('button', { name: 'Show content' }).click();
+    await page.getByText('It is noon.').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(await measureOverflow(page)).toBe(0);
     const limited = await open('user-key', options);

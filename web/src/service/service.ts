@@ -21,11 +21,19 @@ interface UploadProgress {
 
 /** The service behind the page, called with the credentials of the user. */
 export class Service {
-  readonly reach = new Reachability();
+  readonly reach: Reachability;
   readonly #credentials: Credentials;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(credentials: Credentials) {
+  constructor(credentials: Credentials, headers: Readonly<Record<string, string>> = {}, reach = new Reachability()) {
     this.#credentials = credentials;
+    this.#headers = headers;
+    this.reach = reach;
+  }
+
+  /** Returns the service with additional header fields in every request except uploads. */
+  withHeaders(headers: Readonly<Record<string, string>>): Service {
+    return new Service(this.#credentials, { ...this.#headers, ...headers }, this.reach);
   }
 
   /** Returns the complete response. Throws `ServiceError` for every status other than 2xx, and if there is no response. */
@@ -49,7 +57,7 @@ export class Service {
   }
 
   async #sendOnce(path: string, request: ServiceRequest, authHeaders: AuthHeaders): Promise<Response> {
-    const answer = sendRequest(path, request, authHeaders);
+    const answer = sendRequest(path, { ...request, headers: { ...this.#headers, ...request.headers } }, authHeaders);
     answer.catch(() => request.signal?.aborted || this.reach.check());
     return answer;
   }

@@ -49,10 +49,14 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
   );
 }
 
+/** Excludes the content of calls from the records of administrators. */
+const unrecorded = { 'x-parley-record-content': 'false' };
+
 /** The page context without storage. A started chat is shown here and has no address. */
 function useTemporaryPage(show: (id: string) => void): Page {
   const page = usePage();
-  const { service, deployments } = page;
+  const { deployments } = page;
+  const service = useMemo(() => page.service.withHeaders(unrecorded), [page.service]);
   const latest = useRef(deployments);
   useEffect(() => {
     latest.current = deployments;
@@ -64,8 +68,8 @@ function useTemporaryPage(show: (id: string) => void): Page {
   useEffect(() => () => chat.replyRunner.stopAll(), [chat]);
   return useMemo(() => {
     const go: Page['go'] = (route) => (route.at === 'conversation' ? show(route.id) : page.go(route));
-    return { ...page, ...chat, go, isTemporary: true };
-  }, [page, chat, show]);
+    return { ...page, ...chat, service, go, isTemporary: true };
+  }, [page, chat, service, show]);
 }
 
 /** Texts of temporary chats, in a separate chunk that only temporary chats load. */

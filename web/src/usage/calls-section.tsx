@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
@@ -7,6 +7,7 @@ import { Segments } from '../parts/segments.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
+import { CallOutcome, CallTime, CallView, formatSeconds } from './call-view.tsx';
 import { toMoney } from './measure.ts';
 import { type Call, type CallsFilter, type CallsPage, type Outcome, outcomes, readCalls } from './read-calls.ts';
 import type { Scope } from './read-usage.ts';
@@ -23,23 +24,29 @@ interface CallsSectionProps {
 export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
   const strings = useUsageStrings();
   const { service } = usePage();
-  const load = useCallback((signal: AbortSignal) => readCalls(service, { scope, of, signal }), [service, scope, of]);
+  const [searched, search] = useState<Pick<CallsFilter, 'requestId' | 'status'>>({});
+  const filter = useMemo(() => ({ ...of, ...searched }), [of, searched]);
+  const load = useCallback((signal: AbortSignal) => readCalls(service, { scope, of: filter, signal }), [service, scope, filter]);
   const { value: first, error, isLoading } = useLoaded(load);
   const [older, setOlder] = useState<{ after: CallsPage; pages: readonly CallsPage[] }>();
   const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
+  const [openId, setOpenId] = useState<string>();
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: closing a call moves the focus back to the list
+  useEffect(() => heading.current?.focus(), [openId]);
   const pages = first === undefined ? [] : [first, ...(older?.after === first ? older.pages : [])];
   const calls = pages.flatMap((page) => page.calls);
   const token = pages.at(-1)?.next;
+  const openCall = calls.find(({ id }) => id === openId);
   const loadMore = (): void => {
     if (first === undefined || token === undefined) return;
     setLoadMoreError(undefined);
-    readCalls(service, { scope, of, token }).then(
+    readCalls(service, { scope, of: filter, token }).then(
       (page) => setOlder({ after: first, pages: [...pages.slice(1), page] }),
       (error: unknown) => setLoadMoreError(toErrorDetails(error)),
     );
   };
+  if (openCall !== undefined) return <CallView call={openCall} close={() => setOpenId(undefined)} />;
   const filters = [['', strings.allOutcomes], ...outcomes.map((item) => [item, strings.outcomes[item]] as const)] as const;
   return (
     <div className="calls" aria-busy={isLoading}>
@@ -56,10 +63,11 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
           {...{ name: strings.outcome, value: of.outcome ?? '', options: filters }}
           onSelect={(outcome) => choose(outcome === '' ? undefined : outcome)}
         />
+        {scope === 'all' && <CallSearch onSearch={search} />}
       </div>
       <ErrorMessage error={error ?? loadMoreError} />
       {first !== undefined && calls.length === 0 && <p className="soft">{strings.noCalls}</p>}
-      {calls.length > 0 && <CallsTable calls={calls} withUser={scope === 'all' && of.user === undefined} />}
+      {calls.length > 0 && <CallsTable calls={calls} withUser={scope === 'all' && of.user === undefined} open={setOpenId} />}
       {token !== undefined && (
         <div>
           <button type="button" className="button" onClick={loadMore}>
@@ -68,6 +76,40 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
         </div>
       )}
     </div>
+  );
+}
+
+interface CallSearchProps {
+  readonly onSearch: (filter: Pick<CallsFilter, 'requestId' | 'status'>) => void;
+}
+
+/** A field that filters the calls by their request ID or their HTTP status. */
+function CallSearch({ onSearch }: CallSearchProps) {
+  const strings = useUsageStrings();
+  const [text, setText] = useState('');
+  const field = useId();
+  const search = (): void => {
+    const value = text.trim();
+    onSearch(value === '' ? {} : /^[1-5]\d\d$/.test(value) ? { status: value } : { requestId: value });
+  };
+  return (
+    <form
+      className="call-search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        search();
+      }}
+    >
+      <div>
+        <label className="overline" htmlFor={field}>
+          {strings.searchCalls}
+        </label>
+        <input id={field} type="search" value={text} maxLength={200} onChange={({ target }) => setText(target.value)} />
+      </div>
+      <button type="submit" className="button">
+        {strings.search}
+      </button>
+    </form>
   );
 }
 
@@ -83,13 +125,17 @@ function CallsName({ of: { deployment, user, project, from, to } }: { readonly o
   return strings.callsFor([...nameParts, days].join(' · '));
 }
 
-function CallsTable({ calls, withUser }: { readonly calls: readonly Call[]; readonly withUser: boolean }) {
+interface CallsTableProps {
+  readonly calls: readonly Call[];
+  readonly withUser: boolean;
+  readonly open: (id: string) => void;
+}
+
+function CallsTable({ calls, withUser, open }: CallsTableProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
   const getName = useGetName();
   const number = (name: string, show: (call: Call) => string): Column<Call> => ({ name, isNumber: true, render: show });
-  const seconds = (ms: number): string =>
-    (ms / 1000).toLocaleString(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
   return (
     <DataTable<Call>
       label={strings.calls}
@@ -97,7 +143,14 @@ function CallsTable({ calls, withUser }: { readonly calls: readonly Call[]; read
       rows={calls}
       getKey={({ id }) => id}
       columns={[
-        { name: strings.time, render: ({ atMs }) => <Moment atMs={atMs} /> },
+        {
+          name: strings.time,
+          render: ({ id, atMs }) => (
+            <button type="button" className="calls-link" onClick={() => open(id)}>
+              <CallTime atMs={atMs} />
+            </button>
+          ),
+        },
         {
           name: strings.deployment,
           render: ({ deployment, calledBy }) => (
@@ -108,32 +161,13 @@ function CallsTable({ calls, withUser }: { readonly calls: readonly Call[]; read
           ),
         },
         ...(withUser ? [{ name: strings.person, render: ({ user }: Call) => user || strings.unnamed }] : []),
-        { name: strings.outcome, render: (call) => <Ended call={call} /> },
+        { name: strings.outcome, render: (call) => <CallOutcome call={call} /> },
         number(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(language)),
         number(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(language)),
         number(strings.cost, ({ cost }) => toMoney(cost, language)),
-        number(strings.took, ({ durationMs }) => seconds(durationMs)),
+        number(strings.took, ({ durationMs }) => formatSeconds(durationMs, language)),
         { name: strings.requestId, render: ({ requestId }) => <code className="small">{requestId}</code> },
       ]}
     />
-  );
-}
-
-function Moment({ atMs }: { readonly atMs: number }) {
-  const { locale: language } = useLanguage();
-  return (
-    <time className="call-time" dateTime={new Date(atMs).toISOString()}>
-      {new Date(atMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' })}
-    </time>
-  );
-}
-
-function Ended({ call: { outcome, status } }: { readonly call: Call }) {
-  const strings = useUsageStrings();
-  return (
-    <span className={outcome === 'failed' ? 'trouble' : undefined}>
-      {strings.outcomes[outcome]}
-      {outcome !== 'ok' && <span className="soft small"> {status}</span>}
-    </span>
   );
 }

@@ -13,6 +13,8 @@ export interface CallsFilter extends DayRange {
   readonly user?: string;
   readonly project?: string;
   readonly outcome?: Outcome;
+  readonly requestId?: string;
+  readonly status?: string;
 }
 
 /** Metadata of a call, without its content. */
@@ -20,6 +22,7 @@ export interface Call {
   readonly id: string;
   readonly atMs: number;
   readonly user: string;
+  readonly project: string;
   readonly deployment: string;
   /** The calling application. '' for a direct call. */
   readonly calledBy: string;
@@ -61,11 +64,67 @@ export async function readCalls(service: Service, { scope, of, token = '', signa
 function toCall(item: JsonObject): Call {
   const path = Array.isArray(item.path) ? item.path.map(String) : [];
   return {
-    ...{ id: String(item.id), atMs: Number(item.at), user: String(item.user), deployment: String(item.deployment) },
+    ...{
+      id: String(item.id),
+      atMs: Number(item.at),
+      user: String(item.user),
+      project: String(item.project),
+      deployment: String(item.deployment),
+    },
     calledBy: path.at(-2) ?? '',
     outcome: outcomes.find((outcome) => outcome === item.outcome) ?? 'failed',
     status: Number(item.status),
     ...{ promptTokens: Number(item.promptTokens), completionTokens: Number(item.completionTokens), cost: Number(item.cost) },
     ...{ durationMs: Number(item.durationMs), requestId: String(item.requestId) },
   };
+}
+
+/** A message of a call. `text` is its text, and `rest` is the JSON of its other fields, or '' without any. */
+export interface RecordedMessage {
+  readonly role: string;
+  readonly text: string;
+  readonly rest: string;
+}
+
+/** Content of a call. */
+export interface RecordedContent {
+  readonly request: readonly RecordedMessage[];
+  /** Undefined if no reply started. */
+  readonly reply: readonly RecordedMessage[] | undefined;
+  readonly isTruncated: boolean;
+  /** The complete content as JSON. */
+  readonly json: string;
+}
+
+/** Reads the content of a call, which the service records in the audit log. Null if none is stored. Throws `ServiceError`. */
+export async function readContent(service: Service, id: string): Promise<RecordedContent | null> {
+  const answer = await service.json(`v1/admin/calls/${encodeURIComponent(id)}`);
+  const content = isJsonObject(answer) ? answer.content : undefined;
+  if (!isJsonObject(content)) return null;
+  const { request, reply } = content;
+  const choices = isJsonObject(reply) && Array.isArray(reply.choices) ? reply.choices.filter(isJsonObject) : undefined;
+  return {
+    request: toMessages(isJsonObject(request) ? request.messages : undefined),
+    reply: choices && toMessages(choices.map(({ message }) => message)),
+    isTruncated: content.isTruncated === true,
+    json: JSON.stringify({ request, reply }, null, 2),
+  };
+}
+
+/** The text in place of messages that were left out is shown as a message without a role. */
+function toMessages(messages: unknown): readonly RecordedMessage[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.map((message: unknown) => {
+    if (!isJsonObject(message)) return { role: '', text: String(message), rest: '' };
+    const { role, content, index: _index, ...fields } = message;
+    const parts = Array.isArray(content) ? content : [];
+    const texts = parts.flatMap((part) => (isJsonObject(part) && typeof part.text === 'string' ? [part.text] : []));
+    const others = parts.filter((part) => !isJsonObject(part) || typeof part.text !== 'string');
+    const rest = { ...fields, ...(others.length > 0 && { content: others }) };
+    return {
+      role: String(role),
+      text: typeof content === 'string' ? content : texts.join('\n\n'),
+      rest: Object.keys(rest).length === 0 ? '' : JSON.stringify(rest, null, 2),
+    };
+  });
 }

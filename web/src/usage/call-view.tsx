@@ -1,0 +1,143 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useGetName, usePage } from '../page/page.tsx';
+import { DeploymentName } from '../parts/deployment-name.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { toMoney } from './measure.ts';
+import { type Call, type RecordedContent, type RecordedMessage, readContent } from './read-calls.ts';
+import { useUsageStrings } from './usage-strings.ts';
+
+interface CallViewProps {
+  readonly call: Call;
+  readonly close: () => void;
+}
+
+/** The facts of a call. Administrators can also read its content. */
+export function CallView({ call, close }: CallViewProps) {
+  const strings = useUsageStrings();
+  const { locale: language } = useLanguage();
+  const getName = useGetName();
+  const { isAdmin } = usePage();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const facts: readonly (readonly [name: string, value: ReactNode])[] = [
+    [strings.time, <CallTime key="time" atMs={call.atMs} />],
+    [strings.deployment, <DeploymentName key="deployment" id={call.deployment} />],
+    ...(call.calledBy === '' ? [] : [[strings.caller, getName(call.calledBy)] as const]),
+    [strings.person, call.user || strings.unnamed],
+    [strings.project, call.project || strings.unnamed],
+    [strings.outcome, <CallOutcome key="outcome" call={call} />],
+    [strings.tokensIn, call.promptTokens.toLocaleString(language)],
+    [strings.tokensOut, call.completionTokens.toLocaleString(language)],
+    [strings.cost, toMoney(call.cost, language)],
+    [strings.took, formatSeconds(call.durationMs, language)],
+    [strings.requestId, <code key="id">{call.requestId}</code>],
+  ];
+  return (
+    <div className="calls">
+      <div className="sheet-title">
+        <h3 ref={heading} tabIndex={-1}>
+          {strings.oneCall}
+        </h3>
+        <button type="button" className="button" onClick={close}>
+          {strings.backToCalls}
+        </button>
+      </div>
+      <dl className="call-facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {isAdmin && <Content id={call.id} />}
+    </div>
+  );
+}
+
+/** The content of a call. It is read only on demand, because the service records each reading. */
+function Content({ id }: { readonly id: string }) {
+  const strings = useUsageStrings();
+  const { service } = usePage();
+  const [content, setContent] = useState<RecordedContent | null>();
+  const [error, setError] = useState<ErrorDetails>();
+  const [isLoading, setIsLoading] = useState(false);
+  const notice = useId();
+  const load = (): void => {
+    setIsLoading(true);
+    setError(undefined);
+    readContent(service, id)
+      .then(setContent, (cause: unknown) => setError(toErrorDetails(cause)))
+      .finally(() => setIsLoading(false));
+  };
+  return (
+    <section className="call-content" aria-busy={isLoading} aria-label={strings.content}>
+      <h4>{strings.content}</h4>
+      <p id={notice} className="soft small">
+        {strings.contentNotice}
+      </p>
+      <ErrorMessage error={error} />
+      {content === undefined && (
+        <div>
+          <button type="button" className="button" aria-describedby={notice} disabled={isLoading} onClick={load}>
+            {strings.showContent}
+          </button>
+        </div>
+      )}
+      {content === null && <p>{strings.noContent}</p>}
+      {content && (
+        <>
+          {content.isTruncated && <p>{strings.contentTruncated}</p>}
+          <h5>{strings.sentRequest}</h5>
+          <Messages messages={content.request} />
+          <h5>{strings.reply}</h5>
+          {content.reply === undefined ? <p className="soft">{strings.noReply}</p> : <Messages messages={content.reply} />}
+          <details>
+            <summary>{strings.asJson}</summary>
+            <pre className="call-text">{content.json}</pre>
+          </details>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Messages({ messages }: { readonly messages: readonly RecordedMessage[] }) {
+  return (
+    <ol className="call-messages">
+      {messages.map(({ role, text, rest }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
+        <li key={index}>
+          {role !== '' && <strong className="small">{role}</strong>}
+          {text !== '' && <pre className="call-text">{text}</pre>}
+          {rest !== '' && <pre className="call-text">{rest}</pre>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function CallTime({ atMs }: { readonly atMs: number }) {
+  const { locale: language } = useLanguage();
+  return (
+    <time className="call-time" dateTime={new Date(atMs).toISOString()}>
+      {new Date(atMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' })}
+    </time>
+  );
+}
+
+export function CallOutcome({ call: { outcome, status } }: { readonly call: Call }) {
+  const strings = useUsageStrings();
+  return (
+    <span className={outcome === 'failed' ? 'trouble' : undefined}>
+      {strings.outcomes[outcome]}
+      {outcome !== 'ok' && <span className="soft small"> {status}</span>}
+    </span>
+  );
+}
+
+export function formatSeconds(ms: number, language: string): string {
+  return (ms / 1000).toLocaleString(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
+}
