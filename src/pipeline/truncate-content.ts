@@ -42,7 +42,7 @@ class Truncation {
       else if (!this.#consume(key.length)) return copy;
       else copy[key] = this.#copy(value);
     }
-    if (nested.includes('messages')) nested.sort((one, other) => Number(other === 'messages') - Number(one === 'messages'));
+    if (nested.includes('messages')) nested.sort((first, second) => Number(second === 'messages') - Number(first === 'messages'));
     for (const key of nested) {
       if (!this.#consume(key.length)) break;
       copy[key] = this.#copy(source[key]);

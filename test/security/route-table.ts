@@ -381,6 +381,11 @@ export const routeTable: readonly Row[] = [
   ...['usage', 'calls', 'audit', 'state', 'health'].map(
     (name): Row => ({ route: `GET /v1/admin/${name}`, toRequest: get(`/v1/admin/${name}`), outcomes: byReader(200) }),
   ),
+  {
+    route: 'GET /v1/admin/calls/:id',
+    toRequest: get('/v1/admin/calls/none'),
+    outcomes: byReader('404 call_not_found'),
+  },
   ...['keys', 'blocked-users'].map(
     (name): Row => ({ route: `GET /v1/admin/${name}`, toRequest: get(`/v1/admin/${name}`), outcomes: byReader(200) }),
   ),

@@ -36,7 +36,7 @@ export interface ContentUpkeepOptions {
 export interface CallContentStore {
   /** A record that is appended twice is stored once. */
   append(records: readonly ContentRecord[]): Promise<void>;
-  /** Returns the content of the call with this ID and start, or undefined if none is stored. */
+  /** Returns the content of the call with this ID and start, or undefined if no content is stored. */
   find(call: Pick<ContentRecord, 'id' | 'atMs'>): Promise<CallContent | undefined>;
   /** Removes days that are older than the retention. */
   maintain(options: ContentUpkeepOptions): Promise<void>;

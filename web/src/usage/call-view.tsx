@@ -107,12 +107,12 @@ function Content({ id }: { readonly id: string }) {
 function Messages({ messages }: { readonly messages: readonly RecordedMessage[] }) {
   return (
     <ol className="call-messages">
-      {messages.map(({ role, text, rest }, index) => (
+      {messages.map(({ role, text, otherFields }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
         <li key={index}>
           {role !== '' && <strong className="small">{role}</strong>}
           {text !== '' && <pre className="call-text">{text}</pre>}
-          {rest !== '' && <pre className="call-text">{rest}</pre>}
+          {otherFields !== '' && <pre className="call-text">{otherFields}</pre>}
         </li>
       ))}
     </ol>

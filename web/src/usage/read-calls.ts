@@ -79,11 +79,11 @@ function toCall(item: JsonObject): Call {
   };
 }
 
-/** A message of a call. `text` is its text, and `rest` is the JSON of its other fields, or '' without any. */
+/** A message of a call. `text` is its text, and `otherFields` is the JSON of its other fields, or '' without any. */
 export interface RecordedMessage {
   readonly role: string;
   readonly text: string;
-  readonly rest: string;
+  readonly otherFields: string;
 }
 
 /** Content of a call. */
@@ -96,7 +96,7 @@ export interface RecordedContent {
   readonly json: string;
 }
 
-/** Reads the content of a call, which the service records in the audit log. Null if none is stored. Throws `ServiceError`. */
+/** Reads the content of a call, which the service records in the audit log. Returns null if the service stores no content. Throws `ServiceError`. */
 export async function readContent(service: Service, id: string): Promise<RecordedContent | null> {
   const answer = await service.json(`v1/admin/calls/${encodeURIComponent(id)}`);
   const content = isJsonObject(answer) ? answer.content : undefined;
@@ -115,16 +115,16 @@ export async function readContent(service: Service, id: string): Promise<Recorde
 function toMessages(messages: unknown): readonly RecordedMessage[] {
   if (!Array.isArray(messages)) return [];
   return messages.map((message: unknown) => {
-    if (!isJsonObject(message)) return { role: '', text: String(message), rest: '' };
+    if (!isJsonObject(message)) return { role: '', text: String(message), otherFields: '' };
     const { role, content, index: _index, ...fields } = message;
     const parts = Array.isArray(content) ? content : [];
     const texts = parts.flatMap((part) => (isJsonObject(part) && typeof part.text === 'string' ? [part.text] : []));
-    const others = parts.filter((part) => !isJsonObject(part) || typeof part.text !== 'string');
-    const rest = { ...fields, ...(others.length > 0 && { content: others }) };
+    const media = parts.filter((part) => !isJsonObject(part) || typeof part.text !== 'string');
+    const remaining = { ...fields, ...(media.length > 0 && { content: media }) };
     return {
       role: String(role),
       text: typeof content === 'string' ? content : texts.join('\n\n'),
-      rest: Object.keys(rest).length === 0 ? '' : JSON.stringify(rest, null, 2),
+      otherFields: Object.keys(remaining).length === 0 ? '' : JSON.stringify(remaining, null, 2),
     };
   });
 }
