@@ -3,6 +3,7 @@ export type AuditAction =
   | 'application.deleted'
   | 'application.evaluated'
   | 'application.saved'
+  | 'call.content_read'
   | 'chat.share_revoked'
   | 'chat.shared'
   | 'configuration.loaded'

@@ -66,6 +66,7 @@ export const operationsEnglish = {
   everything: 'Everything',
   kinds: {
     application: 'Applications',
+    call: 'Content of requests',
     chat: 'Shared chats',
     configuration: 'Configuration',
     consent: 'Permissions',
@@ -85,6 +86,7 @@ export const operationsEnglish = {
     'credentials.refused': 'Credentials rejected',
     'application.evaluated': 'Application evaluated',
     'chat.shared': 'Chat shared with a link',
+    'call.content_read': 'Content of a request read',
     'chat.share_revoked': 'Link to a chat revoked',
     'entry.created': 'Entry created',
     'entry.updated': 'Entry changed',
