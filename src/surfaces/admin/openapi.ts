@@ -115,7 +115,7 @@ const callWithContent: NamedSchema = {
     content: {
       ...orNull('object'),
       description:
-        'Request and reply in the format of chat completions. Null if none is stored. Absent for callers without the role `admin`.',
+        'Request and reply in the format of chat completions. Null if no content is stored. Absent for callers without the role `admin`.',
       properties: {
         request: { ...anyObject, description: 'Request of the client.' },
         reply: { ...orNull('object'), description: 'The reply, or its part before an error. Null if none started.' },

@@ -180,7 +180,7 @@ describe('toOpenApi', () => {
       expect(schema).toMatchObject({ properties: { choices: { items: { properties: { message: { type: 'object' } } } } } });
   });
 
-  test('describes the errors of the messages surface and of SCIM in their dialects and all others in the compat dialect', () => {
+  test('describes the errors of Messages and SCIM in their dialects, and the rest in the compat dialect', () => {
     const shapes = Object.entries(fullDocument.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { responses }]) =>
         Object.entries(responses)

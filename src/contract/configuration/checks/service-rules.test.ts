@@ -145,7 +145,7 @@ it.each([
   [{ contentRetentionDays: 7, retentionDays: 7 }, []],
   [{ contentRetentionDays: 30 }, []],
   [{ contentRetentionDays: 8, retentionDays: 7 }, ['records.contentRetentionDays: must be at most retentionDays, which is 7']],
-])('findRecordIssues compares the retention of content with that of the records: %j', (records, errors) => {
+])('findRecordIssues compares the retention of content with the retention of the records: %j', (records, errors) => {
   const checked = checkConfiguration({ records });
   expect('errors' in checked ? checked.errors.map(({ path, message }) => `${path}: ${message}`) : []).toEqual(errors);
 });
