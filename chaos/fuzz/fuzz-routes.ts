@@ -52,11 +52,20 @@ export const fuzzRoutes: Scenario = {
 export function requireSane(title: string, { status, headers, body }: WireAnswer): void {
   if (status === 500 || status === 0) throw new Error(`${title}: ${status} ${body.slice(0, 300)}`);
   if (status < 400 || body === '') return;
+  if (/content-type: *application\/scim\+json/i.test(headers)) return requireScimError(title, { status, body });
   if (!/content-type: *application\/json/i.test(headers))
     throw new Error(`${title}: ${status} is no JSON: ${body.slice(0, 200)}`);
   // JSON-RPC errors have their own format.
   if (body.includes('"jsonrpc"')) return;
   requireErrorShape(body);
+}
+
+/** Throws unless the body is an error of RFC 7644, section 3.12. */
+function requireScimError(title: string, { status, body }: { status: number; body: string }): void {
+  const { schemas, status: reported, detail } = JSON.parse(body) as Record<string, unknown>;
+  const isError = Array.isArray(schemas) && schemas.includes('urn:ietf:params:scim:api:messages:2.0:Error');
+  if (!isError || reported !== String(status) || typeof detail !== 'string')
+    throw new Error(`${title}: ${status} is no SCIM error: ${body.slice(0, 200)}`);
 }
 
 /** Returns a configuration with all deployments that the examples of the description name. */
@@ -79,7 +88,7 @@ export function toConfiguration(url: string): object {
       'sample-with-consent': { ...quickApp, features: { consentRequired: true }, dependencies: ['demo'] },
       app: { endpoint: `${url}/app`, dependencies: ['demo'] },
     },
-    keys: { [callerKey]: { project: 'local', role: 'admin' } },
+    keys: { [callerKey]: { project: 'local', roles: ['admin', 'scim'] } },
     tools: { connectMs: 300, timeoutMs: 500 },
   };
 }

@@ -16,10 +16,10 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
 
     /** Called for a URL that cannot be decoded or is too long for any route. */
     frameworkErrors(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-      const { idHeaders, toErrorBody } = errorDialectAt(request.url);
+      const { idHeaders, toErrorBody, mediaType } = errorDialectAt(request.url);
       for (const name of idHeaders) reply.header(name, request.id);
       const error = new ParleyError('route_not_found', 'This path does not exist: it cannot be decoded or is too long.');
-      sendError(reply, error, toErrorBody(error, request.id));
+      sendError(reply, error, toErrorBody(error, request.id), mediaType);
     },
 
     /**
