@@ -22,6 +22,7 @@ it('sends the settings of a chat with each of its messages and saves them as a p
   await page.locator('.starter').first().waitFor();
   expect(await sendAndGetRequest(opened, 'Count to 1')).toEqual({
     stream: true,
+    stream_options: { include_cost: true },
     messages: [{ role: 'user', content: 'Count to 1' }],
   });
 

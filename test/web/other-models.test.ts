@@ -118,10 +118,7 @@ describe('an answer from another model', () => {
     const sides = page.getByRole('list', { name: 'Versions side by side' }).getByRole('listitem');
     await sides.nth(1).waitFor();
     expect(await findViolations(page)).toEqual([]);
-    expect(await sides.locator('.reply-name').allInnerTexts()).toEqual([
-      expect.stringMatching(/Scripted$/),
-      expect.stringMatching(/Demo$/),
-    ]);
+    expect(await sides.locator('.reply-deployment').allInnerTexts()).toEqual(['Scripted', 'Demo']);
     await sides.first().getByRole('button', { name: 'Continue with this version' }).click();
     await page.locator('.reply[aria-label="Scripted"]').waitFor();
     expect(await page.getByRole('group', { name: 'Version 1 of 2' }).count()).toBe(1);
@@ -164,11 +161,7 @@ describe('an answer from another model', () => {
       await sides.filter({ hasText: 'Begun 0.' }).waitFor();
       await sides.filter({ hasText: 'Begun 1.' }).waitFor();
       await sides.filter({ hasText: '1 2 3 4 5 6 7 8 9 10 11 12' }).waitFor();
-      expect((await sides.locator('.reply-name').allInnerTexts()).map((name) => name.split('\n').at(-1))).toEqual([
-        'Scripted',
-        'Raw',
-        'Demo',
-      ]);
+      expect(await sides.locator('.reply-deployment').allInnerTexts()).toEqual(['Scripted', 'Raw', 'Demo']);
       const requestBodies = fixture.upstream.requests.slice(-2).map(({ body }) => JSON.stringify(body));
       expect(requestBodies.map((body) => body.includes('Count to 12'))).toEqual([true, true]);
       gates[0]?.resolve();
@@ -181,7 +174,7 @@ describe('an answer from another model', () => {
       if (folder !== undefined) await page.screenshot({ path: `${folder}/beside-${look}.png` });
       expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
       const chosen = sides.filter({ hasText: 'Begun 0.' });
-      const name = (await chosen.locator('.reply-name').innerText()).split('\n').at(-1);
+      const name = await chosen.locator('.reply-deployment').innerText();
       await chosen.getByRole('button', { name: 'Continue with this version' }).click();
       await page.locator(`.reply[aria-label="${name}"] .actions`).waitFor();
       await page.getByRole('group', { name: /Version [12] of 3/ }).waitFor();

@@ -27,7 +27,7 @@ export function ReplyName({ reply }: { readonly reply: Reply }) {
   return (
     <p className="reply-name">
       {deployment !== undefined && <DeploymentIcon deployment={deployment} size="tiny" />}
-      {deployment?.name ?? getReadableName(reply.deployment)}
+      <span className="reply-deployment">{deployment?.name ?? getReadableName(reply.deployment)}</span>
       {reply.isEdited === true && <span className="edited">{strings.edited}</span>}
       <TurnTime atMs={reply.atMs} />
     </p>
