@@ -2,6 +2,7 @@ import { type ComponentProps, useId, useRef } from 'react';
 import { SchemaForm } from '../src/forms/schema-form.tsx';
 import { type ChoiceKeys, ChoiceList } from '../src/parts/choice-list.tsx';
 import { Icon } from '../src/parts/icon.tsx';
+import { SecretField } from '../src/parts/secret-field.tsx';
 import { Sample, Section } from './section.tsx';
 
 const schema: ComponentProps<typeof SchemaForm>['schema'] = {
@@ -35,6 +36,9 @@ export function FieldSection() {
         <Named name="Description" defaultValue="Plans journeys" />
         <Named name="Address" defaultValue="nowhere" aria-invalid="true" />
         <Named name="Key" defaultValue="kept" disabled />
+      </Sample>
+      <Sample name="A new secret">
+        <SecretField secret="parley_k_example" name="New key" copyLabel="Copy" />
       </Sample>
       <Sample name="Longer text, a choice, ticks">
         <div className="named">
