@@ -130,6 +130,7 @@ describe('the chat list', () => {
     // Opening a result keeps the search, so that the user can open the next result.
     await page.getByRole('link', { name: 'Gardens' }).click();
     await page.locator('.question', { hasText: 'Tell me about Gardens' }).waitFor();
+    await heads.filter({ hasText: 'Tell me about Gardens' }).waitFor();
     expect([await search.inputValue(), await heads.allTextContents()]).toEqual(['garden', ['GardensTell me about Gardens']]);
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
