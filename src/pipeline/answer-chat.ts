@@ -67,9 +67,13 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
   };
 }
 
-/** Returns the sink that records the content of a call, or the reply itself if the content is not recorded. */
+/**
+ * Returns the sink that records the content of a call, or the reply itself if the content is not recorded. `request` is the request
+ * of the client, without defaults. With `store: false`, the call and its inner calls are private.
+ */
 function recordContent(target: Target, request: ChatRequest, reply: ReplySink): ReplySink {
-  if (!recordsContent(target, request)) return reply;
+  if (request.store === false) target.call.record.isPrivate = true;
+  if (!recordsContent(target)) return reply;
   const recorder = new ContentRecorder(request, target, reply);
   target.call.record.content = recorder;
   return recorder;

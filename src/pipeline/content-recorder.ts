@@ -16,9 +16,8 @@ const createDialect: Readonly<Record<'messages' | 'responses', () => ReplyDialec
   responses: () => translatedResponse(readErrorReply, { createdSeconds: 0, model: '' }),
 };
 
-/** Returns whether the content of a call is recorded. `request` is the request of the client, without defaults. */
-export function recordsContent({ call, deployment, snapshot }: Target, request: ChatRequest): boolean {
-  if (request.store === false) call.record.isPrivate = true;
+/** Returns whether the content of a call is recorded. */
+export function recordsContent({ call, deployment, snapshot }: Target): boolean {
   if (snapshot.configuration.records.content === 'none') return false;
   return !call.record.isPrivate && deployment.features.recordsContent !== false;
 }
