@@ -54,7 +54,7 @@ export function requireSane(title: string, { status, headers, body }: WireAnswer
   if (status < 400 || body === '') return;
   if (/content-type: *application\/scim\+json/i.test(headers)) return requireScimError(title, { status, body });
   if (!/content-type: *application\/json/i.test(headers))
-    throw new Error(`${title}: ${status} is no JSON: ${body.slice(0, 200)}`);
+    throw new Error(`${title}: ${status} is not JSON: ${body.slice(0, 200)}`);
   // JSON-RPC errors have their own format.
   if (body.includes('"jsonrpc"')) return;
   requireErrorShape(body);
@@ -65,7 +65,7 @@ function requireScimError(title: string, { status, body }: { status: number; bod
   const { schemas, status: reported, detail } = JSON.parse(body) as Record<string, unknown>;
   const isError = Array.isArray(schemas) && schemas.includes('urn:ietf:params:scim:api:messages:2.0:Error');
   if (!isError || reported !== String(status) || typeof detail !== 'string')
-    throw new Error(`${title}: ${status} is no SCIM error: ${body.slice(0, 200)}`);
+    throw new Error(`${title}: ${status} is not a SCIM error: ${body.slice(0, 200)}`);
 }
 
 /** Returns a configuration with all deployments that the examples of the description name. */

@@ -9,13 +9,7 @@ import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { estimateInputTokens, toCount } from '#domain/usage/usage.ts';
 import { CallAccount } from './call-account.ts';
 import { toApplicationFields } from './call-application.ts';
-import {
-  type ApplicationFields,
-  createQuotaListener,
-  toApplicationHeaders,
-  toTraceHeaders,
-  type UpstreamDeps,
-} from './call-upstream.ts';
+import { type ApplicationFields, toApplicationHeaders, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { fetchFromUpstreams } from './fetch-from-upstreams.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
@@ -85,7 +79,7 @@ function sendToUpstreams(
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = deps.protocols[upstream.protocol];
       const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), programs, account });
-      if (embed !== undefined) return embed({ upstream, request, onQuota: createQuotaListener(deps), ...sent }, reply);
+      if (embed !== undefined) return embed({ upstream, request, onQuotaHeaders: deps.onQuotaHeaders, ...sent }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} does not support embeddings.`);
     },
   };

@@ -8,7 +8,7 @@ import type { PassThroughFrame, PassThroughRequest, Upstream } from '#domain/ups
 import { toUsage } from '#domain/usage/reported-usage.ts';
 import { estimateTokens } from '#domain/usage/usage.ts';
 import { CallAccount } from './call-account.ts';
-import { createQuotaListener, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
+import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { failover } from './failover.ts';
 import { MeteredReply } from './metered-reply.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
@@ -60,7 +60,7 @@ function callUpstreams(
       const protocol = deps.protocols[upstream.protocol];
       const headers = toTraceHeaders(target, attempt);
       if (protocol.passThrough !== undefined)
-        return protocol.passThrough({ upstream, request, headers, onQuota: createQuotaListener(deps) }, reply);
+        return protocol.passThrough({ upstream, request, headers, onQuotaHeaders: deps.onQuotaHeaders }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} has no ${request.api}.`);
     },
   };

@@ -15,12 +15,14 @@ import {
   speaksResponses,
   type Upstream,
 } from '#domain/upstreams/upstream.ts';
+import { readQuota } from '#upstreams/read-quota.ts';
 import type { CallAccount } from './call-account.ts';
 import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Record<ProtocolName, ChatProtocol>>;
+  readonly onQuotaHeaders: NonNullable<Attempt['onQuotaHeaders']>;
 }
 
 /** Values that are sent only to applications and adapters, which may call other deployments. */
@@ -39,7 +41,7 @@ export interface ApplicationFields extends ForwardedFields {
 export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ApplicationFields) => Handle;
 
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
-  const onQuota = createQuotaListener(deps);
+  const { onQuotaHeaders } = deps;
   return ({ target, request, native, isTranslated, affinity, account }, sink, programs) => {
     const { call, deployment, snapshot } = target;
     const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
@@ -52,7 +54,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
         const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
         if (droppedThoughts.length > 0) onIgnored(droppedThoughts);
       }
-      const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuota, ...sent, ...supported };
+      const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuotaHeaders, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
     const secrets = programs?.secrets ?? [];
@@ -66,9 +68,12 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
   };
 }
 
-/** Returns a function that records the quotas of upstreams. */
-export function createQuotaListener({ loadBalancer, clock }: FailoverDeps): NonNullable<Attempt['onQuota']> {
-  return (upstream, quota) => loadBalancer.recordQuota(upstream, quota, clock.nowMs());
+/** Returns a function that records the quotas that upstreams report. */
+export function createQuotaListener({ loadBalancer, clock }: FailoverDeps): UpstreamDeps['onQuotaHeaders'] {
+  return (upstream, headers) => {
+    const quota = readQuota(headers, clock.epochMs());
+    if (quota !== undefined) loadBalancer.recordQuota(upstream, quota, clock.nowMs());
+  };
 }
 
 /** Returns the request as the upstream supports it, and notes the omitted fields. */

@@ -3,7 +3,6 @@ import { EventSplitter, EventTooLarge, getEventAt } from '#base/stream/event-spl
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { type Attempt, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { readQuota } from './read-quota.ts';
 import { createUnansweredError, toEarlyError, toUpstreamError } from './to-upstream-error.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
@@ -33,7 +32,7 @@ export interface ReplyDialect<Item = RawFrame> {
 /** Receivers of a reply. `attempt` receives the headers of every reply, including error replies. */
 export interface ReplyReaders<Item> {
   readonly dialect: ReplyDialect<Item>;
-  readonly attempt: Pick<Attempt, 'upstream' | 'onHeaders' | 'onQuota'>;
+  readonly attempt: Pick<Attempt, 'upstream' | 'onHeaders' | 'onQuotaHeaders'>;
   readonly sink: Sink<Item>;
 }
 
@@ -103,10 +102,9 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
 
   head(status: number, headers: ReplyHeaders): void {
     if (this.#state !== 'head') return;
-    const { upstream, onHeaders, onQuota } = this.#attempt;
+    const { upstream, onHeaders, onQuotaHeaders } = this.#attempt;
     onHeaders?.(headers);
-    const quota = onQuota && readQuota(headers, Date.now());
-    if (quota !== undefined) onQuota?.(upstream, quota);
+    onQuotaHeaders?.(upstream, headers);
     if (status === 200 && this.#dialect.readEvents !== undefined && headers['content-type']?.includes('text/event-stream')) {
       this.#state = 'events';
       this.#events = this.#dialect.readEvents(headers);

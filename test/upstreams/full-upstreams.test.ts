@@ -1,7 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
-import { type Answering, refusal, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import {
+  type Answering,
+  jsonReply,
+  refusal,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  toEvent,
+} from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
@@ -141,6 +148,23 @@ describe('maxParallel of an upstream', () => {
     await refusal(429, { 'retry-after': '7' })(held[0] as Answering);
     const replies = await Promise.all([first, ...others]);
     expect(replies.map(({ status, headers }) => [status, headers['retry-after']])).toEqual(Array(3).fill([429, '7']));
+    service.forgetFailures();
+  });
+});
+
+describe('the quota that an upstream reports', () => {
+  it('pauses the upstream until the next request of the quota is available', async () => {
+    const fields = {
+      'x-ratelimit-limit-requests': '10',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '50s',
+    };
+    const first = send('single', 'ada');
+    await waitFor(() => held.length === 1);
+    await jsonReply(plainCompletion('Hi.'), 200, fields)(held[0] as Answering);
+    expect((await first).status).toBe(200);
+    const { status, headers } = await send('single', 'ada');
+    expect([status, headers['retry-after'], held.length]).toEqual([429, '5', 1]);
     service.forgetFailures();
   });
 });

@@ -33,7 +33,7 @@ import { answerPassThrough } from '#pipeline/answer-passthrough.ts';
 import { createAuthorize } from '#pipeline/authorize.ts';
 import { callApplication } from '#pipeline/call-application.ts';
 import { callFeature } from '#pipeline/call-feature.ts';
-import { createCallUpstreams } from '#pipeline/call-upstream.ts';
+import { createCallUpstreams, createQuotaListener } from '#pipeline/call-upstream.ts';
 import { countTokens } from '#pipeline/count-tokens.ts';
 import { InnerCalls } from '#pipeline/inner-calls.ts';
 import { createReserveLimits } from '#pipeline/reserve-limits.ts';
@@ -90,7 +90,8 @@ export function composePipeline(deps: CompleteServiceDeps) {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,
   };
-  const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
+  const onQuotaHeaders = createQuotaListener({ loadBalancer, clock });
+  const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), onQuotaHeaders, perRequestKeys };
   const callEndpoints = createCallUpstreams(upstreams);
   const applications = { perRequestKeys, callUpstreams: callEndpoints };
   const addons = { addonTools: (of: Configuration) => toolSources(of).addons, clock, newId, reportError };

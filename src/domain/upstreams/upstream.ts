@@ -74,8 +74,8 @@ export interface Attempt<Request = ChatRequest> {
   readonly query?: string | undefined;
   /** Called with the header fields of an application's response, also if it is an error. */
   readonly onHeaders?: ((headers: ReplyHeaders) => void) | undefined;
-  /** Called if the response reports a quota. */
-  readonly onQuota?: ((upstream: Upstream, quota: UpstreamQuota) => void) | undefined;
+  /** Called with the header fields of every response, which can report a quota. */
+  readonly onQuotaHeaders?: ((upstream: Upstream, headers: ReplyHeaders) => void) | undefined;
   /**
    * Maximum number of tokens in a reply of the deployment, for dialects that require a bound. Undefined if it is not
    * configured.

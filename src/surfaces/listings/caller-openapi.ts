@@ -44,7 +44,7 @@ const limitStats: NamedSchema = {
       ...Object.fromEntries(statsNames.map((name) => [name, windowStats])),
       scopes: {
         ...buildArray(limitUsage),
-        description: 'Limits of the project, the key, and the user. Absent if there are none.',
+        description: 'Limits of the project, the key, and the user. Absent if the call has no such limits.',
       },
     },
   },
