@@ -119,6 +119,6 @@ describe('the configuration files of nodes on one database', () => {
     const rows = await queryPostgres(database.url, 'select * from file_layer');
     expect(rows).toHaveLength(1);
     const text = JSON.stringify([rows, await queryPostgres(database.url, 'select * from nodes')]);
-    for (const value of ['canary', 'six', adminKey]) expect(text).not.toContain(value);
+    for (const value of ['canary', '"six', adminKey]) expect(text).not.toContain(value);
   });
 });

@@ -91,7 +91,7 @@ describe('the end of a chat', () => {
       const { y = 0, height = 0 } = (await page.locator(selector).boundingBox()) ?? {};
       return y + height;
     };
-    expect(await page.evaluate('document.activeElement.closest(".controls") !== null')).toBe(true);
+    await expect.poll(() => page.evaluate('document.activeElement.closest(".controls") !== null')).toBe(true);
     await page.locator('#message').press('ArrowUp');
     await page.locator('.editor').waitFor();
     await expect.poll(async () => (await getBottom('.editor')) <= (await getBottom('.thread')) + 1).toBe(true);
