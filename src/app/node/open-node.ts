@@ -19,7 +19,6 @@ import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts'
 import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { CloseStages } from '../process/drain.ts';
-import { createAnnounce, onAnnounced } from '../service/announce.ts';
 import { type Settings, secretsIn } from '../settings.ts';
 import type { WorkerContext } from '../workers/worker-context.ts';
 import { NodeState } from './node-state.ts';
@@ -103,10 +102,9 @@ export async function openNode(
   const entries = new RuntimeEntries({
     ...stores.entries,
     ...{ files: accepted, fileLayer, check: checkConfiguration, activate: put, clock, newId: randomUUID, reportError },
-    announce: createAnnounce(stores.broadcast, 'entries'),
+    broadcast: stores.broadcast,
   });
   await entries.start();
-  onAnnounced(stores.broadcast, 'entries', () => entries.refresh());
   sharePauses({ stores, loadBalancer });
   const maintenance = new RecordMaintenance({
     ...{ records: stores.journal, contents: stores.callContents },

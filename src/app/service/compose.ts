@@ -41,7 +41,6 @@ import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { requireHttps } from '#surfaces/http/strict-transport.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { scimErrorDialect, scimPrefix } from '#surfaces/scim/scim-error.ts';
-import { createAnnounce, onAnnounced } from './announce.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
 import type { Core } from './feature.ts';
 import { apiOperations, features } from './features.ts';
@@ -211,8 +210,7 @@ function composeUserKeys(
   inFlightCalls: InFlightCalls,
 ): UserKeys | undefined {
   if (keys === undefined) return undefined;
-  const userKeys = new UserKeys({ ...keys, snapshot, clock, reportError, announce: createAnnounce(broadcast, 'user-keys') });
-  onAnnounced(broadcast, 'user-keys', () => userKeys.refresh());
+  const userKeys = new UserKeys({ ...keys, snapshot, clock, reportError, broadcast });
   userKeys.onChange(() => inFlightCalls.abortMatching((caller) => userKeys.hasEnded(caller), keyEnded()));
   app.addHook('onClose', () => userKeys.close());
   return userKeys;
@@ -225,11 +223,7 @@ function composeBlockedUsers(
   inFlightCalls: InFlightCalls,
 ): BlockedUsers | undefined {
   if (keys === undefined) return undefined;
-  const blockedUsers = new BlockedUsers({
-    ...{ store: keys.blockedUsers, isShared: keys.isShared, reportError },
-    announce: createAnnounce(broadcast, 'blocked-users'),
-  });
-  onAnnounced(broadcast, 'blocked-users', () => blockedUsers.refresh());
+  const blockedUsers = new BlockedUsers({ store: keys.blockedUsers, isShared: keys.isShared, reportError, broadcast });
   blockedUsers.onChange(() => inFlightCalls.abortMatching((caller) => blockedUsers.has(caller), userBlocked()));
   app.addHook('onClose', async () => blockedUsers.close());
   return blockedUsers;
@@ -241,11 +235,7 @@ function composeGroupRoles(
   { keys, snapshot, reportError, broadcast }: CompleteServiceDeps,
 ): GroupRoles | undefined {
   if (keys?.scim === undefined) return undefined;
-  const groupRoles = new GroupRoles({
-    ...{ store: keys.scim, isShared: keys.isShared, snapshot, reportError },
-    announce: createAnnounce(broadcast, 'group-roles'),
-  });
-  onAnnounced(broadcast, 'group-roles', () => groupRoles.refresh());
+  const groupRoles = new GroupRoles({ store: keys.scim, isShared: keys.isShared, snapshot, reportError, broadcast });
   app.addHook('onClose', async () => groupRoles.close());
   return groupRoles;
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import { entryKinds } from '#contract/administration/entry-kinds.ts';
 import { isActiveKey } from '#contract/configuration/access.ts';
 import type { ConfigurationError, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
@@ -12,6 +11,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
 import type { EntryChange, EntryRef, EntryStore, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { StoreError } from '#domain/store-error.ts';
+import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
 import {
   type ActiveLayers,
   activateLayers,
@@ -24,25 +24,18 @@ import {
   toOrdered,
   toVisibleKeyPath,
 } from './configuration-layers.ts';
-
 import type { FileLayer } from './file-layer.ts';
 
-/** Interval between reads of the changes of other nodes. All changes take effect within a second. */
-const refreshMs = 300;
 /** Maximum time that a node accepts keys created at run time without the store. */
 const maxStaleMs = 60_000;
 /** Attempts to store a change while other changes are stored. */
 const maxAttempts = 20;
 const maxNamed = 5;
 
-export interface RuntimeEntriesDeps {
+export interface RuntimeEntriesDeps extends StoredDataDeps {
   readonly store: EntryStore;
-  /** Whether other nodes also write to the store. */
-  readonly isShared: boolean;
   /** Files that are in force on all nodes. If undefined, the files of this node are in force on it. */
   readonly fileLayer?: Pick<FileLayer, 'apply' | 'findReplacement'> | undefined;
-  /** Makes other nodes read the store after a write of this node. Must not reject. */
-  readonly announce?: (() => Promise<void>) | undefined;
   /** Valid configuration of the files at the start. */
   readonly files: ValidConfiguration;
   readonly check: CheckConfiguration;
@@ -50,7 +43,6 @@ export interface RuntimeEntriesDeps {
   readonly activate: (valid: ValidConfiguration) => void;
   readonly clock: Clock;
   readonly newId: () => string;
-  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** A planned write of one entry. */
@@ -90,8 +82,7 @@ export interface ChangeResult {
  */
 export class RuntimeEntries {
   readonly #deps: RuntimeEntriesDeps;
-  readonly #recurring: Recurring;
-  readonly #freshRead: FreshRead;
+  readonly #stored: StoredData;
   #files: ValidConfiguration;
   #inForce: ValidConfiguration;
   #entries = new Map<string, RuntimeEntry>();
@@ -113,25 +104,21 @@ export class RuntimeEntries {
     this.#deps = deps;
     this.#files = deps.files;
     this.#inForce = deps.files;
-    this.#freshRead = new FreshRead(() => this.#read(), deps.announce);
-    this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(refreshMs, 'could not read the entries of other nodes. The known ones stay in force', async () => {
-      if (deps.isShared || this.#revision === -1 || this.#freshRead.isBehind) await this.#freshRead.run();
+    this.#stored = new StoredData(deps, {
+      name: 'entries',
+      outage: 'could not read the entries of other nodes. The known ones stay in force',
+      read: () => this.#read(),
+      isDue: () => this.#revision === -1,
     });
   }
 
   /** Reads the stored entries. If the store is unavailable, they take effect as soon as it is available. */
   async start(): Promise<void> {
-    await this.#freshRead.run().catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
-  }
-
-  /** Reads the changes that another node has announced. */
-  refresh(): Promise<void> {
-    return this.#freshRead.run();
+    await this.#stored.read().catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
   }
 
   close(): void {
-    this.#recurring.close();
+    this.#stored.close();
   }
 
   /** Replaces the configuration of the files. */
@@ -147,10 +134,10 @@ export class RuntimeEntries {
   async shareFiles(): Promise<void> {
     const { fileLayer, store } = this.#deps;
     if (fileLayer === undefined) return;
-    await this.#freshRead.run();
+    await this.#stored.read();
     const revision = this.#revision;
     const files = await fileLayer.findReplacement();
-    if (files !== undefined) await this.#freshRead.write(() => store.commitFiles(revision, files));
+    if (files !== undefined) await this.#stored.write(() => store.commitFiles(revision, files));
   }
 
   /** Configuration in force. */
@@ -165,7 +152,7 @@ export class RuntimeEntries {
 
   /** Entries in the order of their creation. Throws `StoreError` if they were never read. */
   async list(): Promise<ReadonlyMap<string, RuntimeEntry>> {
-    await this.#freshRead.run();
+    await this.#stored.read();
     return this.#entries;
   }
 
@@ -201,7 +188,7 @@ export class RuntimeEntries {
 
   async #change(plan: (view: EntryView) => readonly PlannedWrite[], options: ChangeOptions): Promise<ChangeResult> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      await this.#freshRead.run();
+      await this.#stored.read();
       const planned = plan(this.#toView());
       const writes = this.#toWrites(planned, options);
       if (writes.length === 0) return { change: undefined, writes };
@@ -214,7 +201,7 @@ export class RuntimeEntries {
       if (isDryRun) return { change: undefined, writes };
       const id = this.#deps.newId();
       const change = { id, atMs, author, action, ...(undoes !== undefined && { undoes }), writes, revokedDigests };
-      const committed = await this.#freshRead.write(async () => {
+      const committed = await this.#stored.write(async () => {
         const result = await this.#deps.store.commit(revision, change);
         if (result !== 'conflict' && layers !== undefined) this.#prepared = { revision: result, files, layers };
         return result;

@@ -1,19 +1,12 @@
-import { FreshRead, Recurring } from '#base/time/recurring.ts';
+import { Recurring } from '#base/time/recurring.ts';
 import { type BlockedUserStore, userBlocked } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
 
-export interface BlockedUsersDeps {
+export interface BlockedUsersDeps extends StoredDataDeps {
   readonly store: BlockedUserStore;
-  /** Whether other nodes also write to the store. */
-  readonly isShared: boolean;
-  /** Makes other nodes read the store after a write of this node. Must not reject. */
-  readonly announce?: (() => Promise<void>) | undefined;
-  /** Called with errors that do not fail a call. */
-  readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** Interval at which a node reads the changes of other nodes. A block takes effect on all nodes within a second. */
-const readEveryMs = 300;
 /** Interval at which calls are checked that started while a block was written. */
 const sweepEveryMs = 1_000;
 
@@ -23,9 +16,9 @@ const sweepEveryMs = 1_000;
  * ends the calls of blocked users.
  */
 export class BlockedUsers {
-  readonly #deps: BlockedUsersDeps;
+  readonly #store: BlockedUserStore;
   readonly #recurring: Recurring;
-  readonly #freshRead: FreshRead;
+  readonly #stored: StoredData;
   /** Undefined after the first read has ended, even if it failed. */
   #firstRead: Promise<void> | undefined;
   #users: ReadonlySet<string> = new Set();
@@ -35,18 +28,19 @@ export class BlockedUsers {
   #onChange: () => void = () => undefined;
 
   constructor(deps: BlockedUsersDeps) {
-    this.#deps = deps;
-    this.#freshRead = new FreshRead(() => this.#read(), deps.announce);
+    this.#store = deps.store;
+    this.#stored = new StoredData(deps, {
+      name: 'blocked-users',
+      outage: 'Parley cannot read the blocked users. The last list stays in force',
+      read: () => this.#read(),
+    });
     this.#recurring = new Recurring(deps.reportError);
-    this.#firstRead = this.#freshRead
-      .run()
+    this.#firstRead = this.#stored
+      .read()
       .catch(() => undefined)
       .finally(() => {
         this.#firstRead = undefined;
       });
-    this.#recurring.every(readEveryMs, 'Parley cannot read the blocked users. The last list stays in force', () =>
-      this.#refreshIfDue(),
-    );
     this.#recurring.every(sweepEveryMs, 'Parley could not end the calls of blocked users', async () => {
       if (this.#users.size > 0) this.#onChange();
     });
@@ -70,24 +64,16 @@ export class BlockedUsers {
 
   /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
-    return this.#freshRead.write(write);
-  }
-
-  /** Reads the changes that another node has announced. */
-  refresh(): Promise<void> {
-    return this.#freshRead.run();
+    return this.#stored.write(write);
   }
 
   close(): void {
     this.#recurring.close();
-  }
-
-  async #refreshIfDue(): Promise<void> {
-    if (this.#deps.isShared || this.#freshRead.isBehind) await this.#freshRead.run();
+    this.#stored.close();
   }
 
   async #read(): Promise<void> {
-    const { revision, users, provisioned = [] } = await this.#deps.store.changes(this.#revision);
+    const { revision, users, provisioned = [] } = await this.#store.changes(this.#revision);
     this.#revision = revision;
     if (users === undefined) return;
     this.#users = new Set(users);

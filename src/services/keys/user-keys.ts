@@ -1,6 +1,6 @@
 import type { RequestOrigin } from '#base/http/client-address.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { FreshRead, Recurring } from '#base/time/recurring.ts';
+import { Recurring } from '#base/time/recurring.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
@@ -11,25 +11,18 @@ import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { findSelfService, hasSelfService, isSignedIn } from '#domain/callers/self-service.ts';
 import { hashKey } from '#domain/callers/user-key-form.ts';
 import { StoreError } from '#domain/store-error.ts';
+import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
 
-/** Interval at which this node reads the changes of other nodes. All changes take effect within a second. */
-const refreshMs = 300;
 /** Maximum delay after which calls end because their key expired, or because a configuration removed the right of its user. */
 const sweepMs = 1_000;
 const recordUsesMs = 5_000;
 /** Maximum time that a node keeps serving cached keys without the store. */
 const maxStaleMs = 60_000;
 
-export interface UserKeysDeps {
+export interface UserKeysDeps extends StoredDataDeps {
   readonly store: KeyStore;
-  /** Whether other nodes also write to the store. */
-  readonly isShared: boolean;
-  /** Makes other nodes read the store after a write of this node. Must not reject. */
-  readonly announce?: (() => Promise<void>) | undefined;
   readonly snapshot: () => { readonly configuration: Configuration };
   readonly clock: Clock;
-  /** Called with errors that do not fail a call. */
-  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /**
@@ -43,18 +36,19 @@ export class UserKeys {
   /** Revision of the cache. -1 before the first read. */
   #revision = -1;
   #refreshedAtMs = Number.NEGATIVE_INFINITY;
-  readonly #freshRead: FreshRead;
+  readonly #stored: StoredData;
   #uses = new Map<string, number>();
   #onChange: () => void = () => undefined;
 
   constructor(deps: UserKeysDeps) {
     this.#deps = deps;
-    this.#freshRead = new FreshRead(() => this.#read(), deps.announce);
+    this.#stored = new StoredData(deps, {
+      name: 'user-keys',
+      outage: 'could not read the keys of users. Cached keys stay valid for a minute',
+      read: () => this.#read(),
+      isDue: () => this.#revision === -1,
+    });
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(refreshMs, 'could not read the keys of users. Cached keys stay valid for a minute', () =>
-      this.#refreshIfDue(),
-    );
-    // Separate from the refresh, so that a hanging store does not delay the end of calls.
     this.#recurring.every(sweepMs, 'could not check the calls that use keys of users', () => this.#sweep());
     this.#recurring.every(recordUsesMs, 'could not store when keys of users were last used', () => this.#storeUses());
   }
@@ -67,7 +61,7 @@ export class UserKeys {
   /** Returns the caller of a key. Throws `invalid_api_key`, `address_not_allowed`, or `StoreError`. */
   async find(key: string, from: RequestOrigin): Promise<Caller> {
     if (!hasSelfService(this.#deps.snapshot().configuration)) throw toInvalidKeyError();
-    if (this.#isStale()) await this.#freshRead.run().catch(() => undefined);
+    if (this.#isStale()) await this.#stored.read().catch(() => undefined);
     if (this.#isStale()) throw new StoreError('the keys of users could not be read for some time');
     const match = this.#cache.find(hashKey(key));
     if (match === undefined || !this.#isValid(match.caller.userKey)) throw toInvalidKeyError();
@@ -98,31 +92,27 @@ export class UserKeys {
    * may still have applied it.
    */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
-    return this.#freshRead.write(write);
-  }
-
-  /** Reads the changes that another node has announced. */
-  async refresh(): Promise<void> {
-    if (hasSelfService(this.#deps.snapshot().configuration)) await this.#freshRead.run();
+    return this.#stored.write(write);
   }
 
   async close(): Promise<void> {
+    this.#stored.close();
     this.#recurring.close();
     await this.#storeUses().catch(() => undefined);
   }
 
-  async #refreshIfDue(): Promise<void> {
-    if (this.#deps.isShared || this.#revision === -1 || this.#freshRead.isBehind) await this.refresh();
-  }
-
-  /** Also runs if no role allows keys, because a queued run may have started with a key. */
+  /** Separate from the reads, so that a hanging store does not delay the end of calls. Also runs if no role allows keys, because a queued run may have started with a key. */
   async #sweep(): Promise<void> {
     if (this.#revision !== -1 || !hasSelfService(this.#deps.snapshot().configuration)) this.#onChange();
   }
 
   /** If the cache is stale, reads all keys again, because the store may no longer report older deletions. */
   async #read(): Promise<void> {
-    const { store, clock } = this.#deps;
+    const { store, clock, snapshot } = this.#deps;
+    if (!hasSelfService(snapshot().configuration)) {
+      this.#revision = -1;
+      return;
+    }
     const startedAtMs = clock.nowMs();
     const since = this.#isStale() ? -1 : this.#revision;
     const { revision, keys, deleted } = await store.changes(since);
@@ -161,7 +151,7 @@ export class UserKeys {
     const { subject, project, roles, signedInAtMs } = caller;
     if (!isSignedIn(caller) || signedInAtMs === undefined) return;
     // Another node may have just created a key.
-    if (this.#deps.isShared || this.#revision === -1) await this.#freshRead.run();
+    if (this.#deps.isShared || this.#revision === -1) await this.#stored.read();
     if (!this.#cache.isOutdatedBy(subject, { project, roles, signedInAtMs })) return;
     await this.write(() => this.#deps.store.recordSignIn(subject, { project, roles, signedInAtMs }));
   }

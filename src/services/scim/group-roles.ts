@@ -1,20 +1,12 @@
-import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { toTokenSubject } from '#domain/callers/subjects.ts';
 import type { ScimStore } from '#domain/scim/scim-store.ts';
+import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
 
-/** Interval between reads of the changes of other nodes. All changes take effect within a second. */
-const refreshMs = 300;
-
-export interface GroupRolesDeps {
+export interface GroupRolesDeps extends StoredDataDeps {
   readonly store: Pick<ScimStore, 'readRoleMembers'>;
-  /** Whether other nodes also write to the store. */
-  readonly isShared: boolean;
   readonly snapshot: () => { readonly configuration: Pick<Configuration, 'scim' | 'identityProviders'> };
-  readonly reportError: (message: string, error: unknown) => void;
-  /** Makes other nodes read the store after a write of this node. Must not reject. */
-  readonly announce?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -23,8 +15,7 @@ export interface GroupRolesDeps {
  */
 export class GroupRoles {
   readonly #deps: GroupRolesDeps;
-  readonly #recurring: Recurring;
-  readonly #freshRead: FreshRead;
+  readonly #stored: StoredData;
   /** Undefined after the first read has ended, even if it failed. */
   #firstRead: Promise<void> | undefined;
   /** Roles by the subject in lower case, because names of provisioned users ignore case. */
@@ -34,18 +25,18 @@ export class GroupRoles {
 
   constructor(deps: GroupRolesDeps) {
     this.#deps = deps;
-    this.#freshRead = new FreshRead(() => this.#read(), deps.announce);
-    this.#recurring = new Recurring(deps.reportError);
-    this.#firstRead = this.#freshRead
-      .run()
+    this.#stored = new StoredData(deps, {
+      name: 'group-roles',
+      outage: 'could not read the groups of provisioned users. The last roles stay valid',
+      read: () => this.#read(),
+      isDue: () => this.#settings !== deps.snapshot().configuration.scim,
+    });
+    this.#firstRead = this.#stored
+      .read()
       .catch(() => undefined)
       .finally(() => {
         this.#firstRead = undefined;
       });
-    this.#recurring.every(refreshMs, 'could not read the groups of provisioned users. The last roles stay valid', async () => {
-      const isDue = deps.isShared || this.#freshRead.isBehind || this.#settings !== deps.snapshot().configuration.scim;
-      if (isDue) await this.#freshRead.run();
-    });
   }
 
   /** Returns the caller of a token with the roles of its groups. */
@@ -57,16 +48,11 @@ export class GroupRoles {
 
   /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
-    return this.#freshRead.write(write);
-  }
-
-  /** Reads the changes that another node has announced. */
-  refresh(): Promise<void> {
-    return this.#freshRead.run();
+    return this.#stored.write(write);
   }
 
   close(): void {
-    this.#recurring.close();
+    this.#stored.close();
   }
 
   async #read(): Promise<void> {

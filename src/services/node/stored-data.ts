@@ -1,0 +1,58 @@
+import { FreshRead, Recurring } from '#base/time/recurring.ts';
+import type { NodeBroadcast } from '#domain/node-broadcast.ts';
+
+/** Interval between reads of the changes of other nodes. All changes take effect within a second. */
+const refreshMs = 300;
+
+export interface StoredDataDeps {
+  /** Whether other nodes also write to the store. */
+  readonly isShared: boolean;
+  /** Reaches the other nodes. Undefined if there are none. */
+  readonly broadcast?: NodeBroadcast | undefined;
+  /** Called with errors that do not fail a call. */
+  readonly reportError: (message: string, error: unknown) => void;
+}
+
+export interface StoredDataOptions {
+  readonly name: 'user-keys' | 'blocked-users' | 'group-roles' | 'entries';
+  /** Message if the data cannot be read regularly. */
+  readonly outage: string;
+  readonly read: () => Promise<void>;
+  /** Whether a regular read is due although nothing was written. */
+  readonly isDue?: () => boolean;
+}
+
+/**
+ * Keeps data that this node has in memory as current as the store: it is read after each write of this node, when another node
+ * announces a write, and regularly, because a notice can be lost.
+ */
+export class StoredData {
+  readonly #read: FreshRead;
+  readonly #recurring: Recurring;
+
+  constructor({ isShared, broadcast, reportError }: StoredDataDeps, { name, outage, read, isDue }: StoredDataOptions) {
+    // Between workers of one node, the notice is answered after they have read the data, so that the next request finds the
+    // change in every worker.
+    const announce = broadcast && (() => broadcast.publish({ topic: 'stored', text: name }).catch(() => undefined));
+    this.#read = new FreshRead(read, announce);
+    this.#recurring = new Recurring(reportError);
+    this.#recurring.every(refreshMs, outage, async () => {
+      if (isShared || this.#read.isBehind || isDue?.()) await this.#read.run();
+    });
+    broadcast?.onNotice(({ topic, text }) => (topic === 'stored' && text === name ? this.#read.run() : undefined));
+  }
+
+  /** Reads the data. The read starts after the call. */
+  read(): Promise<void> {
+    return this.#read.run();
+  }
+
+  /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
+  write<Value>(write: () => Promise<Value>): Promise<Value> {
+    return this.#read.write(write);
+  }
+
+  close(): void {
+    this.#recurring.close();
+  }
+}
