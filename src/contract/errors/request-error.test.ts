@@ -1,3 +1,5 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { requireShape } from './request-error.ts';
 
@@ -20,5 +22,18 @@ describe('requireShape', () => {
     expect(() => requireShape(shape, { turns })).toThrow('A list has too many items');
     expect(searched).toBeGreaterThan(10_000);
     expect(searched).toBeLessThan(13_000);
+  });
+
+  it.each([
+    [{ limits: { day: 1 } }, 'limits.day is not a known field.'],
+    [{ limits: { minute: 0 } }, 'limits.minute must be greater than 0.'],
+    [{ limits: { minute: true } }, 'limits.minute must be a number.'],
+    [{ addresses: ['::1', '::1'] }, 'addresses must not have the same item twice.'],
+    [{ even: 3 }, 'even must be of another form.'],
+  ])('describes the error of %j', (value, message) => {
+    const limits = Type.Object({ minute: Type.Optional(Type.Number({ exclusiveMinimum: 0 })) }, { additionalProperties: false });
+    const addresses = Type.Array(Type.String(), { uniqueItems: true });
+    const fields = { limits, addresses, even: Type.Integer({ multipleOf: 2 }) };
+    expect(() => requireShape(Compile(Type.Partial(Type.Object(fields))), value)).toThrow(message);
   });
 });

@@ -111,8 +111,13 @@ function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
   switch (error.keyword) {
     case 'required':
       return 'is required';
+    // The schema of a field that the object does not define.
+    case 'boolean':
+      return 'is not a known field';
     case 'minimum':
       return `must be at least ${params.limit}`;
+    case 'exclusiveMinimum':
+      return `must be greater than ${params.limit}`;
     case 'maximum':
       return `must be at most ${params.limit}`;
     case 'minItems':
@@ -125,6 +130,8 @@ function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
       return `must have at most ${params.limit} characters`;
     case 'maxProperties':
       return `must have at most ${params.limit} keys`;
+    case 'uniqueItems':
+      return 'must not have the same item twice';
     case 'pattern':
       return `must match ${params.pattern}`;
     default:
@@ -135,6 +142,7 @@ function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
 /** Returns the allowed forms in words: "a string, null or an array". */
 function toAlternatives(errors: readonly SchemaError[]): string {
   const options = new Set(errors.filter(isAlternative).flatMap(({ params }) => toWords(params)));
+  if (options.size === 0) return 'of another form';
   const [last, ...rest] = [...options].reverse();
   return rest.length === 0 ? String(last) : `${rest.reverse().join(', ')} or ${last}`;
 }
