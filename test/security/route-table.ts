@@ -268,6 +268,7 @@ export const routeTable: readonly Row[] = [
     outcomes: byRole,
   },
   { route: 'GET /v1/deployment-names', toRequest: get('/v1/deployment-names'), outcomes: withAnyKey(200) },
+  { route: 'GET /v1/prompt-library', toRequest: get('/v1/prompt-library'), outcomes: withKeyOnly(200) },
   { route: 'GET /v1/user/info', toRequest: get('/v1/user/info'), outcomes: withAnyKey(200) },
   { route: 'GET /v1/deployments/*', toRequest: get('/v1/deployments/model/limits'), outcomes: byRole },
   { route: 'GET /v1/deployments/*', toRequest: get('/v1/deployments/model/configuration'), outcomes: byRole },

@@ -2,16 +2,21 @@ import { expect, it } from 'vitest';
 import { startBrowser, startPageProcess } from './support.ts';
 import { findViolations, measureOverflow } from './violations.ts';
 
-it('stores prompts, inserts them after a slash, and lets the user fill them in with the keyboard only', {
+it('stores prompts, offers those of the service, inserts them after a slash, and lets the user fill them in with the keyboard only', {
   timeout: 90_000,
 }, async () => {
-  await using service = await startPageProcess({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
+  await using service = await startPageProcess({
+    models: { demo: { upstreams: [{ protocol: 'demo' }] } },
+    prompts: { 'Weekly report': { content: 'Report on {{topic}}' }, Retired: { content: 'x', userRoles: [] } },
+  });
   const browser = await startBrowser();
   const { page, readAnswer, issues } = await browser.open(`${service.url}/#key=caller-key`);
   const message = page.locator('#message');
   const selectedOption = page.getByRole('option', { selected: true });
   await page.locator('.starter').first().waitFor();
   await message.fill('/');
+  await page.getByRole('option', { name: 'Weekly report Shared with you' }).waitFor();
+  await page.keyboard.press('ArrowUp');
   await selectedOption.getByText('Manage prompts').waitFor();
   expect(await findViolations(page)).toEqual([]);
   await page.keyboard.press('Enter');
@@ -25,6 +30,13 @@ it('stores prompts, inserts them after a slash, and lets the user fill them in w
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByRole('button', { name, exact: true }).waitFor();
   }
+  await dialog.getByText('Report on {{topic}}').waitFor({ state: 'hidden' });
+  await dialog.getByText('Weekly report').click();
+  await dialog.getByText('Report on {{topic}}').waitFor();
+  await dialog.getByRole('button', { name: 'Copy to your prompts' }).click();
+  await dialog.getByRole('button', { name: 'Weekly report', exact: true }).waitFor();
+  await dialog.getByRole('button', { name: 'Delete “Weekly report”' }).click();
+  await dialog.getByRole('button', { name: 'Weekly report', exact: true }).waitFor({ state: 'detached' });
   for (const size of [
     { width: 390, height: 800 },
     { width: 1280, height: 720 },
@@ -48,6 +60,9 @@ it('stores prompts, inserts them after a slash, and lets the user fill them in w
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 
+  await message.fill('/weekly');
+  await selectedOption.getByText('Weekly report').click();
+  await expect.poll(() => message.inputValue()).toBe('Report on {{topic}}');
   await message.fill('/gree');
   await selectedOption.getByText('Greeting').waitFor();
   await page.keyboard.press('Tab');

@@ -3,7 +3,7 @@ import { IdentityProviderEntry, KeyEntry, RoleEntry } from '../configuration/acc
 import type { Configuration } from '../configuration/configuration.ts';
 import { ApplicationEntry, ModelEntry } from '../configuration/deployments.ts';
 import { LimitResetEntry, ProjectEntry, UserEntry } from '../configuration/limits.ts';
-import { AddonEntry } from '../configuration/service.ts';
+import { AddonEntry, PromptEntry } from '../configuration/service.ts';
 
 interface KindDescription {
   /** Section of the configuration that has the entries of this kind. */
@@ -18,6 +18,7 @@ export const entryKinds = {
   models: { section: 'models', schema: ModelEntry, name: 'model' },
   applications: { section: 'applications', schema: ApplicationEntry, name: 'application' },
   addons: { section: 'addons', schema: AddonEntry, name: 'addon' },
+  prompts: { section: 'prompts', schema: PromptEntry, name: 'prompt' },
   roles: { section: 'roles', schema: RoleEntry, name: 'role' },
   projects: { section: 'projects', schema: ProjectEntry, name: 'project' },
   users: { section: 'users', schema: UserEntry, name: 'user' },

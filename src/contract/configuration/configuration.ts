@@ -14,6 +14,7 @@ import {
   FileSettings,
   LimitSettings,
   PageSettings,
+  PromptEntry,
   RecordSettings,
   ResponsesSettings,
   RetrievalSettings,
@@ -40,6 +41,11 @@ export const Configuration = strict(
       by: 'name',
       default: {},
       description: 'Addons by name: OpenAPI documents whose operations a model can call.',
+    }),
+    prompts: buildRecord(PromptEntry, {
+      by: 'name',
+      default: {},
+      description: 'Prompt library of the page: texts by name that users insert into a message.',
     }),
     keys: buildRecord(KeyEntry, {
       by: 'secret or name',

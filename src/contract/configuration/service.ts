@@ -16,6 +16,21 @@ export const AddonEntry = strict(
 );
 export type AddonEntry = Static<typeof AddonEntry>;
 
+const maxPromptChars = 20_000;
+
+/** A prompt that the page offers to the users with a role. */
+export const PromptEntry = strict(
+  {
+    content: text(
+      'Text for the message input. A name in double braces, such as `{{city}}`, is a blank for the user.',
+      maxPromptChars,
+    ),
+    userRoles: Type.Optional(texts({ description: 'Roles that can see it. Default: all. Empty: none.' })),
+  },
+  { description: 'A prompt that the page offers to users.' },
+);
+export type PromptEntry = Static<typeof PromptEntry>;
+
 const origin = Type.Refine(
   text('Scheme, host, and port, such as `https://addin.example`.'),
   isOrigin,

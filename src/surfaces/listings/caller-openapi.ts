@@ -101,6 +101,11 @@ const starters: NamedSchema = {
   }),
 };
 
+const promptLibrary: NamedSchema = {
+  name: 'PromptLibrary',
+  schema: buildList(buildObject({ name: text, content: text })),
+};
+
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 
 /** Operations for the user's limits, and for details of a deployment. */
@@ -152,5 +157,15 @@ export const callerOperations: readonly ApiOperation[] = [
     summary: 'Returns the user of the key or token',
     responses: [{ status: 200, description: 'The user, the project, and the roles.', content: json(userInfo) }],
     errors: keyErrors,
+  },
+  {
+    method: 'get',
+    path: '/v1/prompt-library',
+    id: 'getPromptLibrary',
+    tag: 'Listings',
+    summary: 'Returns the prompts that the configuration offers to the caller',
+    description: 'The page offers them next to the prompts that the user saves. `userRoles` of a prompt limits who sees it.',
+    responses: [{ status: 200, description: 'The prompts, in the order of the configuration.', content: json(promptLibrary) }],
+    errors: [...keyErrors, 'access_denied'],
   },
 ];

@@ -70,7 +70,7 @@ const views: Readonly<Record<string, View>> = {
 
 const deploymentsBase = '/v1/deployments/';
 
-/** Serves `/v1/user/info` and `/v1/deployments/{id}/limits`, `/configuration`, and `/documents` (docs/wire.md, Listings). */
+/** Serves `/v1/user/info`, `/v1/prompt-library`, and `/v1/deployments/{id}/limits`, `/configuration`, and `/documents` (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
@@ -84,6 +84,12 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
       ...(sharesChats && { sharesChats }),
       ...(selfService && { selfService }),
     };
+  });
+  app.get('/v1/prompt-library', async (request) => {
+    const { roles } = await deps.identify(readCredentials(request.raw), request.raw);
+    const prompts = Object.entries(deps.snapshot().configuration.prompts);
+    const visible = prompts.filter(([, { userRoles }]) => userRoles?.some((role) => roles.includes(role)) !== false);
+    return { object: 'list', data: visible.map(([name, { content }]) => ({ name, content })) };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');

@@ -37,7 +37,7 @@ describe('toFormSchema', () => {
     expect(toShape(fields[2]?.schema ?? {})).toEqual({ kind: 'text', isSecret: true });
   });
 
-  const known = ['models', 'applications', 'addons', 'roles', 'keys', 'identity-providers'] as const;
+  const known = ['models', 'applications', 'addons', 'prompts', 'roles', 'keys', 'identity-providers'] as const;
   it.each(known)('draws the fields of %s in plain words', (kind) => {
     const found: string[] = [];
     const visit = (schema: JsonObject, path: string): void => {

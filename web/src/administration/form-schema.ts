@@ -13,6 +13,7 @@ const commonFields: Readonly<Record<string, readonly string[]>> = {
   'models.pricing': ['prompt', 'completion'],
   applications: ['displayName', 'description', 'endpoint', 'applicationTypeSchemaId', 'applicationProperties', 'userRoles'],
   addons: ['url', 'displayName', 'description', 'authorization'],
+  prompts: ['content', 'userRoles'],
   roles: ['costLimit', 'limits', 'selfService'],
   projects: ['costLimit', 'totals', 'limits', 'owners'],
   users: ['costLimit', 'totals', 'limits'],

@@ -10,6 +10,8 @@ export interface ChoiceKeys {
 interface Item {
   readonly id: string;
   readonly name: string;
+  /** Source of the item, if the list has several. */
+  readonly note?: string;
 }
 
 interface ChoiceListProps {
@@ -55,6 +57,7 @@ export function ChoiceList({ label, items, keys, onSelect, onClose, isLastOther 
           onClick={() => onSelect(index)}
         >
           {item.name}
+          {item.note !== undefined && <span className="soft small"> {item.note}</span>}
         </div>
       ))}
     </div>

@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
 import { usePage } from '../page/page.tsx';
 import { type ChoiceKeys, ChoiceList } from '../parts/choice-list.tsx';
-import { listPrompts, readPrompt } from './prompts.ts';
+import { listPrompts, listSharedPrompts, readPrompt, type StoredPrompt } from './prompts.ts';
 import { PromptsDialog } from './prompts-dialog.tsx';
 import { usePromptsStrings } from './prompts-strings.ts';
 import './prompts.css';
@@ -22,15 +22,21 @@ const maxItems = 8;
 export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   const promptsStrings = usePromptsStrings();
   const { service } = usePage();
-  const { names, load } = useNames();
+  const { names, shared, load } = usePrompts();
   const [isManaging, setIsManaging] = useState(false);
-  const matches = names.filter((name) => name.toLowerCase().includes(query.toLowerCase())).slice(0, maxItems);
+  const isMatch = (name: string): boolean => name.toLowerCase().includes(query.toLowerCase());
+  const own = names.filter(isMatch).map((name) => ({ id: `own ${name}`, name, read: () => readPrompt(service, 'said', name) }));
+  const ofService = shared.flatMap((prompt) => {
+    const { name } = prompt;
+    return isMatch(name) ? [{ id: `shared ${name}`, name, note: promptsStrings.shared, read: async () => prompt }] : [];
+  });
+  const matches = [...own, ...ofService].slice(0, maxItems);
   // Text that matches no prompt is a message that starts with a slash.
   const isOpen = matches.length > 0 || query === '';
   const pick = (index: number): void => {
-    const name = matches[index];
-    if (name === undefined) setIsManaging(true);
-    else void readPrompt(service, 'said', name).then(({ content }) => use(content), close);
+    const match = matches[index];
+    if (match === undefined) setIsManaging(true);
+    else void match.read().then(({ content }) => use(content), close);
   };
   return (
     <>
@@ -38,13 +44,13 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
         <ChoiceList
           {...{ keys, onSelect: pick, onClose: close }}
           label={promptsStrings.prompts}
-          items={[...matches.map((name) => ({ id: `prompt ${name}`, name })), { id: '', name: promptsStrings.managePrompts }]}
+          items={[...matches, { id: '', name: promptsStrings.managePrompts }]}
           isLastOther
         />
       )}
       {isManaging && (
         <PromptsDialog
-          names={names}
+          {...{ names, shared }}
           onChange={load}
           close={() => {
             setIsManaging(false);
@@ -56,11 +62,16 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   );
 }
 
-function useNames() {
+/** Names of the user's own prompts, and the prompts that the service offers. `load` reads the names again. */
+function usePrompts() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>([]);
+  const [shared, setShared] = useState<readonly StoredPrompt[]>([]);
   const load = async (): Promise<void> => setNames(await listPrompts(service, 'said').catch(() => []));
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs each time the list opens
-  useEffect(() => void load(), []);
-  return { names, load };
+  useEffect(() => {
+    void load();
+    listSharedPrompts(service).then(setShared, () => undefined);
+  }, []);
+  return { names, shared, load };
 }

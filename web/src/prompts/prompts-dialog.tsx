@@ -5,7 +5,7 @@ import { Icon } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useStrings } from '../strings/strings.tsx';
-import { deletePrompt, maxNameLength, readPrompt, savePrompt } from './prompts.ts';
+import { deletePrompt, maxNameLength, readPrompt, type StoredPrompt, savePrompt } from './prompts.ts';
 import { usePromptsStrings } from './prompts-strings.ts';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
@@ -15,12 +15,14 @@ import { findUnusedName, maxPromptFileBytes, type PromptFileEntry, readPromptFil
 
 interface PromptsDialogProps {
   readonly names: readonly string[];
+  /** Prompts that the service offers. */
+  readonly shared: readonly StoredPrompt[];
   readonly onChange: () => Promise<void>;
   readonly close: () => void;
 }
 
-/** Lists the user's prompts for adding, editing, and deleting. */
-export function PromptsDialog({ names, onChange, close }: PromptsDialogProps) {
+/** Lists the user's prompts for adding, editing, and deleting, and those that the service offers. */
+export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogProps) {
   const strings = useStrings();
   const promptsStrings = usePromptsStrings();
   const { service } = usePage();
@@ -70,6 +72,20 @@ export function PromptsDialog({ names, onChange, close }: PromptsDialogProps) {
         ))}
       </ul>
       <PromptTransfer {...{ names, attempt }} />
+      {shared.length > 0 && (
+        <section>
+          <h3>{promptsStrings.shared}</h3>
+          {shared.map((prompt) => (
+            <details key={prompt.name}>
+              <summary>{prompt.name}</summary>
+              <p className="shared-prompt">{prompt.content}</p>
+              <button type="button" className="button slim" onClick={() => attempt(addPrompts(service, [prompt], names))}>
+                {promptsStrings.copyShared}
+              </button>
+            </details>
+          ))}
+        </section>
+      )}
       <form className="form" onSubmit={save}>
         <div className="field">
           <label htmlFor={nameId}>{promptsStrings.promptName}</label>

@@ -5,6 +5,8 @@ export const promptsEnglish = {
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Manage prompts…',
+  shared: 'Shared with you',
+  copyShared: 'Copy to your prompts',
   importPrompts: 'Import from a file…',
   saveAll: 'Save all as a file',
   saveOne: (name: string) => `Save “${name}” as a file`,

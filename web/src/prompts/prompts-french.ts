@@ -10,6 +10,8 @@ export const promptsFrench: PromptsStrings = {
   promptName: 'Nom',
   promptText: 'Texte',
   managePrompts: 'Gérer les prompts…',
+  shared: 'Partagés avec vous',
+  copyShared: 'Copier dans vos prompts',
   importPrompts: 'Importer un fichier…',
   saveAll: 'Tout enregistrer dans un fichier',
   saveOne: (name) => `Enregistrer « ${name} » dans un fichier`,

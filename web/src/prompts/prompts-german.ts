@@ -7,6 +7,8 @@ export const promptsGerman: PromptsStrings = {
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Prompts verwalten …',
+  shared: 'Für dich freigegeben',
+  copyShared: 'Zu deinen Prompts kopieren',
   importPrompts: 'Aus einer Datei importieren …',
   saveAll: 'Alle als Datei speichern',
   saveOne: (name) => `„${name}“ als Datei speichern`,

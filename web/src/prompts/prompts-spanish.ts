@@ -10,6 +10,8 @@ export const promptsSpanish: PromptsStrings = {
   promptName: 'Nombre',
   promptText: 'Texto',
   managePrompts: 'Gestionar prompts…',
+  shared: 'Compartidos contigo',
+  copyShared: 'Copiar a tus prompts',
   importPrompts: 'Importar de un archivo…',
   saveAll: 'Guardar todos en un archivo',
   saveOne: (name) => `Guardar «${name}» en un archivo`,

@@ -32,6 +32,13 @@ export async function listPrompts(service: Service, folder: PromptFolder): Promi
   return names.sort((left, right) => left.localeCompare(right));
 }
 
+/** Lists the prompts that the configuration of the service offers to the user. Throws `ServiceError`. */
+export async function listSharedPrompts(service: Service): Promise<readonly StoredPrompt[]> {
+  const answer = await service.json('v1/prompt-library');
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  return items.map(({ name, content }) => ({ name: String(name), content: String(content) }));
+}
+
 /** Throws `ServiceError`. */
 export async function readPrompt(service: Service, folder: PromptFolder, name: string): Promise<StoredPrompt> {
   const answer = await service.json(`v1/${await folderPath(service, folder)}${encodeURIComponent(name)}`);

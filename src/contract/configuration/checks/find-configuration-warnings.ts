@@ -277,7 +277,7 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
   const { identityProviders } = configuration;
   const knownRoles = listKnownRoles(configuration);
   const isOpen = Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined);
-  for (const section of ['models', 'applications'] as const) {
+  for (const section of ['models', 'applications', 'prompts'] as const) {
     for (const [id, { userRoles = [] }] of Object.entries(configuration[section])) {
       for (const [index, role] of userRoles.entries()) {
         if (knownRoles.has(role)) continue;

@@ -190,6 +190,7 @@ export const entryExamples: Readonly<Record<EntryKind, JsonObject>> = {
   models: { upstreams: [{ protocol: 'demo' }] },
   applications: { endpoint: 'https://app.example/chat' },
   addons: { url: 'https://addon.example/openapi.json' },
+  prompts: { content: 'Write a report about {{topic}}.' },
   roles: { limits: { '*': { minute: 1000 } } },
   projects: { costLimit: { month: 100 } },
   users: { costLimit: { month: 10 } },

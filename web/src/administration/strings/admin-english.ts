@@ -50,6 +50,13 @@ export const adminEnglish = {
       empty: 'There are no add-ons yet. Add one if a model should call a web service.',
       idHint: 'The name that programs use. It cannot be changed later.',
     },
+    prompts: {
+      title: 'Prompts',
+      intro: 'Texts that people can insert into their messages.',
+      add: 'Add a prompt',
+      empty: 'There are no prompts yet. Add texts that many people need, such as the outline of a report.',
+      idHint: 'The name that people see when they choose a prompt. It cannot be changed later.',
+    },
     roles: {
       title: 'Roles',
       intro: 'A role decides which models its people and keys can use, and how much.',

@@ -44,6 +44,13 @@ export const adminFrench: AdminStrings = {
       empty: 'Il n’y a pas encore d’extension. Ajoutez-en une si un modèle doit appeler un service web.',
       idHint: 'Le nom que les programmes utilisent. Il ne pourra plus être modifié.',
     },
+    prompts: {
+      title: 'Prompts',
+      intro: 'Des textes que chacun peut insérer dans ses messages.',
+      add: 'Ajouter un prompt',
+      empty: 'Il n’y a pas encore de prompt. Ajoutez des textes utiles à beaucoup, comme le plan d’un rapport.',
+      idHint: 'Le nom affiché au moment du choix. Il ne pourra plus être modifié.',
+    },
     roles: {
       title: 'Rôles',
       intro: 'Un rôle décide des modèles que ses personnes et ses clés peuvent utiliser, et combien.',

@@ -41,6 +41,13 @@ export const adminGerman: AdminStrings = {
       empty: 'Es gibt noch keine Add-ons. Füge eines hinzu, wenn ein Modell einen Webdienst aufrufen soll.',
       idHint: 'Der Name, den Programme verwenden. Er lässt sich später nicht ändern.',
     },
+    prompts: {
+      title: 'Prompts',
+      intro: 'Texte, die alle in ihre Nachrichten einfügen können.',
+      add: 'Prompt hinzufügen',
+      empty: 'Es gibt noch keine Prompts. Füge Texte hinzu, die viele brauchen, etwa die Gliederung eines Berichts.',
+      idHint: 'Der Name, der bei der Auswahl erscheint. Er lässt sich später nicht ändern.',
+    },
     roles: {
       title: 'Rollen',
       intro: 'Eine Rolle bestimmt, welche Modelle ihre Personen und Schlüssel nutzen können und wie viel.',

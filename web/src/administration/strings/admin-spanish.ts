@@ -41,6 +41,13 @@ export const adminSpanish: AdminStrings = {
       empty: 'Todavía no hay complementos. Añade uno si un modelo debe llamar a un servicio web.',
       idHint: 'El nombre que usan los programas. No se puede cambiar después.',
     },
+    prompts: {
+      title: 'Prompts',
+      intro: 'Textos que todos pueden insertar en sus mensajes.',
+      add: 'Añadir un prompt',
+      empty: 'Todavía no hay prompts. Añade textos que muchos necesitan, como el esquema de un informe.',
+      idHint: 'El nombre que se ve al elegirlo. No se puede cambiar después.',
+    },
     roles: {
       title: 'Roles',
       intro: 'Un rol decide qué modelos pueden usar sus personas y claves, y cuánto.',

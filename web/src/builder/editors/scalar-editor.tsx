@@ -11,7 +11,7 @@ import { hasSuggestions, Suggestions } from './suggestions.tsx';
 
 type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape & { readonly kind: Kind } };
 
-const longTextKeys = new Set(['instructions', 'description']);
+const longTextKeys = new Set(['instructions', 'description', 'content']);
 
 export function TextEditor(props: Scalar<'text'>) {
   const { schema, value, path, form, label, hint, isLabelHidden } = props;
