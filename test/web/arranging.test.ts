@@ -1,5 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainReply } from '#test/chunks.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { findViolations, viewports } from './violations.ts';
@@ -7,7 +11,7 @@ import { findViolations, viewports } from './violations.ts';
 let fixture: ChatsFixture;
 
 beforeAll(async () => {
-  fixture = await startChatsFixture();
+  fixture = await startChatsFixture({}, { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } });
 });
 
 afterAll(() => fixture[Symbol.asyncDispose]());
@@ -94,7 +98,7 @@ describe('the chat list', () => {
     await expect.poll(async () => (await listChats(true)).length).toBe(0);
   });
 
-  it('filters by tags that were added with the keyboard only', async () => {
+  it('filters by projects that were added with the keyboard only', async () => {
     await storeChat('Gardens');
     await storeChat('Bread');
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
@@ -104,8 +108,8 @@ describe('the chat list', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Tags of “Gardens”' }).waitFor();
-    await page.getByRole('textbox', { name: 'New tag' }).focus();
+    await page.getByRole('dialog', { name: 'Projects of “Gardens”' }).waitFor();
+    await page.getByRole('textbox', { name: 'New project' }).focus();
     await page.keyboard.type('home');
     await page.keyboard.press('Enter');
     await page.getByRole('checkbox', { name: 'home', checked: true }).waitFor();
@@ -116,6 +120,53 @@ describe('the chat list', () => {
     await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
     expect(await page.locator('.head a').allTextContents()).toEqual(['Gardens']);
     await expect.poll(async () => (await listChats()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
+  });
+
+  it('sends the instructions and files of a project and the notes about the user with each question, until they are off', async () => {
+    await storeChat('Gardens', { tags: ['home'] });
+    fixture.upstream.script(...Array.from({ length: 3 }, () => eventsReply(...plainReply('Fine.'))));
+    const { page, sendMessage, readAnswer, issues } = await fixture.openAt(`/#key=${callerKey}`);
+    const dialog = page.getByRole('dialog');
+    const save = async (answer: string): Promise<void> => {
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText(answer).waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Close' }).last().click();
+    };
+    const getLastMessages = (): unknown => fixture.upstream.requests.at(-1)?.body.messages;
+    await page.getByRole('button', { name: 'home' }).click();
+    await page.getByRole('button', { name: 'Instructions and files' }).click();
+    await dialog.getByLabel('Instructions', { exact: true }).fill('Answer as a gardener.');
+    await dialog
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'beds.txt', mimeType: 'text/plain', buffer: Buffer.from('Bed 1: roses') });
+    await dialog.getByText('beds.txt').waitFor();
+    await save('in this project uses it');
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
+    await page.getByRole('button', { name: 'Memory' }).click();
+    await dialog.getByLabel('Notes about you').fill('Lives in Porto.');
+    await save('The next message of each chat uses it');
+    await page.getByRole('link', { name: 'New chat in “home”' }).click();
+    await page.getByText('belongs to the project “home”').waitFor();
+    await page.locator('.picker').click();
+    await page.locator('.picker-dialog').getByText('Scripted').click();
+    await sendMessage('What grows here?');
+    await readAnswer();
+    expect(getLastMessages()).toEqual([
+      { role: 'system', content: 'Notes about the user, written by the user:\nLives in Porto.\n\nAnswer as a gardener.' },
+      { role: 'user', content: 'What grows here?\n\nAttachment "beds.txt" (text/plain):\nBed 1: roses' },
+    ]);
+    await expect.poll(async () => (await listChats()).find(({ title }) => title === 'What grows here?')?.tags).toEqual(['home']);
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
+    await page.getByRole('button', { name: 'Memory' }).click();
+    await dialog.getByLabel('Use the notes in chats').uncheck();
+    await save('The next message of each chat uses it');
+    await page.getByRole('link', { name: 'New chat', exact: true }).click();
+    await page.locator('.starter').first().waitFor();
+    await sendMessage('And now?');
+    await readAnswer();
+    expect(getLastMessages()).toEqual([{ role: 'user', content: 'And now?' }]);
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
   it('shows new and opened chats despite an earlier search', async () => {
@@ -157,7 +208,7 @@ describe('the chat list', () => {
     await page.keyboard.press('Escape');
     await page.locator('.head-choices').waitFor({ state: 'detached' });
     expect(await page.locator('.sidebar.open').count()).toBe(isPhone ? 1 : 0);
-    await choose(page, 'Gardens', 'Tags…');
+    await choose(page, 'Gardens', 'Projects…');
     await page.getByRole('dialog').waitFor();
     expect(await findViolations(page)).toEqual([]);
   });

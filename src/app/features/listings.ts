@@ -10,7 +10,7 @@ export const listings: Feature = {
     const prefixes = compatPrefixes(aliases);
     return [...listingOperations(prefixes), ...addonOperations(prefixes), ...callerOperations, ...schemaOperations];
   },
-  add({ app, aliases, documents, userKeys, shares, ...core }) {
+  add({ app, aliases, documents, userKeys, shares, contents, ...core }) {
     const prefixes = compatPrefixes(aliases);
     const modelPaths = ['/v1/models', ...aliases.compat.map((alias) => `/${alias}/v1/models`)];
     listingRoutes(app, { ...core, prefixes, modelPaths });
@@ -18,6 +18,7 @@ export const listings: Feature = {
     callerRoutes(app, {
       ...core,
       sharesChats: shares !== undefined,
+      storesFiles: contents !== undefined,
       keysToMake: (caller) => userKeys?.findSelfService(caller),
       documents: (deployment) => documents.progress(deployment),
     });

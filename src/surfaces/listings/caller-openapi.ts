@@ -66,6 +66,10 @@ const userInfo: NamedSchema = {
           'Maximum number of active keys that the user may create (`POST /v1/user/keys`), and their maximum lifetime in days. Absent if the user may not create keys.',
       },
       sharesChats: { type: 'boolean', description: 'Whether chats can be shared by a link. Absent if not.' },
+      storesFiles: {
+        type: 'boolean',
+        description: 'Whether the user has a bucket for files and prompts (`GET /v1/bucket`). Absent if not.',
+      },
     },
   },
 };

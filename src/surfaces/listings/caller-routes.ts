@@ -6,6 +6,7 @@ import type { SelfService } from '#contract/configuration/access.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { adminRole } from '#contract/roles.ts';
 import type { Calls } from '#domain/call.ts';
+import { isBoundKey } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
@@ -26,6 +27,8 @@ import { readCredentials } from '../http/read-request.ts';
 export interface CallerRoutesDeps {
   /** Whether the service can share chats. The configuration must also allow it. */
   readonly sharesChats: boolean;
+  /** Whether the service stores files and documents of users. */
+  readonly storesFiles: boolean;
   /** Returns the caller's rights to create keys. Undefined if the caller may not create keys. */
   readonly keysToMake: (caller: Caller) => SelfService | undefined;
   readonly snapshot: () => ConfigSnapshot;
@@ -82,6 +85,7 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
       ...{ user: subject, project, roles },
       ...(titleModel !== undefined && { titleModel }),
       ...(sharesChats && { sharesChats }),
+      ...(deps.storesFiles && !isBoundKey(caller) && { storesFiles: true }),
       ...(selfService && { selfService }),
     };
   });

@@ -37,6 +37,8 @@ interface ChatPageProps {
   readonly id: string | undefined;
   /** Deployment that a new chat starts with. */
   readonly preferred: string | undefined;
+  /** Project that a new chat belongs to. */
+  readonly project?: string | undefined;
   readonly openMenu: () => void;
   /** The missing target of the user's link. */
   readonly missingTarget: MissingTarget | undefined;
@@ -45,7 +47,7 @@ interface ChatPageProps {
 }
 
 /** One chat, or the start view of a new chat. */
-export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: ChatPageProps) {
+export function ChatPage({ id, preferred, project, openMenu, missingTarget, temporary }: ChatPageProps) {
   const strings = useStrings();
   const { library, replyRunner, deployments, go } = usePage();
   const conversation = useConversation(id ?? '');
@@ -80,12 +82,12 @@ export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: 
       if (deployment === undefined) return;
       saveLastDeployment(deployment.id);
       recordUse(deployment.id);
-      const target = conversation ?? { ...createConversation(deployment.id), settings };
+      const target = conversation ?? { ...createConversation(deployment.id, project), settings };
       if (conversation === undefined) library.put(target);
       void replyRunner.sendQuestion(target.id, { parent: listVisibleTurns(target).at(-1)?.id ?? '', ...message });
       if (conversation === undefined) go({ at: 'conversation', id: target.id });
     },
-    [conversation, deployment, settings, library, replyRunner, go],
+    [conversation, deployment, project, settings, library, replyRunner, go],
   );
 
   if (id !== undefined && conversation === undefined) return <main className="content" aria-busy="true" />;
@@ -103,7 +105,7 @@ export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: 
       <SearchMatches conversation={conversation} />
       {sharer !== '' && <p className="shared-strip small">{sharer}</p>}
       {conversation === undefined ? (
-        <StartView {...{ deployment, sendMessage, choose }} />
+        <StartView {...{ deployment, project, sendMessage, choose }} />
       ) : (
         <Thread {...{ conversation, turns, sendMessage }} />
       )}
@@ -222,9 +224,12 @@ function Notices({ deployment, deploymentId, missingTarget, isNew }: NoticesProp
   );
 }
 
-function createConversation(deployment: string): Conversation {
+function createConversation(deployment: string, project: string | undefined): Conversation {
   const now = Date.now();
-  return { id: crypto.randomUUID(), title: '', deployment, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} };
+  return {
+    ...{ id: crypto.randomUUID(), title: '', deployment, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} },
+    ...(project !== undefined && { tags: [project] }),
+  };
 }
 
 const SettingsDialog = lazyView(() => import('./settings/chat-settings-dialog.tsx').then(({ ChatSettingsDialog: view }) => view));

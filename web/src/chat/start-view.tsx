@@ -9,12 +9,14 @@ import './start-view.css';
 
 interface StartViewProps {
   readonly deployment: Deployment | undefined;
+  /** Project that the new chat belongs to. */
+  readonly project?: string | undefined;
   readonly sendMessage: (message: UserMessage) => void;
   readonly choose: (id: string) => void;
 }
 
 /** The view before the first question: the deployment and suggestions. */
-export function StartView({ deployment, sendMessage, choose }: StartViewProps) {
+export function StartView({ deployment, project, sendMessage, choose }: StartViewProps) {
   const strings = useStrings();
   const starters = useStarters(deployment);
   const { deployments } = usePage();
@@ -29,6 +31,7 @@ export function StartView({ deployment, sendMessage, choose }: StartViewProps) {
     <div className="beginning">
       <DeploymentIcon deployment={deployment} size="large" />
       <h1>{strings.emptyTitle}</h1>
+      {project !== undefined && <p className="note">{strings.startsInProject(project)}</p>}
       {deployment.description !== '' && (
         <p className="soft">
           <strong>{deployment.name}</strong> · {deployment.description}

@@ -28,9 +28,10 @@ export interface SettingFields {
   readonly addons?: readonly { readonly name: string }[];
 }
 
-/** Prepends the instructions to the messages. */
-export function withInstructions(messages: readonly Message[], { instructions = '' }: ChatSettings): readonly Message[] {
-  return instructions.trim() === '' ? messages : [{ role: 'system', content: instructions }, ...messages];
+/** Prepends the instructions to the messages, as one system message. Empty ones are left out. */
+export function withInstructions(messages: readonly Message[], instructions: readonly string[]): readonly Message[] {
+  const content = instructions.filter((text) => text.trim() !== '').join('\n\n');
+  return content === '' ? messages : [{ role: 'system', content }, ...messages];
 }
 
 export function toSettingFields(

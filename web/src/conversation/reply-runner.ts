@@ -3,6 +3,7 @@ import { ChunkFold } from '#contract/chat/chunk-fold.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { Service } from '../service/service.ts';
 import { ServiceError, toErrorDetails } from '../service/service-error.ts';
+import { type ChatContext, withFiles } from './chat-context.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
 import {
   type Conversation,
@@ -23,6 +24,8 @@ export interface ReplyRunnerOptions {
   readonly service: Service;
   /** Whether a deployment thinks before it answers. */
   readonly canReason?: (deployment: string) => boolean;
+  /** Returns the instructions and files of a chat beyond its settings, for a deployment. Throws `ServiceError`. */
+  readonly readContext?: (conversation: Conversation, deployment: string) => Promise<ChatContext>;
   /** Sent with each question. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called with the ID of each chat that has another complete answer. */
@@ -120,7 +123,12 @@ export class ReplyRunner {
     try {
       const settings = conversation.settings ?? {};
       const history = toMessages(earlier === undefined ? turns : [...turns, earlier]).slice(omittedMessages);
-      const messages = withInstructions(continuation === undefined ? history : [...history, continuation.prompt], settings);
+      const context = await this.#options.readContext?.(conversation, start.deployment);
+      const turnMessages = continuation === undefined ? history : [...history, continuation.prompt];
+      const messages = withInstructions(withFiles(turnMessages, context?.files ?? []), [
+        ...(context?.instructions ?? []),
+        settings.instructions ?? '',
+      ]);
       const request = {
         deployment: start.deployment,
         messages,

@@ -134,6 +134,7 @@ function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): P
         deployments,
         user,
         sharesChats: false,
+        storesFiles: false,
         roles: [],
         isAdmin: false,
         canAudit: false,

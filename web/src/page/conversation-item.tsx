@@ -8,7 +8,7 @@ import { type ConversationAction, ConversationMenu, useUpdateAttributes } from '
 import { usePage } from './page.tsx';
 import { formatRoute } from './route.ts';
 
-const TagsDialog = lazyView(() => import('./tags-dialog.tsx').then(({ TagsDialog: view }) => view));
+const ProjectsDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ ProjectsDialog: view }) => view));
 
 const ShareDialog = lazyView(() => import('../share/share-dialog.tsx').then(({ ShareDialog: view }) => view));
 
@@ -89,9 +89,9 @@ export function ConversationItem({ summary, query, excerpt }: ConversationItemPr
           </LazyDialog>,
           document.body,
         )}
-      {action === 'tag' && (
+      {action === 'projects' && (
         <LazyDialog onClose={() => setAction(undefined)}>
-          <TagsDialog {...{ summary, title }} onClose={() => setAction(undefined)} />
+          <ProjectsDialog {...{ summary, title }} onClose={() => setAction(undefined)} />
         </LazyDialog>
       )}
     </li>

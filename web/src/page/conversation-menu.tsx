@@ -8,7 +8,7 @@ import { usePage } from './page.tsx';
 import { useExport } from './use-export.ts';
 
 /** An action on a listed chat. */
-export type ConversationAction = 'rename' | 'tag' | 'share' | 'delete';
+export type ConversationAction = 'rename' | 'projects' | 'share' | 'delete';
 
 interface ConversationMenuProps {
   readonly summary: ConversationSummary;
@@ -62,7 +62,7 @@ function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) 
   const choices: readonly [string, () => void][] = [
     [strings.rename, () => onSelect('rename')],
     ...(archived ? [] : [[pinned ? strings.unpin : strings.pin, () => void updateAttributes({ pinned: !pinned })] as const]),
-    [strings.tags, () => onSelect('tag')],
+    [strings.projects, () => onSelect('projects')],
     ...(sharesChats ? [[strings.shareThis, () => onSelect('share')] as const] : []),
     [strings.exportAs('JSON'), () => void saveExport(library.readFull(summary.id), 'json')],
     [strings.exportAs('Markdown'), () => void saveExport(library.readFull(summary.id), 'markdown')],

@@ -24,6 +24,8 @@ export interface Page {
   readonly titleModel?: string;
   /** Whether chats can be shared with links. */
   readonly sharesChats: boolean;
+  /** Whether the user can store files, prompts, a memory, and projects. */
+  readonly storesFiles: boolean;
   /** Whether the user has the role `admin`, which can change the configuration. */
   readonly isAdmin: boolean;
   /** Whether the user may see the usage of all users, the operations page, and the administration. */

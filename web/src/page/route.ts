@@ -1,7 +1,7 @@
 /** Location within the page. It is stored after `#`, so that it does not conflict with API paths. */
 export type Route =
-  /** `missingTarget`: the user requested a chat or a view that does not exist. */
-  | { readonly at: 'new'; readonly deployment?: string; readonly missingTarget?: MissingTarget }
+  /** `project` of the new chat. `missingTarget`: the user requested a chat or a view that does not exist. */
+  | { readonly at: 'new'; readonly deployment?: string; readonly project?: string; readonly missingTarget?: MissingTarget }
   /** `find`: search words to highlight. */
   | { readonly at: 'conversation'; readonly id: string; readonly find?: string }
   /** A chat that is not stored. `deployment` is the initial one. */
@@ -54,6 +54,7 @@ function parseNewRoute(path: string, fields: URLSearchParams): Route {
   return {
     at: 'new',
     ...optional('deployment', fields.get('with')),
+    ...optional('project', fields.get('project')),
     ...(fields.has('lost') && { missingTarget: 'conversation' }),
   };
 }
@@ -77,9 +78,9 @@ function toQuery(name: string, value: string | undefined): string {
   return value === undefined ? '' : `?${name}=${encodeURIComponent(value)}`;
 }
 
-function formatNewRoute({ deployment, missingTarget }: Extract<Route, { at: 'new' }>): string {
+function formatNewRoute({ deployment, project, missingTarget }: Extract<Route, { at: 'new' }>): string {
   if (missingTarget !== undefined) return '#/?lost';
-  return `#/${toQuery('with', deployment)}`;
+  return `#/${project === undefined ? toQuery('with', deployment) : toQuery('project', project)}`;
 }
 
 function formatAdministrationRoute({ section, id }: Extract<Route, { at: 'administration' }>): string {

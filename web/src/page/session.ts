@@ -1,6 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
 import { createOutboxStorage, deleteDrafts } from '../chat/composer/drafts.ts';
+import { readChatContext } from '../conversation/chat-context.ts';
 import { createMemoryDatabase, type Database, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
 import type { NamingOptions } from '../conversation/name-conversation.ts';
@@ -28,6 +29,8 @@ export interface Session {
   readonly titleModel?: string;
   /** Whether chats can be shared with links. */
   readonly sharesChats: boolean;
+  /** Whether the user can store files, prompts, a memory, and projects. */
+  readonly storesFiles: boolean;
   readonly roles: readonly string[];
   /** Whether the user has the role `admin`, which can change the configuration. */
   readonly isAdmin: boolean;
@@ -54,6 +57,7 @@ export async function openSession(service: Service, knownUser: string | undefine
   const { titleModel } = info;
   const canName = deployments.some(({ id }) => id === titleModel);
   const sharesChats = info.sharesChats === true;
+  const storesFiles = info.storesFiles === true;
   const roles = Array.isArray(info.roles) ? info.roles.map(String) : [];
   const isAdmin = roles.includes(adminRole);
   const canAudit = isAdmin || roles.includes(auditorRole);
@@ -68,6 +72,14 @@ export async function openSession(service: Service, knownUser: string | undefine
       nextFrame,
       canReason: (id) => deployments.some((deployment) => deployment.id === id && deployment.canReason),
     },
+    ...(storesFiles && {
+      readContext: (conversation, id) =>
+        readChatContext(
+          service,
+          conversation,
+          deployments.find((deployment) => deployment.id === id),
+        ),
+    }),
     ...(canName && { onReplyDone: (id) => void createTitle({ service, library, model: String(titleModel) }, id) }),
   });
   const outbox = new Outbox({ library, replyRunner, storage: createOutboxStorage(user) });
@@ -80,6 +92,7 @@ export async function openSession(service: Service, knownUser: string | undefine
       deployments,
       user,
       sharesChats,
+      storesFiles,
       roles,
       isAdmin,
       canAudit,

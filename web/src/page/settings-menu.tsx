@@ -1,6 +1,7 @@
 import { useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { DisplayItem } from '../display/display-item.tsx';
+import { MemoryItem } from '../memory/memory-item.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
@@ -30,7 +31,7 @@ function formatUser(user: string, strings: Strings): string {
  */
 export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const { strings, language, setLanguage } = useLanguage();
-  const { signOut, library, replyRunner, go, user } = usePage();
+  const { signOut, library, replyRunner, go, user, storesFiles } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
   const [isFailed, setIsFailed] = useState(false);
   const settings = useRef<HTMLDialogElement>(null);
@@ -94,6 +95,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
           {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys act on the buttons inside, whose clicks arrive here */}
           {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
           <div className="settings-items" onClick={close}>
+            {storesFiles && <MemoryItem />}
             <DisplayItem />
             <TransferItem />
             <ShareButton />

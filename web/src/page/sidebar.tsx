@@ -1,15 +1,19 @@
 import { type RefObject, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
+import { DialogButton } from '../palette/dialog-button.tsx';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
+import { lazyView } from '../parts/lazy-view.tsx';
 import { Mark } from '../parts/operator-brand.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { Appearance } from './appearance.ts';
 import { type ConversationFilter, filterConversations, listTags } from './conversation-filter.ts';
 import { ConversationList, useSearchResult } from './conversation-list.tsx';
 import { usePage, useSummaries } from './page.tsx';
-import { formatRoute } from './route.ts';
+import { formatRoute, type Route } from './route.ts';
 import { SettingsMenu } from './settings-menu.tsx';
+
+const ProjectDialog = lazyView(() => import('../projects/project-dialog.tsx').then(({ ProjectDialog: view }) => view));
 
 interface SidebarProps {
   readonly isMenuOpen: boolean;
@@ -39,7 +43,10 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
   const panel = useRef<HTMLElement>(null);
   const search = useId();
   useClearFilter({
-    isListed: route.at !== 'conversation' || visibleSummaries.some(({ id }) => id === route.id),
+    isListed:
+      route.at === 'conversation'
+        ? visibleSummaries.some(({ id }) => id === route.id)
+        : isNewInProject(route, filter) || route.at !== 'new',
     unfilter: () => {
       setQuery('');
       setFilter('all');
@@ -145,7 +152,7 @@ function useClearFilter({ isListed, unfilter }: { readonly isListed: boolean; re
   const target = route.at === 'conversation' ? route.id : route.at;
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per route, not for each letter of a search
   useEffect(() => {
-    if (target === 'new' || !isListed) unfilter();
+    if (!isListed) unfilter();
   }, [target]);
 }
 
@@ -188,19 +195,46 @@ function FilterList({ filter, onSelect }: FilterListProps) {
     ...(isArchive ? [[strings.archived, 'archived', filter === 'archived'] as [string, ConversationFilter, boolean]] : []),
   ];
   return (
-    <div {...{ className: 'shelves', role: 'group', 'aria-label': strings.showOnly }}>
-      {options.map(([name, option, isChosen]) => (
-        <button
-          key={typeof option === 'object' ? `tag ${name}` : option}
-          {...{ type: 'button', className: 'button slim' }}
-          aria-pressed={isChosen}
-          onClick={() => onSelect(isChosen ? 'all' : option)}
-        >
-          {name}
-        </button>
-      ))}
+    <>
+      <div {...{ className: 'shelves', role: 'group', 'aria-label': strings.showOnly }}>
+        {options.map(([name, option, isChosen]) => (
+          <button
+            key={typeof option === 'object' ? `tag ${name}` : option}
+            {...{ type: 'button', className: 'button slim' }}
+            aria-pressed={isChosen}
+            onClick={() => onSelect(isChosen ? 'all' : option)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      {typeof filter === 'object' && <ProjectActions project={filter.tag} />}
+    </>
+  );
+}
+
+/** Actions of the project whose chats are listed. */
+function ProjectActions({ project }: { readonly project: string }) {
+  const strings = useStrings();
+  const { storesFiles } = usePage();
+  return (
+    <div className="project-actions">
+      <a className="quiet-link" href={formatRoute({ at: 'new', project })}>
+        <Icon name="plus" />
+        {strings.newInProject(project)}
+      </a>
+      {storesFiles && (
+        <DialogButton {...{ id: 'project', icon: 'folder', title: strings.projectSettings, form: 'line' }}>
+          {(close) => <ProjectDialog {...{ name: project, close }} />}
+        </DialogButton>
+      )}
     </div>
   );
+}
+
+/** Whether the route is a new chat of the project that is listed. */
+function isNewInProject(route: Route, filter: ConversationFilter): boolean {
+  return route.at === 'new' && typeof filter === 'object' && route.project === filter.tag;
 }
 
 /** Delay after the page is loaded, when no other work waits. */

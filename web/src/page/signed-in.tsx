@@ -136,11 +136,11 @@ function Content({ route, openMenu }: { readonly route: Route; readonly openMenu
   if (lazyContent !== undefined)
     return <Suspense fallback={<main className="content" aria-busy="true" />}>{lazyContent}</Suspense>;
   const id = route.at === 'conversation' ? route.id : undefined;
-  const preferred = route.at === 'new' ? route.deployment : undefined;
+  const { deployment: preferred, project } = route.at === 'new' ? route : {};
   return (
     <ChatPage
-      key={id ?? `new ${preferred ?? ''}`}
-      {...{ id, preferred, openMenu }}
+      key={id ?? `new ${preferred ?? ''} ${project ?? ''}`}
+      {...{ id, preferred, project, openMenu }}
       missingTarget={route.at === 'new' ? route.missingTarget : route.at === 'conversation' ? undefined : 'view'}
     />
   );

@@ -2,7 +2,8 @@ import { type RefObject, useEffect, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
 import { usePage } from '../page/page.tsx';
 import { type ChoiceKeys, ChoiceList } from '../parts/choice-list.tsx';
-import { listPrompts, listSharedPrompts, readPrompt, type StoredPrompt } from './prompts.ts';
+import { listDocuments } from '../service/user-documents.ts';
+import { listSharedPrompts, readPrompt, type StoredPrompt } from './prompts.ts';
 import { PromptsDialog } from './prompts-dialog.tsx';
 import { usePromptsStrings } from './prompts-strings.ts';
 import './prompts.css';
@@ -67,7 +68,7 @@ function usePrompts() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>([]);
   const [shared, setShared] = useState<readonly StoredPrompt[]>([]);
-  const load = async (): Promise<void> => setNames(await listPrompts(service, 'said').catch(() => []));
+  const load = async (): Promise<void> => setNames(await listDocuments(service, 'said').catch(() => []));
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs each time the list opens
   useEffect(() => {
     void load();

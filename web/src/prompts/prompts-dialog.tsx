@@ -5,12 +5,13 @@ import { Icon } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useStrings } from '../strings/strings.tsx';
-import { deletePrompt, maxNameLength, readPrompt, type StoredPrompt, savePrompt } from './prompts.ts';
+import { maxNameLength, readPrompt, type StoredPrompt, savePrompt } from './prompts.ts';
 import { usePromptsStrings } from './prompts-strings.ts';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import type { Service } from '../service/service.ts';
+import { deleteDocument } from '../service/user-documents.ts';
 import { findUnusedName, maxPromptFileBytes, type PromptFileEntry, readPromptFile, toPromptFile } from './prompt-file.ts';
 
 interface PromptsDialogProps {
@@ -42,7 +43,7 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
   };
   const edit = (name: string): void => attempt(readPrompt(service, 'said', name).then(setDraft));
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog prompts-dialog', 'aria-labelledby': id, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog prompts-dialog', 'aria-labelledby': id, closedby: 'any' }}>
       {/* The message input is a form, and nested forms are not allowed. */}
       <h2 id={id}>{promptsStrings.prompts}</h2>
       <p className="soft small">{promptsStrings.promptsHint}</p>
@@ -64,7 +65,7 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
               type="button"
               className="icon-button"
               {...{ 'aria-label': strings.deleteConversation(name), title: strings.deleteConversation(name) }}
-              onClick={() => attempt(deletePrompt(service, 'said', name))}
+              onClick={() => attempt(deleteDocument(service, 'said', name))}
             >
               <Icon name="trash" />
             </button>

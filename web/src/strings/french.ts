@@ -73,7 +73,11 @@ export const french: Strings = {
   renameTo: (title) => `Nouveau nom de « ${title} »`,
   pin: 'Épingler',
   unpin: 'Désépingler',
-  tags: 'Étiquettes…',
+  projects: 'Projets…',
+  newInProject: (project) => `Nouvelle conversation dans « ${project} »`,
+  projectSettings: 'Instructions et fichiers',
+  startsInProject: (project) =>
+    `Cette conversation fait partie du projet « ${project} » et en utilise les instructions et les fichiers.`,
   archive: 'Archiver',
   unarchive: 'Sortir des archives',
   isArchived: (title) => `« ${title} » est archivée.`,
@@ -85,6 +89,7 @@ export const french: Strings = {
 
   settings: 'Paramètres',
   appearance: 'Apparence',
+  memory: 'Mémoire',
   display: 'Affichage et notifications',
   followSystem: 'Système',
   light: 'Clair',

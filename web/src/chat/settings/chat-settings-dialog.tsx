@@ -10,9 +10,10 @@ import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import { deletePrompt, listPrompts, maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts';
+import { maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts';
 import { listAddons } from '../../service/addons.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { deleteDocument, listDocuments } from '../../service/user-documents.ts';
 import { type ChatSettingsStrings, chatSettingsEnglish } from './chat-settings-english.ts';
 import { chatSettingsFrench } from './chat-settings-french.ts';
 import { chatSettingsGerman } from './chat-settings-german.ts';
@@ -185,7 +186,7 @@ function Presets({ settings, apply }: PresetsProps) {
                 type="button"
                 className="icon-button"
                 {...{ 'aria-label': strings.deleteConversation(presetName), title: strings.deleteConversation(presetName) }}
-                onClick={() => void attempt(() => deletePrompt(service, 'presets', presetName))}
+                onClick={() => void attempt(() => deleteDocument(service, 'presets', presetName))}
               >
                 <Icon name="close" />
               </button>
@@ -219,7 +220,7 @@ function usePresets() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>();
   const [error, setError] = useState<ErrorDetails>();
-  const load = useCallback(() => listPrompts(service, 'presets').then(setNames, () => undefined), [service]);
+  const load = useCallback(() => listDocuments(service, 'presets').then(setNames, () => undefined), [service]);
   useEffect(() => void load(), [load]);
   const attempt = async (act: () => Promise<void>): Promise<void> => {
     setError(undefined);

@@ -1,27 +1,23 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { ConversationSummary } from '../conversation/database.ts';
+import { listTags } from '../page/conversation-filter.ts';
+import { useUpdateAttributes } from '../page/conversation-menu.tsx';
+import { useSummaries } from '../page/page.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
-import { listTags } from './conversation-filter.ts';
-import { useUpdateAttributes } from './conversation-menu.tsx';
-import { useSummaries } from './page.tsx';
+import { useProjectsStrings } from './projects-strings.ts';
 import '../parts/question-dialog.css';
-import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type TagsStrings, tagsEnglish } from './tags-english.ts';
-import { tagsFrench } from './tags-french.ts';
-import { tagsGerman } from './tags-german.ts';
-import { tagsSpanish } from './tags-spanish.ts';
 
 const maxTags = 20;
 
-interface TagsDialogProps {
+interface ProjectsDialogProps {
   readonly summary: ConversationSummary;
   readonly title: string;
   readonly onClose: () => void;
 }
 
-/** Tags of a chat: existing ones with checkboxes, and a new one. */
-export function TagsDialog({ summary, title, onClose }: TagsDialogProps) {
-  const tagsStrings = useTagsStrings();
+/** Projects of a chat, which are its tags: existing ones with checkboxes, and a new one. */
+export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps) {
+  const strings = useProjectsStrings();
   const updateAttributes = useUpdateAttributes(summary);
   const { dialog, closeDialog } = useModalDialog(onClose);
   const [newTag, setNewTag] = useState('');
@@ -40,7 +36,7 @@ export function TagsDialog({ summary, title, onClose }: TagsDialogProps) {
   const isFull = tags.length >= maxTags;
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
-      <p id={titleId}>{tagsStrings.tagsOfConversation(title)}</p>
+      <p id={titleId}>{strings.projectsOfConversation(title)}</p>
       <div className="tag-choices">
         {knownTags.map((tag) => (
           <label key={tag} className="tag-choice">
@@ -54,33 +50,28 @@ export function TagsDialog({ summary, title, onClose }: TagsDialogProps) {
       </div>
       <form onSubmit={add}>
         <label className="heard-only" htmlFor={inputId}>
-          {tagsStrings.newTag}
+          {strings.newProject}
         </label>
         <input
           {...{
             id: inputId,
             value: newTag,
             maxLength: 60,
-            placeholder: tagsStrings.newTag,
+            placeholder: strings.newProject,
             disabled: isFull,
             autoComplete: 'off',
           }}
           onChange={({ target }) => setNewTag(target.value)}
         />
         <button {...{ type: 'submit', className: 'button', disabled: newTag.trim() === '' || isFull }}>
-          {tagsStrings.addTag}
+          {strings.addProject}
         </button>
       </form>
       <div className="row end">
         <button type="button" className="button primary" onClick={closeDialog}>
-          {tagsStrings.done}
+          {strings.done}
         </button>
       </div>
     </dialog>
   );
-}
-
-/** Texts of the tags dialog, in a separate chunk. */
-function useTagsStrings(): TagsStrings {
-  return useLocalizedStrings({ en: tagsEnglish, de: tagsGerman, fr: tagsFrench, es: tagsSpanish });
 }

@@ -1,0 +1,95 @@
+import { isJsonObject } from '#base/json/json.ts';
+import type { Attachment, Message } from '#contract/chat/message.ts';
+import { isAcceptedType } from '#contract/is-accepted-type.ts';
+import type { Deployment } from '../service/deployments.ts';
+import type { Service } from '../service/service.ts';
+import { toErrorDetails } from '../service/service-error.ts';
+import { readRecentDocument, saveDocument } from '../service/user-documents.ts';
+import type { Conversation } from './conversation.ts';
+
+/** Notes about the user for every chat. */
+export interface Memory {
+  readonly notes: string;
+  readonly isOn: boolean;
+}
+
+/** Instructions and files for the chats of a project. A project is a tag of its chats. */
+export interface Project {
+  readonly instructions: string;
+  readonly files: readonly Attachment[];
+}
+
+/** What a chat sends in addition to its turns and its own settings. */
+export interface ChatContext {
+  readonly instructions: readonly string[];
+  readonly files: readonly Attachment[];
+}
+
+export const maxNotesChars = 8000;
+const memoryName = 'notes';
+const notesIntroduction = 'Notes about the user, written by the user:';
+
+/** Throws `ServiceError`. */
+export async function readMemory(service: Service): Promise<Memory> {
+  const { content, isOn } = (await readRecentDocument(service, 'memory', memoryName)) ?? {};
+  return { notes: typeof content === 'string' ? content : '', isOn: isOn !== false };
+}
+
+/** Throws `ServiceError`. */
+export function saveMemory(service: Service, { notes, isOn }: Memory): Promise<void> {
+  return saveDocument(service, 'memory', { name: memoryName, content: notes, isOn });
+}
+
+/** Returns an empty project if the tag has no instructions and no files. Throws `ServiceError`. */
+export async function readProject(service: Service, name: string): Promise<Project> {
+  const { content, files } = (await readRecentDocument(service, 'projects', name)) ?? {};
+  return {
+    instructions: typeof content === 'string' ? content : '',
+    files: Array.isArray(files) ? (files.filter(isJsonObject) as Attachment[]) : [],
+  };
+}
+
+/** Throws `ServiceError`. */
+export function saveProject(service: Service, name: string, { instructions, files }: Project): Promise<void> {
+  return saveDocument(service, 'projects', { name, content: instructions, files });
+}
+
+/**
+ * Returns the memory and the projects of a chat, with the files that the deployment accepts. Empty if the user cannot store any.
+ * Throws `ServiceError`.
+ */
+export function readChatContext(
+  service: Service,
+  conversation: Conversation,
+  deployment: Pick<Deployment, 'attachmentTypes' | 'maxAttachments'> | undefined,
+): Promise<ChatContext> {
+  const { attachmentTypes = ['*/*'], maxAttachments = Number.POSITIVE_INFINITY } = deployment ?? {};
+  const toAccepted = ({ instructions, files }: ChatContext): ChatContext => ({
+    instructions,
+    files: files.filter(({ type = 'text/markdown' }) => isAcceptedType(type, attachmentTypes)).slice(0, maxAttachments),
+  });
+  return readStoredContext(service, conversation).then(toAccepted, (error: unknown) => {
+    const { status } = toErrorDetails(error);
+    if (status !== 403 && status !== 404) throw error;
+    return { instructions: [], files: [] };
+  });
+}
+
+async function readStoredContext(service: Service, { tags = [] }: Conversation): Promise<ChatContext> {
+  const [memory, ...projects] = await Promise.all([readMemory(service), ...tags.map((tag) => readProject(service, tag))]);
+  const notes = memory.isOn && memory.notes.trim() !== '' ? [`${notesIntroduction}\n${memory.notes.trim()}`] : [];
+  const instructions = projects.map((project) => project.instructions.trim()).filter((text) => text !== '');
+  return { instructions: [...notes, ...instructions], files: projects.flatMap(({ files }) => files) };
+}
+
+/** Adds files to the first question. */
+export function withFiles(messages: readonly Message[], files: readonly Attachment[]): readonly Message[] {
+  const first = messages.findIndex(({ role }) => role === 'user');
+  if (files.length === 0 || first === -1) return messages;
+  return messages.map((message, index) => {
+    if (index !== first) return message;
+    const { attachments = [] } = message.custom_content ?? {};
+    const all = [...files, ...attachments].map((attachment, position) => ({ ...attachment, index: position }));
+    return { ...message, custom_content: { ...message.custom_content, attachments: all } };
+  });
+}

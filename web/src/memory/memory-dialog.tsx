@@ -1,0 +1,73 @@
+import { type FormEvent, useCallback, useId, useState } from 'react';
+import { type Memory, maxNotesChars, readMemory, saveMemory } from '../conversation/chat-context.ts';
+import { usePage } from '../page/page.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useStrings } from '../strings/strings.tsx';
+import { useMemoryStrings } from './memory-strings.ts';
+import '../forms/forms.css';
+import '../parts/question-dialog.css';
+
+/** Notes about the user that each chat sends, which the user edits and switches off. */
+export function MemoryDialog({ close }: { readonly close: () => void }) {
+  const common = useStrings();
+  const strings = useMemoryStrings();
+  const { service } = usePage();
+  const { dialog, closeDialog } = useModalDialog(close);
+  const load = useCallback(() => readMemory(service), [service]);
+  const { value: stored, error: readError, isLoading } = useLoaded(load);
+  const [draft, setDraft] = useState<Memory>();
+  const [error, setError] = useState<ErrorDetails>();
+  const [isSaved, setIsSaved] = useState(false);
+  const [titleId, notesId, useIdOfSwitch] = [useId(), useId(), useId()];
+  const memory = draft ?? stored ?? { notes: '', isOn: true };
+  const change = (part: Partial<Memory>): void => {
+    setDraft({ ...memory, ...part });
+    setIsSaved(false);
+  };
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    setError(undefined);
+    saveMemory(service, memory).then(
+      () => setIsSaved(true),
+      (failure: unknown) => setError(toErrorDetails(failure)),
+    );
+  };
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': titleId, 'aria-busy': isLoading }}>
+      <form className="form" onSubmit={save}>
+        <h2 id={titleId}>{common.memory}</h2>
+        <p className="soft small">{strings.hint}</p>
+        <div className="field">
+          <label htmlFor={notesId}>{strings.notes}</label>
+          <textarea
+            {...{ id: notesId, rows: 8, value: memory.notes, maxLength: maxNotesChars, disabled: stored === undefined }}
+            onChange={({ target }) => change({ notes: target.value })}
+          />
+          {memory.notes.length >= maxNotesChars && <p className="soft small">{strings.isFull(maxNotesChars)}</p>}
+        </div>
+        <label className="check" htmlFor={useIdOfSwitch}>
+          <input
+            {...{ id: useIdOfSwitch, type: 'checkbox', checked: memory.isOn, disabled: stored === undefined }}
+            onChange={({ target }) => change({ isOn: target.checked })}
+          />
+          {strings.use}
+        </label>
+        <ErrorMessage error={error ?? readError} />
+        <p className="soft small" role="status">
+          {isSaved && strings.saved}
+        </p>
+        <div className="row end">
+          <button type="button" className="button" onClick={closeDialog}>
+            {common.close}
+          </button>
+          <button {...{ type: 'submit', className: 'button primary', disabled: draft === undefined || isSaved }}>
+            {common.savePreset}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

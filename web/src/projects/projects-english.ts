@@ -1,0 +1,14 @@
+export const projectsEnglish = {
+  projectsOfConversation: (title: string) => `Projects of “${title}”`,
+  newProject: 'New project',
+  addProject: 'Add',
+  done: 'Done',
+  title: (project: string) => `Project “${project}”`,
+  hint: 'Every chat of this project uses these instructions and files. Only you can see them. Models that do not accept a type of file do not receive such files.',
+  instructions: 'Instructions',
+  files: 'Files',
+  addFiles: 'Add files…',
+  saved: 'Saved. The next message of each chat in this project uses it.',
+};
+
+export type ProjectsStrings = typeof projectsEnglish;

@@ -1,0 +1,99 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { readBucket } from './deployments.ts';
+import { encodePath, type Service } from './service.ts';
+import { toErrorDetails } from './service-error.ts';
+
+/** Folders of the user's documents: prompts for messages, presets for settings, the memory, and the projects of chats. */
+export type DocumentFolder = 'said' | 'presets' | 'memory' | 'projects';
+
+/** Age after which data in memory is read again, because another device may have changed it. */
+const maxAgeMs = 60_000;
+
+/** Data of one user in memory, by its key. */
+class RecentData {
+  readonly #items = new Map<string, { readonly readAtMs: number; readonly data: Promise<unknown> }>();
+
+  /** Returns the data in memory, or reads it. Data that is older than a minute is also read, for the next call. */
+  get<Data>(key: string, read: () => Promise<Data>): Promise<Data> {
+    const item = this.#items.get(key);
+    const known = item?.data as Promise<Data> | undefined;
+    if (item !== undefined && known !== undefined && Date.now() - item.readAtMs < maxAgeMs) return known;
+    const data = read();
+    this.set(key, known === undefined ? data : data.catch(() => known));
+    if (known === undefined) data.catch(() => this.#items.delete(key));
+    return known ?? data;
+  }
+
+  set(key: string, data: Promise<unknown>): void {
+    this.#items.set(key, { readAtMs: Date.now(), data });
+  }
+
+  delete(key: string): void {
+    this.#items.delete(key);
+  }
+}
+
+const recentData = new WeakMap<Service, RecentData>();
+
+function getRecentData(service: Service): RecentData {
+  const data = recentData.get(service) ?? new RecentData();
+  recentData.set(service, data);
+  return data;
+}
+
+/** Lists the names in a folder in order. Throws `ServiceError`. */
+export async function listDocuments(service: Service, folder: DocumentFolder): Promise<readonly string[]> {
+  const answer = await service.json(`v1/metadata/${await getFolderPath(service, folder)}`).catch(ignoreMissing);
+  const items = isJsonObject(answer) && Array.isArray(answer.items) ? answer.items.filter(isJsonObject) : [];
+  const names = items.filter(({ nodeType }) => nodeType === 'ITEM').map(({ name }) => String(name));
+  return names.sort((left, right) => left.localeCompare(right));
+}
+
+/** Returns undefined if the document does not exist. Throws `ServiceError`. */
+export async function readDocument(service: Service, folder: DocumentFolder, name: string): Promise<JsonObject | undefined> {
+  const path = `v1/${await getFolderPath(service, folder)}${encodeURIComponent(name)}`;
+  const answer = await service.json(path).catch(ignoreMissing);
+  return isJsonObject(answer) ? answer : undefined;
+}
+
+/** Like `readDocument`, but returns a document that is in memory. It can be a minute old, or as old as the last call. */
+export async function readRecentDocument(
+  service: Service,
+  folder: DocumentFolder,
+  name: string,
+): Promise<JsonObject | undefined> {
+  const recent = getRecentData(service);
+  // Browsers report each request for a missing document as an error.
+  const names = await recent.get(folder, () => listDocuments(service, folder));
+  return names.includes(name) ? recent.get(`${folder}/${name}`, () => readDocument(service, folder, name)) : undefined;
+}
+
+/** Saves a document, and replaces one with the same name. Throws `ServiceError`. */
+export async function saveDocument(
+  service: Service,
+  folder: DocumentFolder,
+  document: JsonObject & { readonly name: string },
+): Promise<void> {
+  const path = await getFolderPath(service, folder);
+  const { name } = document;
+  const body = { id: `${path}${name}`, folderId: path.slice(0, -1), ...document };
+  await service.send(`v1/${path}${encodeURIComponent(name)}`, { method: 'PUT', body });
+  const recent = getRecentData(service);
+  recent.delete(folder);
+  recent.set(`${folder}/${name}`, Promise.resolve(body));
+}
+
+/** Throws `ServiceError`. */
+export async function deleteDocument(service: Service, folder: DocumentFolder, name: string): Promise<void> {
+  await service.send(`v1/${await getFolderPath(service, folder)}${encodeURIComponent(name)}`, { method: 'DELETE' });
+  getRecentData(service).delete(folder);
+}
+
+async function getFolderPath(service: Service, folder: DocumentFolder): Promise<string> {
+  const bucket = await getRecentData(service).get('bucket', () => readBucket(service));
+  return `prompts/${encodePath(bucket)}/${folder}/`;
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (toErrorDetails(error).status !== 404) throw error;
+}
