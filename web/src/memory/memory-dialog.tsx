@@ -5,15 +5,18 @@ import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
-import { useStrings } from '../strings/strings.tsx';
-import { useMemoryStrings } from './memory-strings.ts';
+import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
+import { memoryEnglish } from './memory-english.ts';
+import { memoryFrench } from './memory-french.ts';
+import { memoryGerman } from './memory-german.ts';
+import { memorySpanish } from './memory-spanish.ts';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 
 /** Notes about the user that each chat sends, which the user edits and switches off. */
 export function MemoryDialog({ close }: { readonly close: () => void }) {
   const common = useStrings();
-  const strings = useMemoryStrings();
+  const strings = useLocalizedStrings({ en: memoryEnglish, de: memoryGerman, fr: memoryFrench, es: memorySpanish });
   const { service } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
   const load = useCallback(() => readMemory(service), [service]);
@@ -21,7 +24,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
   const [draft, setDraft] = useState<Memory>();
   const [error, setError] = useState<ErrorDetails>();
   const [isSaved, setIsSaved] = useState(false);
-  const [titleId, notesId, useIdOfSwitch] = [useId(), useId(), useId()];
+  const [titleId, notesId, switchId] = [useId(), useId(), useId()];
   const memory = draft ?? stored ?? { notes: '', isOn: true };
   const change = (part: Partial<Memory>): void => {
     setDraft({ ...memory, ...part });
@@ -48,9 +51,9 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
           />
           {memory.notes.length >= maxNotesChars && <p className="soft small">{strings.isFull(maxNotesChars)}</p>}
         </div>
-        <label className="check" htmlFor={useIdOfSwitch}>
+        <label className="check" htmlFor={switchId}>
           <input
-            {...{ id: useIdOfSwitch, type: 'checkbox', checked: memory.isOn, disabled: stored === undefined }}
+            {...{ id: switchId, type: 'checkbox', checked: memory.isOn, disabled: stored === undefined }}
             onChange={({ target }) => change({ isOn: target.checked })}
           />
           {strings.use}

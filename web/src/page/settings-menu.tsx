@@ -1,17 +1,20 @@
 import { useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { DisplayItem } from '../display/display-item.tsx';
-import { MemoryItem } from '../memory/memory-item.tsx';
+import { DialogButton } from '../palette/dialog-button.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
+import { lazyView } from '../parts/lazy-view.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { ShareButton } from '../share/share-button.tsx';
 import type { Strings } from '../strings/english.ts';
 import { getLanguageName, type Language, languages, useLanguage } from '../strings/strings.tsx';
-import { TransferItem } from '../transfer/transfer-item.tsx';
 import { type Appearance, appearances } from './appearance.ts';
 import { usePage } from './page.tsx';
+
+const DisplayDialog = lazyView(() => import('../display/display-dialog.tsx').then(({ DisplayDialog: view }) => view));
+const MemoryDialog = lazyView(() => import('../memory/memory-dialog.tsx').then(({ MemoryDialog: view }) => view));
+const TransferDialog = lazyView(() => import('../transfer/transfer-dialog.tsx').then(({ TransferDialog: view }) => view));
 
 interface SettingsMenuProps {
   readonly appearance: Appearance;
@@ -95,9 +98,17 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
           {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys act on the buttons inside, whose clicks arrive here */}
           {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
           <div className="settings-items" onClick={close}>
-            {storesFiles && <MemoryItem />}
-            <DisplayItem />
-            <TransferItem />
+            {storesFiles && (
+              <DialogButton {...{ id: 'memory', icon: 'edit', title: strings.memory, form: 'line' }}>
+                {(closeDialog) => <MemoryDialog close={closeDialog} />}
+              </DialogButton>
+            )}
+            <DialogButton {...{ id: 'display', icon: 'text', title: strings.display, form: 'line' }}>
+              {(closeDialog) => <DisplayDialog close={closeDialog} />}
+            </DialogButton>
+            <DialogButton {...{ id: 'transfer', icon: 'save', title: strings.transfer, form: 'line' }}>
+              {(closeDialog) => <TransferDialog close={closeDialog} />}
+            </DialogButton>
             <ShareButton />
             <button type="button" className="quiet-link" onClick={() => void removeAll()}>
               <Icon name="trash" />
