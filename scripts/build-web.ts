@@ -3,7 +3,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { type License, licensesFile } from './release/licenses.ts';
+import { type License, licensesFile, listLicenses } from './release/licenses.ts';
 import { runBuild } from './stamped-build.ts';
 
 /** Builds the page into web/dist, with a compressed copy next to each file. Flags: `runBuild`. */
@@ -13,7 +13,7 @@ const sources = [
   'web/vite.config.ts',
   'web/public/*',
   'web/src/**/*.{ts,tsx,css}',
-  'web/worker/*.ts',
+  'web/{worker,diagram}/*.ts',
   'src/{base,contract}/**/*.ts',
 ];
 
@@ -44,18 +44,41 @@ async function buildWorker(folder: string): Promise<void> {
   });
 }
 
-/** Adds the license of the typeface, which is part of the sources and not of a package. */
-function addTypeface(file: string): void {
+/**
+ * Builds the script of the sandboxed frame that draws diagrams. It is one file, because a frame without an origin cannot load
+ * modules. Returns the licenses of its packages.
+ */
+async function buildDiagram(folder: string): Promise<readonly License[]> {
+  const { build } = await import('rolldown');
+  const { output } = await build({
+    input: join(root, 'web/diagram/diagram.ts'),
+    platform: 'browser',
+    output: { file: join(folder, 'diagram.js'), format: 'iife', minify: true, codeSplitting: false },
+    logLevel: 'warn',
+  });
+  return listLicenses(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])));
+}
+
+/** Adds the licenses of the diagrams, and of the typeface, which is part of the sources and not of a package. */
+function addLicenses(file: string, added: readonly License[]): void {
   const licenses = JSON.parse(readFileSync(file, 'utf8')) as License[];
   const text = readFileSync(join(root, 'web/src/typeface/LICENSE.txt'), 'utf8').trim();
+  const names = new Set(licenses.map(({ name }) => name));
+  licenses.push(...added.filter(({ name }) => !names.has(name)));
   licenses.push({ name: 'Public Sans', version: '2.001', identifier: 'OFL-1.1', text });
   writeFileSync(file, `${JSON.stringify(licenses, null, 2)}\n`);
 }
 
+/** The best quality takes several seconds for a larger file. */
+const bestQualityBytes = 1024 ** 2;
+
 function pack(folder: string): void {
   for (const file of globSync('**/*.{html,js,css,svg}', { cwd: folder })) {
     const bytes = readFileSync(join(folder, file));
-    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    const params = {
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      [constants.BROTLI_PARAM_QUALITY]: bytes.length > bestQualityBytes ? 9 : constants.BROTLI_MAX_QUALITY,
+    };
     writeFileSync(join(folder, `${file}.br`), brotliCompressSync(bytes, { params }));
     writeFileSync(join(folder, `${file}.gz`), gzipSync(bytes, { level: 9 }));
   }
@@ -67,7 +90,7 @@ async function buildPage(folder: string): Promise<void> {
   const { build } = await import('vite');
   const license = { fileName: licensesFile };
   await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn', build: { outDir: folder, license } });
-  addTypeface(join(folder, licensesFile));
+  addLicenses(join(folder, licensesFile), await buildDiagram(folder));
   await buildWorker(folder);
   pack(folder);
 }

@@ -30,12 +30,22 @@ Hidden text.
 
 [^1]: A chemistry book.
 
+\`\`\`mermaid
+graph LR
+  A[Start] --> B[End]
+\`\`\`
+
+\`\`\`mermaid
+graph LR
+  A -->
+\`\`\`
+
 \`\`\`html
 <p id="seen">Seen</p><img src="https://example.com/spy.png"><script>parent.document.title = 'taken'; document.body.append('ran')</script>
 \`\`\`
 `;
 
-it('draws HTML tags, alerts, sections, and footnotes, and previews HTML in a sandbox', async () => {
+it('draws HTML tags, alerts, sections, and footnotes, and draws diagrams and HTML in a sandbox', async () => {
   fixture.upstream.script(eventsReply(...plainReply(answer)));
   const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
   const failures: unknown[] = [];
@@ -51,11 +61,16 @@ it('draws HTML tags, alerts, sections, and footnotes, and previews HTML in a san
   expect(await reply.getByText('Hidden text.').isVisible()).toBe(true);
   await reply.getByRole('button', { name: 'Footnote 1' }).click();
   expect(await page.evaluate('document.activeElement.dataset.footnote')).toBe('1');
-  await reply.getByRole('button', { name: 'Preview' }).click();
-  const frame = page.frameLocator('.code-block iframe');
+  const diagram = page.frameLocator('iframe[title=Diagram]');
+  await diagram.getByText('Start', { exact: true }).waitFor();
+  await expect.poll(async () => (await page.locator('iframe[title=Diagram]').boundingBox())?.height).toBeLessThan(200);
+  await reply.getByText('This diagram has an error').waitFor();
+  expect(await page.locator('iframe[title=Diagram]').count()).toBe(1);
+  await reply.getByRole('button', { name: 'Preview' }).last().click();
+  const frame = page.frameLocator('iframe[title=Preview]');
   await frame.locator('#seen').waitFor();
   expect(await frame.locator('body').innerText()).toBe('Seen');
-  expect(await page.locator('.code-block iframe').getAttribute('sandbox')).toBe('allow-scripts');
+  expect(await page.locator('iframe[title=Preview]').getAttribute('sandbox')).toBe('allow-scripts');
   expect(await page.title()).not.toBe('taken');
   // Playwright also reports requests that the policy of the sheet blocks.
   expect(failures).toEqual(issues.externalRequests.map((url) => [url, 'csp']));

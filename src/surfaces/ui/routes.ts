@@ -46,7 +46,7 @@ function getOrigin(url: string): string {
 /** Policy of a logo that is opened directly. An SVG image may contain scripts. */
 const logoPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
-/** Policy of the sheet that displays HTML attachments: no origin, no network, one own script, inline styles. */
+/** Policy of the frames for HTML and for diagrams: no origin, no network, one own script, inline styles. */
 const sheetPolicy = [
   'sandbox allow-scripts',
   "default-src 'none'",
@@ -67,6 +67,7 @@ const notBuilt = 'The page is not built. Run `npm start`, which builds it. Or ru
 /** Policies of individual files, by path. */
 const policies: ReadonlyMap<string, string> = new Map([
   ['sheet.html', sheetPolicy],
+  ['diagram.html', sheetPolicy],
   ['service-worker.js', workerPolicy],
   ['brand/logo', logoPolicy],
   ['brand/icon.svg', logoPolicy],

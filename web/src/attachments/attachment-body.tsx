@@ -42,7 +42,7 @@ function renderText({ attachment, kind }: AttachmentBodyProps, text: string): Re
   if (kind === 'markdown') return <Markdown text={text} isGrowing={false} />;
   if (kind === 'table') return <TableView text={text} />;
   if (kind === 'chart') return <Chart text={text} title={attachment.title ?? ''} />;
-  if (kind === 'html') return <HtmlSheet html={text} title={attachment.title ?? ''} />;
+  if (kind === 'html') return <HtmlSheet text={text} title={attachment.title ?? ''} />;
   const language = getLanguage(attachment);
   return <CodeBlock {...{ text, language }} isComplete isProse={language === 'txt' || language === 'plain'} />;
 }

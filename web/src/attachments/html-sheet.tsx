@@ -1,26 +1,55 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { isJsonObject } from '#base/json/json.ts';
 import './attachments.css';
 
+interface SheetProps {
+  readonly text: string;
+  readonly title: string;
+}
+
 /** Shows HTML in a frame without an origin, where no scripts run and no content is loaded (see `sheetPolicy` of the service). */
-export function HtmlSheet({ html, title }: { readonly html: string; readonly title: string }) {
+export function HtmlSheet(props: SheetProps) {
+  return <Sheet {...props} src="./sheet.html" />;
+}
+
+const maxDiagramHeight = 4000;
+
+/** Draws Mermaid source in a frame like that of `HtmlSheet`, whose own script runs. `onInvalid` is called for a wrong source. */
+export function DiagramSheet({ onInvalid, ...props }: SheetProps & { readonly onInvalid: () => void }) {
+  const [height, setHeight] = useState<number>();
+  const onMessage = (data: unknown): void => {
+    const newHeight = isJsonObject(data) ? data.diagramHeight : undefined;
+    if (newHeight === 0) onInvalid();
+    else if (typeof newHeight === 'number') setHeight(Math.min(newHeight, maxDiagramHeight));
+  };
+  return <Sheet {...{ ...props, src: './diagram.html', height, onMessage }} />;
+}
+
+interface FrameProps extends SheetProps {
+  readonly src: string;
+  readonly height?: number | undefined;
+  readonly onMessage?: (data: unknown) => void;
+}
+
+/** A frame that asks for its text with a message. */
+function Sheet({ text, title, src, height, onMessage }: FrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
+  const receive = useEffectEvent((data: unknown) => {
+    if (data === 'sheet-ready') frame.current?.contentWindow?.postMessage(text, '*');
+    else onMessage?.(data);
+  });
   useEffect(() => {
-    const sendHtml = ({ source, data }: MessageEvent): void => {
-      const sheet = frame.current?.contentWindow;
-      if (data === 'sheet-ready' && sheet != null && source === sheet) sheet.postMessage(html, '*');
+    const onWindowMessage = ({ source, data }: MessageEvent): void => {
+      if (source !== null && source === frame.current?.contentWindow) receive(data);
     };
-    addEventListener('message', sendHtml);
-    return () => removeEventListener('message', sendHtml);
-  }, [html]);
+    addEventListener('message', onWindowMessage);
+    return () => removeEventListener('message', onWindowMessage);
+  }, []);
   return (
     <iframe
-      ref={frame}
-      className="attachment-frame"
-      src="./sheet.html"
-      sandbox="allow-scripts"
+      {...{ ref: frame, className: 'attachment-frame', src, title, sandbox: 'allow-scripts', key: text }}
       referrerPolicy="no-referrer"
-      title={title}
-      key={html}
+      style={height === undefined ? undefined : { height }}
     />
   );
 }

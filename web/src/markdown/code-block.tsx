@@ -1,5 +1,5 @@
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 'react';
-import { HtmlSheet } from '../attachments/html-sheet.tsx';
+import { DiagramSheet, HtmlSheet } from '../attachments/html-sheet.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
@@ -36,12 +36,15 @@ function getExtension(language: string): string {
 export function CodeBlock({ text, language, isComplete, isProse = false }: CodeBlockProps) {
   const strings = useStrings();
   const [isWrapped, setIsWrapped] = useState(isProse);
-  const [isPreview, setIsPreview] = useState(false);
   const [name = ''] = language.split(/[\s{,]/, 1);
   const [isUnfolded, setIsUnfolded] = useState(false);
   const isLong = isComplete && text.split('\n', maxFoldedLines + 1).length > maxFoldedLines;
   const isFolded = isLong && !isUnfolded;
-  const canPreview = isComplete && isPreviewable(name.toLowerCase(), text);
+  const isDiagram = name.toLowerCase() === 'mermaid';
+  const [invalidDiagram, setInvalidDiagram] = useState<string>();
+  const isInvalid = isDiagram && invalidDiagram === text;
+  const canPreview = isComplete && !isInvalid && (isDiagram || isPreviewable(name.toLowerCase(), text));
+  const [isPreview, setIsPreview] = useState(isDiagram);
   const coloured = useColours(text, isComplete && text.length <= maxColouredChars ? name : '');
   return (
     <div className={isWrapped ? 'code-block wrapped' : 'code-block'}>
@@ -70,8 +73,9 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
           <CopyButton text={() => text} />
         </span>
       </div>
+      {isInvalid && <p className="soft small">{strings.diagramInvalid}</p>}
       {canPreview && isPreview ? (
-        <HtmlSheet html={text} title={strings.preview} />
+        <Preview {...{ text, isDiagram, onInvalid: () => setInvalidDiagram(text) }} />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
         <pre tabIndex={0} className={isFolded ? 'folded' : undefined}>
@@ -89,6 +93,18 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
       )}
     </div>
   );
+}
+
+interface PreviewProps {
+  readonly text: string;
+  readonly isDiagram: boolean;
+  readonly onInvalid: () => void;
+}
+
+function Preview({ text, isDiagram, onInvalid }: PreviewProps) {
+  const strings = useStrings();
+  if (isDiagram) return <DiagramSheet {...{ text, title: strings.diagram, onInvalid }} />;
+  return <HtmlSheet {...{ text, title: strings.preview }} />;
 }
 
 /** Whether code is a web page or a drawing that a sheet can show. */

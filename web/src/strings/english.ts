@@ -9,6 +9,8 @@ export const english = {
   showAll: 'Show all',
   showLess: 'Show less',
   preview: 'Preview',
+  diagram: 'Diagram',
+  diagramInvalid: 'This diagram has an error, so its source is shown.',
   showFootnote: (id: string) => `Footnote ${id}`,
   alertKinds: { note: 'Note', tip: 'Tip', important: 'Important', warning: 'Warning', caution: 'Caution' },
   wrapLines: 'Wrap long lines',

@@ -13,6 +13,8 @@ export const french: Strings = {
   showAll: 'Tout afficher',
   showLess: 'Afficher moins',
   preview: 'Aperçu',
+  diagram: 'Diagramme',
+  diagramInvalid: 'Ce diagramme contient une erreur. Sa source est affichée à la place.',
   showFootnote: (id) => `Note ${id}`,
   alertKinds: { note: 'Remarque', tip: 'Conseil', important: 'Important', warning: 'Avertissement', caution: 'Attention' },
   wrapLines: 'Renvoyer les longues lignes',

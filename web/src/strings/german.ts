@@ -10,6 +10,8 @@ export const german: Strings = {
   showAll: 'Alles anzeigen',
   showLess: 'Weniger anzeigen',
   preview: 'Vorschau',
+  diagram: 'Diagramm',
+  diagramInvalid: 'Dieses Diagramm hat einen Fehler, daher wird sein Quelltext gezeigt.',
   showFootnote: (id) => `Fußnote ${id}`,
   alertKinds: { note: 'Hinweis', tip: 'Tipp', important: 'Wichtig', warning: 'Warnung', caution: 'Vorsicht' },
   wrapLines: 'Lange Zeilen umbrechen',

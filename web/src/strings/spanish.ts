@@ -13,6 +13,8 @@ export const spanish: Strings = {
   showAll: 'Mostrar todo',
   showLess: 'Mostrar menos',
   preview: 'Vista previa',
+  diagram: 'Diagrama',
+  diagramInvalid: 'Este diagrama tiene un error, por eso se muestra su código.',
   showFootnote: (id) => `Nota ${id}`,
   alertKinds: { note: 'Nota', tip: 'Consejo', important: 'Importante', warning: 'Advertencia', caution: 'Precaución' },
   wrapLines: 'Ajustar las líneas largas',

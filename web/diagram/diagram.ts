@@ -1,0 +1,15 @@
+import mermaid from 'mermaid';
+
+/** Draws the Mermaid source that the page sends, and answers with the height in pixels, or with 0 if the source is not valid. */
+async function draw(source: string): Promise<void> {
+  const { svg } = await mermaid.render('diagram', source).catch(() => ({ svg: '' }));
+  document.body.innerHTML = svg;
+  const height = svg === '' ? 0 : Math.ceil(document.body.getBoundingClientRect().height);
+  parent.postMessage({ diagramHeight: height }, '*');
+}
+
+mermaid.initialize({ startOnLoad: false, securityLevel: 'strict' });
+addEventListener('message', ({ source, data }) => source === parent && typeof data === 'string' && void draw(data), {
+  once: true,
+});
+parent.postMessage('sheet-ready', '*');
