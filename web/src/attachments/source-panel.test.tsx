@@ -1,5 +1,7 @@
+import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import { locatePassage } from './source-panel.tsx';
+import { SourceRow } from './source-row.tsx';
 
 it.each([
   ['One. Two three. Four.', 'Two three.', 'One. ', 'Two three.', ' Four.'],
@@ -22,4 +24,15 @@ it('returns only the surroundings of the passage in a long document', () => {
   const place = locatePassage(`${'x '.repeat(50_000)}here${' y'.repeat(50_000)}`, 'here');
   expect([place?.before.length, place?.passage, place?.after.length]).toEqual([20_002, 'here', 20_002]);
   expect([place?.before.startsWith('… '), place?.after.endsWith(' …')]).toEqual([true, true]);
+});
+
+it('SourceRow shows the start of a passage if several passages are of one document', () => {
+  const cited = [
+    { number: 1, name: 'terms.md', attachment: { data: 'The warranty  lasts two years.' } },
+    { number: 2, name: 'terms.md', attachment: { data: 'x'.repeat(70), type: 'text/plain' } },
+    { number: 3, name: 'plan.md', attachment: { data: 'Alone.' } },
+  ];
+  const markup = renderToStaticMarkup(<SourceRow {...{ cited, selected: 1, show: () => undefined }} />);
+  const names = [...markup.matchAll(/source-name">([^<]*)</g)].map(([, name]) => name);
+  expect(names).toEqual(['“The warranty lasts two years.”', `“${'x'.repeat(60)}…”`, 'plan.md']);
 });

@@ -2,6 +2,8 @@ import { useStrings } from '../strings/strings.tsx';
 import type { CitedSource } from './cited.ts';
 import './sources.css';
 
+const maxExcerptChars = 60;
+
 interface SourceRowProps {
   readonly cited: readonly CitedSource[];
   /** Number of the selected source. */
@@ -12,9 +14,10 @@ interface SourceRowProps {
 /** Sources that a text cites, by number. */
 export function SourceRow({ cited, selected, show }: SourceRowProps) {
   const strings = useStrings();
+  const isRepeated = (name: string): boolean => cited.filter((source) => source.name === name).length > 1;
   return (
     <ul className="sources" aria-label={strings.sources}>
-      {cited.map(({ number, name }) => (
+      {cited.map(({ number, name, attachment }) => (
         <li key={number}>
           <button
             {...{ type: 'button', className: 'source-chip', title: name, 'aria-haspopup': 'dialog' }}
@@ -22,10 +25,16 @@ export function SourceRow({ cited, selected, show }: SourceRowProps) {
             onClick={() => show(number)}
           >
             <span className="source-number">{number}</span>
-            <span className="source-name">{name}</span>
+            <span className="source-name">{isRepeated(name) ? (getExcerpt(attachment) ?? name) : name}</span>
           </button>
         </li>
       ))}
     </ul>
   );
+}
+
+/** Returns the start of a quoted passage, which distinguishes passages of one document. */
+function getExcerpt({ data, type = 'text/markdown' }: CitedSource['attachment']): string | undefined {
+  const text = data !== undefined && /^text\//i.test(type) ? data.trim().replace(/\s+/g, ' ') : '';
+  return text === '' ? undefined : `“${text.slice(0, maxExcerptChars)}${text.length > maxExcerptChars ? '…' : ''}”`;
 }

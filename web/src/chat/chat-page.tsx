@@ -173,6 +173,7 @@ function ConversationTools({ conversation, leaveTitle, deployment }: Conversatio
       {(conversation === undefined || isTemporary) && (
         <a className={isTemporary ? 'icon-button marked' : 'icon-button'} href={formatRoute(at)} aria-label={title} title={title}>
           <Icon name="hourglass" />
+          <span className="icon-text">{title}</span>
         </a>
       )}
       {conversation !== undefined && !isTemporary && <ShareButton conversation={conversation.id} />}

@@ -14,7 +14,7 @@ interface DialogButtonProps {
   /** A `line` of a menu shows a text next to the icon. */
   readonly form: 'icon' | 'line';
   readonly isMarked?: boolean;
-  /** Whether narrow windows open it only from the palette. */
+  /** Whether wide windows show the label next to the icon, and narrow windows open the dialog only from the palette. */
   readonly isWideOnly?: boolean;
   /** The dialog, loaded on demand. */
   readonly children: (close: () => void) => ReactNode;
@@ -45,6 +45,7 @@ export function DialogButton({
       >
         <Icon name={icon} />
         {isLine && label}
+        {isWideOnly && <span className="icon-text">{label}</span>}
       </button>
       {/* Rendered outside closed menus and drawers, which would hide it. */}
       {isOpen && createPortal(<LazyDialog onClose={close}>{children(close)}</LazyDialog>, document.body)}
