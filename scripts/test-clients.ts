@@ -56,7 +56,7 @@ async function run(): Promise<readonly string[]> {
   const isHeld = await holdTable(table, values.write);
   return isHeld
     ? errors
-    : [...errors, 'The table in docs/clients.md is out of date. Update it with: npm run test:clients -- --write'];
+    : [...errors, 'The table in docs/client-results.md is out of date. Update it with: npm run test:clients -- --write'];
 }
 
 if (values.help) console.log(help);

@@ -24,7 +24,7 @@ export const NewKey = Type.Object(
     allowedIps: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         maxItems,
-        description: 'Addresses and networks (CIDR) from which Parley accepts the key. Default: any. Empty: none.',
+        description: 'Addresses and networks (CIDR) that can use the key. Default: any. Empty: none.',
       }),
     ),
   },
@@ -48,7 +48,7 @@ export const KeyRotation = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 604_800,
-        description: 'Seconds for which the previous key stays valid, up to one week. Default: 0.',
+        description: 'Overlap in seconds, up to one week. The previous key stays valid during this time. Default: 0.',
       }),
     ),
   },

@@ -6,7 +6,7 @@ import { isInFamily } from '#base/http/header-fields.ts';
  * A program of the configuration may set all other names that begin with `X-`, and nothing else. Programs that users saved may
  * set no fields.
  */
-const reserved: ReadonlySet<string> = new Set([
+export const reservedHeaders: ReadonlySet<string> = new Set([
   'x-content-type-options',
   'x-dns-prefetch-control',
   'x-download-options',
@@ -24,7 +24,7 @@ const reserved: ReadonlySet<string> = new Set([
 ]);
 
 /** Families of such names (`isInFamily`). */
-const reservedFamilies: ReadonlySet<string> = new Set([
+export const reservedHeaderFamilies: ReadonlySet<string> = new Set([
   // Parley and the family.
   'x-parley-',
   'x-ratelimit-',
@@ -63,5 +63,5 @@ export function toDeclaredHeaders(headers: ReplyHeaders): Readonly<Record<string
 }
 
 function mayDeclare(name: string): boolean {
-  return name.startsWith('x-') && !reserved.has(name) && !isInFamily(name, reservedFamilies);
+  return name.startsWith('x-') && !reservedHeaders.has(name) && !isInFamily(name, reservedHeaderFamilies);
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** Values of `X-Real-IP`, `X-Forwarded-For`, and `X-Forwarded-Proto` (docs/wire.md, Add-in). */
+/** Values of `X-Real-IP`, `X-Forwarded-For`, and `X-Forwarded-Proto` (docs/addin.md). */
 export interface ClientAddress {
   readonly realIp: string;
   readonly forwardedFor: string;

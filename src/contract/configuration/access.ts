@@ -49,7 +49,7 @@ export const KeyEntry = strict(
     allowedIps: Type.Optional(
       Type.Array(network(), {
         maxItems: fieldBounds.maxItems,
-        description: 'Addresses and networks (CIDR) from which Parley accepts the key. Default: any. Empty: none.',
+        description: 'Addresses and networks (CIDR) that can use the key. Default: any. Empty: none.',
       }),
     ),
     deployments: Type.Optional(

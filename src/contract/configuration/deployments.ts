@@ -272,7 +272,7 @@ export const ModelEntry = strict(
     ),
     endpoint: Type.Optional(
       httpUrl(
-        'Full address of an adapter that is written for the DIAL family of gateways. Required for upstreams with the protocol `dial`, not allowed for others.',
+        'Full address of an adapter that is written for the DIAL family of gateways. Required for `dial` upstreams, and not allowed for other protocols.',
       ),
     ),
     upstreams: Type.Array(UpstreamEntry, { minItems: 1, description: 'Endpoints that serve the model, at least one.' }),

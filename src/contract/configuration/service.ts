@@ -332,7 +332,7 @@ export const ResponsesSettings = strict(
     mcpServers: Type.Array(mcpHost, {
       default: [],
       description:
-        'Hosts of MCP servers that a request can use (`{"type": "mcp", "server_url"}`), such as `mcp.example.com`, optionally with a port. Others are rejected.',
+        'Hosts of MCP servers that a request can use (`{"type": "mcp", "server_url"}`), such as `mcp.example.com`, optionally with a port. Parley rejects other hosts.',
     }),
   },
   { default: {}, description: 'Stored responses, and MCP servers of the Responses API. See [Responses](responses.md).' },

@@ -22,7 +22,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   conversation_not_found: 'The conversation in `conversation` is not stored, is deleted, or belongs to another user.',
   context_length_exceeded: 'The input is longer than the model accepts. `truncation: "auto"` drops the oldest part of the input.',
   operation_not_supported: 'The deployment exists but does not support this operation, such as embeddings of a chat model.',
-  missing_credentials: 'Neither `Api-Key` nor `Authorization: Bearer` was sent.',
+  missing_credentials: 'The request has no `Api-Key` and no `Authorization: Bearer`.',
   invalid_api_key:
     'The key is unknown, deleted, or expired. A per-request key expires when its call ends. Keys of a user are also rejected if the roles of the user no longer allow keys.',
   invalid_token: 'The bearer token is malformed, expired, revoked, or not from a configured identity provider.',

@@ -69,8 +69,8 @@ const generation = {
 };
 
 /**
- * The body of `POST …/v1/messages` (docs/wire.md, Messages), for the API description. `parseMessagesRequest` validates it.
- * Unknown fields are kept.
+ * The body of `POST …/v1/messages` (docs/compatibility.md, Messages API), for the API description. `parseMessagesRequest`
+ * validates it. Unknown fields are kept.
  */
 export const MessagesBody = Type.Object({ ...fields, ...generation });
 

@@ -13,7 +13,7 @@ const savedApplicationQuery = 'api-version';
  * sets. They also include fields with which proxies in front of Parley identify the user, or forward the user's address,
  * certificate, or token.
  */
-const withheldHeaders: ReadonlySet<string> = new Set([
+export const withheldHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
   'content-type',
@@ -68,7 +68,7 @@ const withheldHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /** Families of withheld names, as `isInFamily` defines them. */
-const withheldHeaderFamilies: ReadonlySet<string> = new Set([
+export const withheldHeaderFamilies: ReadonlySet<string> = new Set([
   // Parley and DIAL.
   'x-upstream-',
   'x-dial-application-',
@@ -139,8 +139,8 @@ const noFields: ForwardedFields = { headers: {}, query: '' };
 
 /**
  * Returns the query and the header fields of the client that reach the application of a deployment
- * (docs/write-an-application.md, Header fields). A saved application receives the fields of a short list. A configured
- * application receives all fields except hop-by-hop fields and those that `isWithheld` excludes.
+ * (docs/write-an-application.md, Header fields of applications). A saved application receives the fields of a short list. A
+ * configured application receives all fields except hop-by-hop fields and those that `isWithheld` excludes.
  */
 export function getForwardedFields(
   origin: CallOrigin | undefined,

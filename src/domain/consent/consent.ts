@@ -36,7 +36,7 @@ export async function buildConsentForm(
   return toConsentForm(graph);
 }
 
-/** Returns the form of a deployment, and whether the caller's user accepted it (docs/wire.md, Consent). */
+/** Returns the form of a deployment, and whether the caller's user accepted it (docs/consent.md). */
 export async function getConsentStatus(deps: ConsentDeps, subject: ConsentSubject): Promise<ConsentStatus> {
   const form = await buildConsentForm(deps, subject);
   if (isNothingRequired(form)) return { form, isAccepted: true };

@@ -25,7 +25,7 @@ export function isWithheld(name: string): boolean {
 }
 
 /**
- * Returns the headers that the gateway sets, except `Host` (docs/wire.md, Add-in), as alternating names and values. `x-api-key`
+ * Returns the headers that the gateway sets, except `Host` (docs/addin.md), as alternating names and values. `x-api-key`
  * is sent empty.
  */
 export function getGatewayFields(key: string | undefined, address: ClientAddress): string[] {

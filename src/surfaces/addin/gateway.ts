@@ -42,7 +42,7 @@ const stopping = refusal(503, 'overloaded_error', 'This gateway is shutting down
   'close',
 ]);
 
-/** Standalone gateway for browser add-ins (docs/wire.md, Add-in). */
+/** Standalone gateway for browser add-ins (docs/addin.md). */
 export class AddinGateway {
   readonly #deps: GatewayDeps;
   readonly #open = new Set<ServerResponse>();

@@ -25,7 +25,7 @@ interface Entry {
 
 /**
  * Gateway for browser add-ins inside the service. Rewrites requests below its prefix before routing, and rewrites the response
- * headers. This way, all gateway rules (docs/wire.md, Add-in) apply without a second connection.
+ * headers. This way, all gateway rules (docs/addin.md) apply without a second connection.
  */
 export class AddinMount {
   readonly #mounted: () => MountOptions | undefined;

@@ -42,7 +42,7 @@ export function toRules(models: readonly AddinModel[], allowedOrigins: readonly 
   };
 }
 
-/** Handling of a request (docs/wire.md, Add-in). */
+/** Handling of a request (docs/addin.md). */
 export type Verdict = 'preflight' | 'models' | 'forward' | 'wrong_path' | 'wrong_method' | 'wrong_origin';
 
 /** Returns how to handle a request. `target` is the raw request target, and `origin` the value of the header. */
@@ -60,7 +60,7 @@ function mayCall(origin: string | undefined, { allowedOrigins }: AddinRules): bo
 }
 
 /**
- * Returns the CORS headers of a response, except `Vary` (docs/wire.md, Add-in), as alternating names and values. An origin that
+ * Returns the CORS headers of a response, except `Vary` (docs/addin.md), as alternating names and values. An origin that
  * may not call the gateway gets no `Access-Control-Allow-Origin`, so its browser hides the response from the page.
  */
 export function corsFields(headers: IncomingHttpHeaders, rules: AddinRules): string[] {

@@ -21,7 +21,7 @@ export interface UpstreamRequest {
 
 /**
  * The service behind the gateway. Uses HTTP/1.1 over keep-alive connections, the service's own `Host`, and no `Connection`
- * header (docs/wire.md, Add-in). The shared HTTP client would send that header.
+ * header (docs/addin.md). The shared HTTP client would send that header.
  */
 export class Upstream {
   readonly #url: URL;

@@ -57,6 +57,8 @@ const described: readonly UntaggedOperation[] = [
     path: '/v1/chats/{chat}/shares',
     id: 'shareChat',
     summary: 'Shares the current content of a chat with all users who have the link',
+    description:
+      'Requires `page.sharing`. The `token` has 256 random bits. The snapshot has the visible branch: `shown`, otherwise the last turn of each. Questions have `text`, `attachments`, `control`, and `filled`. Replies have `text`, `deployment`, `state`, `finish`, `isEdited` (words of the user), and `custom.attachments`. Other parts are not shared. A user can share 200 snapshots and 256 MiB, a snapshot 8 Mi characters. More returns 413.',
     parameters: [inChat],
     body: json({ name: 'NewChatShare', schema: NewShare }, { week: { summary: 'For a week', value: { expiresInDays: 7 } } }),
     responses: [{ status: 201, description: 'The chat is shared.', content: json(createdShare) }],
@@ -99,6 +101,8 @@ const described: readonly UntaggedOperation[] = [
     path: '/v1/shared-chats/{token}',
     id: 'openSharedChat',
     summary: 'Returns a shared chat',
+    description:
+      'For every caller with valid credentials. A share that was revoked or deleted, or that has expired, returns 404 `share_not_found`.',
     parameters: [inToken],
     responses: [{ status: 200, description: 'The content of the chat at the time of sharing.', content: json(sharedChat) }],
     errors: ofOne,
@@ -108,6 +112,7 @@ const described: readonly UntaggedOperation[] = [
     path: '/v1/shared-chats/{token}/files/{file}',
     id: 'readSharedFile',
     summary: 'Returns a stored file that a shared chat attaches',
+    description: 'The file is available while its content is unchanged.',
     parameters: [inToken, inPath('file', 'Number of the file, from the attachment.', '0')],
     responses: [{ status: 200, description: 'The file as it was shared.', content: [{ type: '*/*', schema: {} }] }],
     errors: ofOne,

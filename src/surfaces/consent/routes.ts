@@ -31,7 +31,7 @@ export interface ConsentSurfaceDeps extends ConsentDeps {
 
 const base = '/v1/consent';
 
-/** Serves `GET /v1/consent` and `GET`, `POST`, and `DELETE /v1/consent/{id}` (docs/wire.md, Consent). */
+/** Serves `GET /v1/consent` and `GET`, `POST`, and `DELETE /v1/consent/{id}` (docs/consent.md). */
 export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): void {
   serveEarly(app, { method: 'GET', url: base }, async (request) => {
     const { subject } = await identifyUser(deps, request);

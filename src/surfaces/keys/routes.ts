@@ -38,7 +38,7 @@ const newKeyShape = Compile(NewKey);
 const rotationShape = Compile(KeyRotation);
 const maxBodyBytes = storedEntries.userKey.maxBytes;
 
-/** Serves `/v1/user/keys`: keys that signed-in users create for themselves (docs/wire.md, Keys of users). */
+/** Serves `/v1/user/keys`: keys that signed-in users create for themselves (docs/keys.md). */
 export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
   const url = '/v1/user/keys';
   serveEarly(app, { method: 'POST', url }, (request, reply) => make(deps, request, reply));

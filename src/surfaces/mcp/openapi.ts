@@ -50,9 +50,13 @@ const jsonResponse: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result,
 const streamEvent: NamedSchema = { name: 'McpEvent', schema: { oneOf: [result, rpcError, progress] } };
 
 const headers: readonly Parameter[] = [
-  inHeader('MCP-Protocol-Version', '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28, in which each request is independent.', {
-    example: '2025-11-25',
-  }),
+  inHeader(
+    'MCP-Protocol-Version',
+    '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28. Requests of 2026-07-28 are independent of each other.',
+    {
+      example: '2025-11-25',
+    },
+  ),
   inHeader('Mcp-Method', 'Required from 2026-07-28 on: the method of the body.'),
   inHeader('Mcp-Name', 'Required from 2026-07-28 on: the name of the called tool.'),
   inHeader('Mcp-Session-Id', 'Optional session ID from `initialize`.'),

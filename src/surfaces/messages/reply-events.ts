@@ -24,7 +24,7 @@ export interface MessageFacts extends BlockFacts {
 
 /**
  * Converts chunks to Messages API events: one start, consecutive blocks, one delta with the totals, and one stop
- * (docs/wire.md, Messages).
+ * (docs/compatibility.md, Messages API).
  */
 export class ReplyEvents {
   readonly #facts: MessageFacts;

@@ -42,7 +42,7 @@ export interface MessagesDeps extends ModelRoutesDeps {
 
 const unnamed = 'model: must name a deployment. GET /anthropic/v1/models lists the deployments that you may use.';
 
-/** Registers `/{prefix}/v1/messages[/count_tokens]`, and `/v1/models` below the aliases (docs/wire.md, Messages). */
+/** Registers `/{prefix}/v1/messages[/count_tokens]`, and `/v1/models` below the aliases (docs/compatibility.md, Messages API). */
 export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
   for (const prefix of [canonicalPrefix, ...deps.aliases]) {
     const base = `/${prefix}/v1/messages`;

@@ -27,7 +27,7 @@ export interface OpsDeps {
   readonly operations: readonly ApiOperation[];
 }
 
-/** Registers `/health`, `/ready`, `/metrics`, `/openapi.json`, and `/docs`, which require no key (docs/wire.md, Operations). */
+/** Registers `/health`, `/ready`, `/metrics`, `/openapi.json`, and `/docs`, which require no key (docs/operations.md). */
 export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
   const { metrics } = deps;
   app.get('/health', async (_request, reply) => {

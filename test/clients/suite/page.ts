@@ -1,8 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** The documentation page with a snippet for each client and the table. */
+/** The documentation page with a snippet for each client. */
 const file = fileURLToPath(new URL('../../../docs/clients.md', import.meta.url));
+/** The page with the table of results. */
+const tableFile = fileURLToPath(new URL('../../../docs/client-results.md', import.meta.url));
 const begin = '<!-- Written by npm run test:clients -- --write -->\n';
 const end = '\n<!-- end -->';
 
@@ -29,11 +31,11 @@ export async function readSnippets(): Promise<Snippet[]> {
 
 /** Returns whether the page has this table. With `isWriting`, writes the table to the page. */
 export async function holdTable(table: string, isWriting: boolean): Promise<boolean> {
-  const text = await readFile(file, 'utf8');
+  const text = await readFile(tableFile, 'utf8');
   const [before, rest] = text.split(begin, 2);
   const after = rest?.split(end, 2)[1];
-  if (before === undefined || after === undefined) throw new Error(`${file} has no place for the table`);
+  if (before === undefined || after === undefined) throw new Error(`${tableFile} has no place for the table`);
   const next = `${before}${begin}${table}${end}${after}`;
-  if (isWriting) await writeFile(file, next);
+  if (isWriting) await writeFile(tableFile, next);
   return isWriting || next === text;
 }

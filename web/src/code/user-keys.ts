@@ -19,7 +19,7 @@ export interface KeyQuota {
   readonly maxDays: number;
 }
 
-/** Keys that users create (docs/wire.md, Keys of users). All methods throw `ServiceError`. */
+/** Keys that users create (docs/keys.md). All methods throw `ServiceError`. */
 export class UserKeys {
   readonly #service: Service;
 

@@ -147,7 +147,7 @@ function toMetadataOperations(kind: ResourceKind): ApiOperation[] {
       id: `get${name}Metadata`,
       tag: 'Files',
       summary: `Returns the metadata of one of the ${kind}, or lists a folder`,
-      description: 'The path of a folder ends with a slash. The slash is optional if no item has that path.',
+      description: `The path of a folder ends with a slash. The slash is optional if no item has that path. ${kind === 'files' ? 'Only `nextToken: null` marks the end.' : 'The last page has no `nextToken`.'}`,
       parameters: [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', itemNames[kind]), ...page],
       responses: [
         {
