@@ -348,6 +348,7 @@ function toConfiguration(endpoint: string, issuer: Issuer): object {
     models: { ...models, ...files.models },
     applications: { ...configuration.applications, ...files.applications },
     addons: { ...configuration.addons, ...files.addons },
+    prompts: { ...configuration.prompts, ...files.prompts },
     keys: { local: { ...configuration.keys.local, roles: ['default', 'admin', 'scim'] }, ...files.keys },
     roles: { ...roles, ...files.roles },
     projects: { ...files.projects },

@@ -8,6 +8,7 @@ describe('complete', () => {
       models: {},
       applications: {},
       addons: {},
+      prompts: {},
       keys: {},
       roles: {},
       projects: {},
