@@ -22,7 +22,8 @@ export interface Entry {
   readonly value: JsonObject;
   /** First characters of a key. '' if unknown. */
   readonly prefix: string;
-  readonly lastUsedAtMs: number | undefined;
+  /** Null if a key was never used. Undefined if its uses are not recorded, and for other entries. */
+  readonly lastUsedAtMs: number | null | undefined;
   /** Owner of a user's key. */
   readonly user: string;
   readonly expiresAtMs: number | undefined;
@@ -213,7 +214,7 @@ function toEntry(item: JsonObject): Entry {
     etag: typeof etag === 'string' ? etag : '',
     value: Object.fromEntries(Object.entries(item).filter(([name]) => !facts.includes(name))),
     prefix: typeof prefix === 'string' ? prefix : '',
-    lastUsedAtMs: typeof lastUsedAt === 'number' ? lastUsedAt : undefined,
+    lastUsedAtMs: typeof lastUsedAt === 'number' || lastUsedAt === null ? lastUsedAt : undefined,
     user: typeof user === 'string' ? user : '',
     expiresAtMs: typeof expiresAt === 'number' ? expiresAt : toMs(expiresAt),
   };

@@ -35,7 +35,10 @@ const entry: NamedSchema = {
       createdAt: moment,
       updatedAt: moment,
       prefix: { ...text, description: 'First characters of a key that Parley created.' },
-      lastUsedAt: { type: ['integer', 'null'], description: 'Start of the last call with a key.' },
+      lastUsedAt: {
+        type: ['integer', 'null'],
+        description: 'Start of the last call with a key. Absent for keys whose name is the secret.',
+      },
     },
   },
 };
