@@ -128,7 +128,7 @@ async function findItem(deps: EntryDeps, { kind, id }: EntryRef): Promise<EntryI
 /** Adds `lastUsedAt` to keys, except to keys whose name is the secret. Calls with these are recorded without the key. */
 export async function addLastUses({ journal }: EntryDeps, keys: readonly EntryItem[]): Promise<readonly EntryItem[]> {
   const uses = await journal.readKeyUses(keys.map(({ id }) => id));
-  return keys.map((key) => (hasSecretName(key) ? key : { ...key, lastUsedAt: uses.get(key.id) ?? null }));
+  return keys.map((key) => (hasSecretName(key as JsonObject) ? key : { ...key, lastUsedAt: uses.get(key.id) ?? null }));
 }
 
 function getFileSection({ files }: RuntimeEntries, kind: EntryKind): Readonly<Record<string, JsonObject>> {
