@@ -1,4 +1,4 @@
-import { toEntryTables } from './administration/entry-tables.ts';
+import { toEntryTables, toFirstWrites } from './administration/entry-tables.ts';
 import { toAlertTable } from './alerts/alert-tables.ts';
 import { toChatTables, toShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
@@ -42,6 +42,7 @@ export const migrations: readonly Migration[] = [
   toUsageTags,
   toAlertTable,
   toCallContentTable,
+  toFirstWrites,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

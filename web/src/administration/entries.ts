@@ -48,7 +48,9 @@ export interface Change {
   readonly atMs: number;
   readonly user: string;
   readonly action: string;
+  /** The first writes in a list, and all writes otherwise. */
   readonly writes: readonly Write[];
+  readonly writeCount: number;
 }
 
 export interface BlockedUser {
@@ -157,22 +159,28 @@ export async function listChanges(service: Service, token?: string, signal?: Abo
   const query = new URLSearchParams({ limit: '25', ...(token !== undefined && { token }) });
   const body = toObject(await service.json(`v1/admin/changes?${query}`, signal && { signal }));
   return {
-    changes: toObjects(body.data).map(({ id, at, user, action, entries }) => ({
-      ...{ id: String(id), atMs: Number(at), user: String(user), action: String(action) },
-      writes: toObjects(entries).map(toWrite),
-    })),
+    changes: toObjects(body.data).map(toChange),
     next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
   };
 }
 
+/** Loads a change with all writes. */
+export async function readChange(service: Service, id: string): Promise<Change> {
+  return toChange(toObject(await service.json(toPath('changes', id))));
+}
+
 export async function rollBack(service: Service, changeId: string): Promise<void> {
-  await service.send(`v1/admin/changes/${encodeURIComponent(changeId)}/rollback`, { method: 'POST', body: {} });
+  await service.send(`${toPath('changes', changeId)}/rollback`, { method: 'POST', body: {} });
 }
 
 /** Returns the user who last changed an entry, or '' if it is unknown. */
 export async function findLastAuthor(service: Service, kind: string, id: string): Promise<string> {
   const { changes } = await listChanges(service);
-  return changes.find(({ writes }) => writes.some((write) => write.kind === kind && write.id === id))?.user ?? '';
+  for (const listed of changes) {
+    const { writes, user } = listed.writes.length < listed.writeCount ? await readChange(service, listed.id) : listed;
+    if (writes.some((write) => write.kind === kind && write.id === id)) return user;
+  }
+  return '';
 }
 
 /** Errors of the fields of an entry, by the path within the entry, and the messages that belong to no field. */
@@ -223,6 +231,14 @@ function toEntry(item: JsonObject): Entry {
 function toMs(time: unknown): number | undefined {
   const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
+}
+
+function toChange({ id, at, user, action, entries, entryCount }: JsonObject): Change {
+  const writes = toObjects(entries).map(toWrite);
+  return {
+    ...{ id: String(id), atMs: Number(at), user: String(user), action: String(action), writes },
+    writeCount: typeof entryCount === 'number' ? entryCount : writes.length,
+  };
 }
 
 function toWrite({ kind, id, action, differences }: JsonObject): Write {

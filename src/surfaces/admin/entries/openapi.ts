@@ -92,7 +92,8 @@ const change: NamedSchema = {
     user: { ...text, description: 'Administrator who made the change.' },
     action: { enum: ['saved', 'deleted', 'applied', 'rotated', 'reset', 'rolled_back'] },
     undoes: { ...textOrNull, description: 'ID of the change that this change undoes.' },
-    entries: buildArray(write),
+    entryCount: { type: 'integer' },
+    entries: { ...buildArray(write), description: 'In a list, the first 20 entries.' },
   }),
 };
 
