@@ -87,6 +87,7 @@ const changeRoutes: readonly Row[] = [
   { route: 'GET /v1/admin/schema', toRequest: get('/v1/admin/schema'), outcomes: byReader(200) },
   { route: 'GET /v1/admin/export', toRequest: get('/v1/admin/export'), outcomes: byReader(200) },
   { route: 'GET /v1/admin/alerts', toRequest: get('/v1/admin/alerts'), outcomes: byReader(200) },
+  { route: 'GET /v1/admin/configured-alerts', toRequest: get('/v1/admin/configured-alerts'), outcomes: byReader(200) },
   { route: 'GET /v1/admin/changes', toRequest: get('/v1/admin/changes'), outcomes: byReader(200) },
   ...(['GET /v1/admin/changes/:change', 'POST /v1/admin/changes/:change/rollback'] as const).map((route): Row => {
     const [method = '', url = ''] = route.split(' ');

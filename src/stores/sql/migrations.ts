@@ -1,5 +1,5 @@
 import { toEntryTables, toFirstWrites } from './administration/entry-tables.ts';
-import { toAlertTable } from './alerts/alert-tables.ts';
+import { toAlertAttempts, toAlertTable } from './alerts/alert-tables.ts';
 import { toChatTables, toShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
 import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
@@ -43,6 +43,7 @@ export const migrations: readonly Migration[] = [
   toAlertTable,
   toCallContentTable,
   toFirstWrites,
+  toAlertAttempts,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
