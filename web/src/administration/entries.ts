@@ -53,6 +53,24 @@ export interface Change {
   readonly writeCount: number;
 }
 
+/** An alert of the configuration. Absent times are undefined. */
+export interface ConfiguredAlert {
+  /** Path in the configuration. */
+  readonly path: string;
+  /** Such as `project:search`. */
+  readonly of: string;
+  /** Such as `tokens.day:gpt`. */
+  readonly window: string;
+  /** Parts of the limit, from 0 to 1. */
+  readonly at: readonly number[];
+  readonly server: string;
+  /** Number of webhooks that wait for an attempt. */
+  readonly pending: number;
+  readonly nextAttemptAtMs: number | undefined;
+  readonly lastSentAtMs: number | undefined;
+  readonly lastFailure: { readonly atMs: number | undefined; readonly error: string } | undefined;
+}
+
 export interface BlockedUser {
   readonly user: string;
   readonly reason: string;
@@ -80,21 +98,36 @@ export async function readKinds(service: Service, signal?: AbortSignal): Promise
   }));
 }
 
+interface LoadOptions<Item> {
+  readonly signal?: AbortSignal | undefined;
+  readonly onPage?: (items: readonly Item[]) => void;
+}
+
 /** Loads all entries of a kind. Calls `onPage` with all entries so far after each page, so that the first ones are visible early. */
-export async function listEntries(
+export function listEntries(service: Service, kind: string, options: LoadOptions<Entry> = {}): Promise<readonly Entry[]> {
+  return listAll(service, kind, toEntry, options);
+}
+
+/** Loads the alerts of the configuration. */
+export function listAlerts(service: Service, signal?: AbortSignal): Promise<readonly ConfiguredAlert[]> {
+  return listAll(service, 'configured-alerts', toAlert, { signal });
+}
+
+async function listAll<Item>(
   service: Service,
-  kind: string,
-  { signal, onPage }: { readonly signal?: AbortSignal; readonly onPage?: (entries: readonly Entry[]) => void } = {},
-): Promise<readonly Entry[]> {
-  let entries: readonly Entry[] = [];
-  for (let token: string | undefined = ''; token !== undefined && entries.length < maxEntries; ) {
+  path: string,
+  toItem: (item: JsonObject) => Item,
+  { signal, onPage }: LoadOptions<Item>,
+): Promise<readonly Item[]> {
+  let items: readonly Item[] = [];
+  for (let token: string | undefined = ''; token !== undefined && items.length < maxEntries; ) {
     const query = new URLSearchParams({ limit: String(pageSize), ...(token !== '' && { token }) });
-    const body = toObject(await service.json(`v1/admin/${kind}?${query}`, signal && { signal }));
-    entries = [...entries, ...toObjects(body.data).map(toEntry)];
-    onPage?.(entries);
+    const body = toObject(await service.json(`v1/admin/${path}?${query}`, signal && { signal }));
+    items = [...items, ...toObjects(body.data).map(toItem)];
+    onPage?.(items);
     token = typeof body.nextToken === 'string' ? body.nextToken : undefined;
   }
-  return entries;
+  return items;
 }
 
 export async function readEntry(service: Service, kind: string, id: string, signal?: AbortSignal): Promise<Entry> {
@@ -226,6 +259,20 @@ function toEntry(item: JsonObject): Entry {
     user: typeof user === 'string' ? user : '',
     expiresAtMs: typeof expiresAt === 'number' ? expiresAt : toMs(expiresAt),
   };
+}
+
+function toAlert({ path, of, window, at, server, pending, nextAttemptAt, lastSentAt, lastFailure }: JsonObject): ConfiguredAlert {
+  return {
+    ...{ path: String(path), of: String(of), window: String(window), server: String(server), pending: Number(pending) },
+    at: Array.isArray(at) ? at.map(Number) : [],
+    nextAttemptAtMs: toNumber(nextAttemptAt),
+    lastSentAtMs: toNumber(lastSentAt),
+    lastFailure: isJsonObject(lastFailure) ? { atMs: toNumber(lastFailure.at), error: String(lastFailure.error) } : undefined,
+  };
+}
+
+function toNumber(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }
 
 function toMs(time: unknown): number | undefined {
