@@ -11,6 +11,7 @@ import { runCommand, startProcess, type TestProcess } from '#test/start-process.
 vi.setConfig({ testTimeout: 120_000 });
 
 const within = { timeout: 20_000, interval: 50 };
+const upstreamKey = 'a-secret-of-the-upstream';
 const webhookSecret = 'a secret of this test';
 const tokenPattern = /"firstStartToken":"([^"]+)"/;
 
@@ -24,7 +25,7 @@ interface Administrator {
   readonly id: string;
   send<Result = object>(method: string, path: string, body?: object): Promise<Result>;
   /** Runs `parley`, and returns its output. Fails if it does not end with this code. */
-  run(args: readonly string[], code?: number): Promise<string>;
+  run(args: readonly string[], code?: number, environment?: Readonly<Record<string, string>>): Promise<string>;
 }
 
 /** Exchanges the token in the log of a node for an admin key. */
@@ -42,9 +43,10 @@ async function becomeAdministrator(node: TestProcess): Promise<Administrator> {
       expect([path, status, status < 300 ? '' : text]).toEqual([path, expect.any(Number), '']);
       return (text === '' ? {} : JSON.parse(text)) as Result;
     },
-    async run(args, code = 0) {
-      const ended = await runCommand(args, { PARLEY_URL: node.url, PARLEY_KEY: key });
-      expect([args[0], ended.code, ended.stderr]).toEqual([args[0], code, '']);
+    async run(args, code = 0, environment = {}) {
+      const ended = await runCommand(args, { PARLEY_URL: node.url, PARLEY_KEY: key, ...environment });
+      expect(ended, ended.stderr).toMatchObject({ code });
+      expect(ended.stdout + ended.stderr).not.toContain(upstreamKey);
       return ended.stdout;
     },
   };
@@ -81,7 +83,7 @@ it('three empty nodes get a model, a project, and a key, spend the budget, and a
 
   const admin = await becomeAdministrator(first);
   const document = {
-    models: { gpt: { upstreams: [{ endpoint: upstream.endpoint }], pricing: { request: 1 } } },
+    models: { gpt: { upstreams: [{ endpoint: upstream.endpoint, key: upstreamKey }], pricing: { request: 1 } } },
     projects: { team: { costLimit: { month: 3 } } },
   };
   const file = await folder.write('entries.json', JSON.stringify(document));
@@ -116,12 +118,17 @@ it('three empty nodes get a model, a project, and a key, spend the budget, and a
   const sourceFile = await folder.write('export.yaml', source);
   await using copy = await startProcess({ configuration: { keys: {} } });
   const copyAdmin = await becomeAdministrator(copy);
-  await copyAdmin.run(['apply', '-f', sourceFile]);
-  expect(await copyAdmin.run(['diff', '-f', sourceFile])).toMatch(/^0 to create, 0 to update, 0 to delete/);
+  // The export names a variable for each secret.
+  const secrets = { MODELS_GPT_UPSTREAMS_0_KEY: upstreamKey };
+  await copyAdmin.run(['apply', '-f', sourceFile], 0, secrets);
+  expect(await copyAdmin.run(['diff', '-f', sourceFile], 0, secrets)).toMatch(/^0 to create, 0 to update, 0 to delete/);
   const original = await admin.send<{ keys: object }>('GET', 'export');
   const { keys, ...rest } = await copyAdmin.send<{ keys: Record<string, unknown> }>('GET', 'export');
   const { [copyAdmin.id]: ownKey, ...otherKeys } = keys;
   expect({ ...rest, keys: otherKeys }).toEqual(original);
   expect(ownKey).toBeDefined();
+  const { key: keyOfCopy } = await copyAdmin.send<Key>('POST', 'keys', { project: 'team' });
+  expect(await call(copy, keyOfCopy)).toBe(200);
+  expect(upstream.requests.at(-1)?.headers.authorization).toBe(`Bearer ${upstreamKey}`);
   expect(receiver.requests).toHaveLength(1);
 });
