@@ -297,7 +297,7 @@ describe('a large document', () => {
     });
     for (const name of ['First', 'Second']) expect((await send(node, 'POST', 'apply', document(name))).status).toBe(200);
     const { data } = read(await send(node, 'GET', 'changes'));
-    expect(data.map(({ entryCount, entries }) => [entryCount, (entries as object[]).length])).toEqual([
+    expect(data.map(({ entryCount, entries }) => [entryCount, (entries as unknown as object[]).length])).toEqual([
       [10_000, 20],
       [10_000, 20],
     ]);

@@ -44,7 +44,7 @@ function parse<Result>(scimType: 'invalidFilter' | 'invalidPath', text: string, 
   }
 }
 
-/** What is wrong with a filter or a path. */
+/** A syntax error. Its message continues a sentence about the filter or the path. */
 class SyntaxIssue extends Error {}
 
 class FilterParser {
