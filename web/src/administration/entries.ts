@@ -57,9 +57,9 @@ export interface Change {
 export interface ConfiguredAlert {
   /** Path in the configuration. */
   readonly path: string;
-  /** Such as `project:search`. */
+  /** Owner of the limit, such as `project:search`. */
   readonly of: string;
-  /** Such as `tokens.day:gpt`. */
+  /** Kind and period of the limit, such as `tokens.day:gpt`. */
   readonly window: string;
   /** Parts of the limit, from 0 to 1. */
   readonly at: readonly number[];
