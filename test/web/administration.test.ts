@@ -122,7 +122,7 @@ describe('the administration page', () => {
     await page.getByRole('button', { name: 'Unblock' }).waitFor();
     await goTo(page, '/keys');
     const row = page.getByRole('row', { name: /Build server/ });
-    expect(await row.innerText()).toMatch(/team\s+parley_k_\w+…\s+never\s+Jan 1, 2030.*Blocked/s);
+    expect(await row.innerText()).toMatch(/team\s+parley_k_[\w-]+…\s+never\s+Jan 1, 2030.*Blocked/s);
     expect(await page.content()).not.toContain(secret);
   });
 
