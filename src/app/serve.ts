@@ -20,7 +20,7 @@ import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/no
 import { type OpsDeps, opsRoutes } from '#surfaces/ops/routes.ts';
 import { toPlainMetrics } from '#telemetry/merge-metrics.ts';
 import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
-import { prometheusContentType } from '#telemetry/prometheus-text.ts';
+import { chooseMetricsFormat, metricsContentTypes } from '#telemetry/prometheus-text.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { firstConfiguration, localKeyName } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
@@ -31,7 +31,7 @@ import { createLocalKey, greet, newSecret } from './process/greet.ts';
 import { ignoreEchoes } from './process/ignore-echoes.ts';
 import { listenAt, listenForAddress, readTls, toSharedPort, watchTls } from './process/listening.ts';
 import { countEmbeddingThreads, getProcessMemory } from './process/memory-shares.ts';
-import { serveMetrics } from './process/metrics-server.ts';
+import { type ReadMetrics, serveMetrics } from './process/metrics-server.ts';
 import { startSample, storeDocuments } from './sample/sample.ts';
 import { composeService, type Service } from './service/compose.ts';
 import { apiOperations } from './service/features.ts';
@@ -176,7 +176,7 @@ function composeNode(
     ...program,
     listIssues,
     listObstacles: state.listObstacles,
-    metrics: settings.metricsPort === undefined ? createMetricsSource(telemetry, worker) : undefined,
+    readMetrics: settings.metricsPort === undefined ? createMetricsReader(telemetry, worker) : undefined,
     operations: apiOperations(snapshot.current().configuration),
   });
   return { ...service, embedder };
@@ -186,14 +186,11 @@ function createUptime(worker: WorkerContext | undefined): () => number {
   return worker === undefined ? () => process.uptime() : () => (clock.epochMs() - worker.startedAtMs) / 1000;
 }
 
-interface MetricsSource {
-  readonly contentType: string;
-  readonly read: () => string | Promise<string>;
-}
-
-function createMetricsSource(telemetry: NodeTelemetry, worker: WorkerContext | undefined): MetricsSource {
-  const readAll = async (): Promise<string> => telemetry.toPrometheus(await worker?.readMetrics());
-  return { contentType: prometheusContentType, read: worker === undefined ? () => telemetry.toPrometheus() : readAll };
+function createMetricsReader(telemetry: NodeTelemetry, worker: WorkerContext | undefined): ReadMetrics {
+  return async (accept) => {
+    const format = chooseMetricsFormat(accept);
+    return { contentType: metricsContentTypes[format], text: telemetry.toPrometheus(format, await worker?.readMetrics()) };
+  };
 }
 
 /** Reloads changed configuration files for as long as the node runs. */
@@ -228,7 +225,7 @@ async function openSideListeners({ settings, log, telemetry, worker }: NodeDeps,
   const opened: Closable[] = [];
   if (tls !== undefined) opened.push(await watchTls(tls, app.server as unknown as Server, log));
   if (metricsPort !== undefined) {
-    const options = { host, port: metricsPort, ...toSharedPort(worker), ...createMetricsSource(telemetry, worker) };
+    const options = { host, port: metricsPort, ...toSharedPort(worker), read: createMetricsReader(telemetry, worker) };
     opened.push(await listenAt(() => serveMetrics(options), { ...options, setting: 'PARLEY_METRICS_PORT' }));
   }
   return opened;

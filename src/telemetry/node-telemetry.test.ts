@@ -3,6 +3,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { readPrometheus, readValue } from '#test/prometheus-samples.ts';
 import { begin, deployment, ended, openBench } from '#test/telemetry-bench.ts';
+import { chooseMetricsFormat } from './prometheus-text.ts';
 
 const gpt = { gen_ai_request_model: 'gpt', gen_ai_operation_name: 'chat' };
 
@@ -194,5 +195,44 @@ describe('metric labels', () => {
     }
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', { gen_ai_request_model: '_OTHER' })).toBe(200);
+  });
+});
+
+describe('OpenMetrics', () => {
+  test('has families without the suffixes of their samples, units, float bounds, and an end', async () => {
+    const bench = await openBench();
+    bench.telemetry.configure([deployment('gpt')], 10);
+    const record = begin(bench);
+    record.caller = { project: 'lab "A"', subject: 'ada' } as Caller;
+    record.setDeployment('gpt');
+    record.cost = 500_000_000;
+    record.end(ended(bench, { promptTokens: 5, completionTokens: 1 }));
+    const text = bench.telemetry.toPrometheus('openmetrics');
+    const lines = text.split('\n');
+    expect(lines.slice(-2)).toEqual(['# EOF', '']);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        '# TYPE target info',
+        '# TYPE parley_spend_usd counter',
+        'parley_spend_usd_total{parley_project="lab \\"A\\"",gen_ai_request_model="gpt"} 0.5',
+        '# TYPE gen_ai_server_request_duration_seconds histogram',
+        '# UNIT gen_ai_server_request_duration_seconds seconds',
+        '# UNIT process_memory_usage_bytes bytes',
+      ]),
+    );
+    expect(text).toMatch(/gen_ai_client_token_usage_bucket\{[^}]*le="16\.0"\} 1\n/);
+    expect(bench.telemetry.toPrometheus()).not.toMatch(/# EOF|# UNIT|le="\d+\.0"/);
+  });
+
+  test.each([
+    ['application/openmetrics-text', 'openmetrics'],
+    ['application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2', 'openmetrics'],
+    ['text/plain;version=0.0.4;q=0.5,application/openmetrics-text;version=1.0.0;q=0.3', 'prometheus'],
+    ['application/openmetrics-text; version="2.0.0"', 'prometheus'],
+    ['application/openmetrics-text;q=0', 'prometheus'],
+    ['*/*', 'prometheus'],
+    [undefined, 'prometheus'],
+  ])('is chosen for the field %j: %s', (accept, format) => {
+    expect(chooseMetricsFormat(accept)).toBe(format);
   });
 });

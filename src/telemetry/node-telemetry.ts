@@ -11,7 +11,7 @@ import { type LiveState, readMetrics, watchProcess } from './node-metrics.ts';
 import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './open-log.ts';
 import type { Export, ExportDeps } from './otlp/export.ts';
 import { type OtlpSettings, readOtlpSettings, toResource } from './otlp-settings.ts';
-import { PrometheusText } from './prometheus-text.ts';
+import { type MetricsFormat, PrometheusText } from './prometheus-text.ts';
 import { SeriesStore } from './series-store.ts';
 
 export interface TelemetryOptions {
@@ -42,8 +42,8 @@ export interface NodeTelemetry extends Telemetry {
   httpRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
   /** Returns the current metrics of this process. */
   readMetrics(): readonly Metric[];
-  /** Returns the response body of `/metrics`. */
-  toPrometheus(metrics?: readonly Metric[]): string;
+  /** Returns the response body of `/metrics`, by default in the Prometheus format. */
+  toPrometheus(format?: MetricsFormat, metrics?: readonly Metric[]): string;
   /** Sends the remaining data to the collector, which takes at most a second. */
   close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
     },
     httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
     readMetrics: readAll,
-    toPrometheus: (metrics = readAll()) => prometheus.write(resource, metrics),
+    toPrometheus: (format = 'prometheus', metrics = readAll()) => prometheus.write(resource, metrics, format),
     async close() {
       watch.stop();
       await Promise.race([exporting?.close(), new Promise((resolve) => setTimeout(resolve, closeMs).unref())]);

@@ -1,30 +1,61 @@
 import type { Metric } from './metric.ts';
 import type { DataPoint, HistogramPoint, Labels } from './series.ts';
 
-/** Content type of `/metrics`. */
-export const prometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';
+/** Format of `/metrics`: the text format of Prometheus, or OpenMetrics 1.0. */
+export type MetricsFormat = 'prometheus' | 'openmetrics';
 
-const unitWords: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' };
+export const metricsContentTypes: Readonly<Record<MetricsFormat, string>> = {
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+};
+
+/** Returns OpenMetrics if an `Accept` field names it, unless it prefers plain text. Wildcards do not count. */
+export function chooseMetricsFormat(accept = ''): MetricsFormat {
+  let [plain, openMetrics] = [0, 0];
+  for (const range of accept.split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const read = (name: string) => parameters.find((parameter) => parameter.startsWith(name))?.slice(name.length);
+    const weight = Number(read('q=') ?? 1);
+    const version = read('version=')?.replaceAll('"', '') ?? '1.0.0';
+    if (type === 'text/plain') plain = Math.max(plain, weight);
+    else if (type === 'application/openmetrics-text' && version === '1.0.0') openMetrics = Math.max(openMetrics, weight);
+  }
+  return openMetrics > 0 && openMetrics >= plain ? 'openmetrics' : 'prometheus';
+}
+
+const unitWords: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes' };
 
 /**
- * Writes metrics in the text format of Prometheus by OpenTelemetry's rules: dots become underscores, and names end with the
- * unit and `_total`. The labels of a series are formatted once and cached with the series. For many series, this costs about a
- * thirtieth of OpenTelemetry's own serializer.
+ * Writes metrics in the text format of Prometheus or OpenMetrics by OpenTelemetry's rules: dots become underscores, and names end
+ * with the unit and `_total`. The labels of a series are formatted once and cached with the series. For many series, this costs
+ * about a thirtieth of OpenTelemetry's own serializer.
  */
 export class PrometheusText {
   readonly #labels = new WeakMap<Labels, string>();
 
   /** `resource` describes the exporting node. */
-  write(resource: Labels, metrics: readonly Metric[]): string {
-    let text = `# HELP target_info Who exports.\n# TYPE target_info gauge\ntarget_info{${toLabelText(resource)}} 1\n`;
-    for (const metric of metrics) text += this.#metric(metric);
-    return text;
+  write(resource: Labels, metrics: readonly Metric[], format: MetricsFormat): string {
+    const isOpen = format === 'openmetrics';
+    const [family, type] = isOpen ? ['target', 'info'] : ['target_info', 'gauge'];
+    let text = `# HELP ${family} Who exports.\n# TYPE ${family} ${type}\ntarget_info{${toLabelText(resource)}} 1\n`;
+    for (const metric of metrics) text += this.#metric(metric, isOpen);
+    return isOpen ? `${text}# EOF\n` : text;
   }
 
-  #metric(metric: Metric): string {
-    const name = toName(metric);
-    const head = `# HELP ${name} ${toHelp(metric.instrument.description)}\n# TYPE ${name} ${metric.kind}\n`;
-    return head + (metric.kind === 'histogram' ? this.#histograms(name, metric.series) : this.#readings(name, metric.readings));
+  #metric(metric: Metric, isOpen: boolean): string {
+    const { unit, description } = metric.instrument;
+    const name = toName(metric.instrument);
+    const sampleName = metric.kind === 'counter' ? `${name}_total` : name;
+    // In OpenMetrics, the family of a counter has the name without the suffix of its samples.
+    const family = isOpen ? name : sampleName;
+    const unitWord = isOpen ? unitWords[unit] : undefined;
+    const head = `# HELP ${family} ${isOpen ? toLabelValue(description) : toHelp(description)}\n# TYPE ${family} ${metric.kind}\n${
+      unitWord === undefined ? '' : `# UNIT ${family} ${unitWord}\n`
+    }`;
+    return (
+      head +
+      (metric.kind === 'histogram' ? this.#histograms(name, metric.series, isOpen) : this.#readings(sampleName, metric.readings))
+    );
   }
 
   #readings(name: string, readings: readonly DataPoint[]): string {
@@ -36,7 +67,7 @@ export class PrometheusText {
     return text;
   }
 
-  #histograms(name: string, series: readonly HistogramPoint[]): string {
+  #histograms(name: string, series: readonly HistogramPoint[], isOpen: boolean): string {
     let text = '';
     for (const { attributes, boundaries, count, counts, sum } of series) {
       const labels = this.#labelText(attributes);
@@ -44,7 +75,9 @@ export class PrometheusText {
       let upTo = 0;
       for (let index = 0; index < boundaries.length; index += 1) {
         upTo += counts[index] as number;
-        text += `${bucket}${boundaries[index]}"} ${upTo}\n`;
+        const boundary = boundaries[index] as number;
+        // OpenMetrics writes the bounds as floats.
+        text += `${bucket}${boundary}${isOpen && Number.isInteger(boundary) ? '.0' : ''}"} ${upTo}\n`;
       }
       text += `${bucket}+Inf"} ${count}\n${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`;
     }
@@ -61,14 +94,14 @@ export class PrometheusText {
   }
 }
 
-function toName({ instrument: { name, unit }, kind }: Metric): string {
-  const withUnit = `${toWord(name)}${unitWords[unit] ?? ''}`;
-  return kind === 'counter' ? `${withUnit}_total` : withUnit;
+function toName({ name, unit }: Metric['instrument']): string {
+  const unitWord = unitWords[unit];
+  return unitWord === undefined ? toWord(name) : `${toWord(name)}_${unitWord}`;
 }
 
 function toLabelText(attributes: Labels): string {
   return Object.entries(attributes)
-    .map(([name, value]) => `${toWord(name)}="${toHelp(value).replaceAll('"', '\\"')}"`)
+    .map(([name, value]) => `${toWord(name)}="${toLabelValue(value)}"`)
     .join(',');
 }
 
@@ -78,4 +111,8 @@ function toWord(name: string): string {
 
 function toHelp(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
+
+function toLabelValue(text: string): string {
+  return toHelp(text).replaceAll('"', '\\"');
 }

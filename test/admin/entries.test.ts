@@ -373,6 +373,24 @@ describe('a change', () => {
   });
 });
 
+describe('a large change', () => {
+  it('is listed with its first entries and their number, and read completely', async () => {
+    await using cluster = await startCluster();
+    const [node] = cluster.nodes;
+    const models = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`model-${index}`, demo]));
+    const { change } = read(await send(node, 'POST', 'apply', { models }));
+    const list = async () => read(await send(node, 'GET', 'changes')).data;
+    const [listed] = await list();
+    const complete = read(await send(node, 'GET', `changes/${change}`)) as { entries?: object[] };
+    expect([listed?.entryCount, complete.entries?.length]).toEqual([30, 30]);
+    expect(listed).toEqual({ ...complete, entries: complete.entries?.slice(0, 20) });
+    const earlierVersion = { write_count: null, sealed_first_writes: null };
+    await cluster.database.run((kysely) => kysely.updateTable('runtime_changes').set(earlierVersion).execute());
+    expect(await list()).toEqual([listed]);
+    expect((await send(node, 'POST', `changes/${change}/rollback`)).status).toBe(200);
+  });
+});
+
 describe('a changed file', () => {
   it('takes precedence over entries, and leaves out entries that are no longer valid', async () => {
     await using cluster = await startCluster();

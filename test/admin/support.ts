@@ -3,6 +3,7 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
+import { SqlAlertStore } from '#stores/sql/alerts/alert-store.ts';
 import { SqlCallContents } from '#stores/sql/journal/call-contents.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
@@ -67,7 +68,8 @@ export async function startRuntimeAdmin(configuration: object, readNode = () => 
   const entryStore = new SqlEntryStore(database, new Seal([new Secret('a secret of this test')]));
   const admin = { journal: new SqlJournal(database), readNode };
   const keys = { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: true };
-  const service = await startService(configuration, { entryStore, admin, keys });
+  const alerts = { store: new SqlAlertStore(database), onUndelivered: () => undefined };
+  const service = await startService(configuration, { entryStore, admin, keys, alerts });
   return {
     ...service,
     async [Symbol.asyncDispose]() {

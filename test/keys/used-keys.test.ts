@@ -35,6 +35,28 @@ it('usage and call records identify a user key by its ID, for the user and for a
   expect(node.output.stdout + node.output.stderr).not.toContain(created.key.slice(9));
 });
 
+it('a key of a file has its last use and its expiry in the list and alone', async () => {
+  const expiresAt = '2999-01-01T00:00:00Z';
+  await using node = await startProcess({
+    configuration: {
+      models: { m: { upstreams: [{ protocol: 'demo' }] } },
+      keys: {
+        operator: { project: 'operators', role: 'admin' },
+        robot: { project: 'robots', key: 'secret-of-the-robot', expiresAt },
+      },
+    },
+  });
+  const read = async (path: string) => (await sendWithCredentials(node, 'operator', `/v1/admin/${path}`)).json;
+  expect(await read('keys/robot')).toMatchObject({ id: 'robot', expiresAt, lastUsedAt: null });
+  const startedMs = Date.now();
+  expect(await chat(node, 'secret-of-the-robot')).toBe('200');
+  const readLastUse = async () => ((await read('keys/robot')) as { lastUsedAt: number | null }).lastUsedAt ?? 0;
+  await vi.waitFor(async () => expect(await readLastUse()).toBeGreaterThanOrEqual(startedMs), { timeout: 10_000 });
+  const { data } = (await read('keys')) as { data: { id: string }[] };
+  for (const id of ['robot', '1']) expect(await read(`keys/${id}`)).toEqual(data.find((key) => key.id === id));
+  expect(await read('keys/1')).not.toHaveProperty('lastUsedAt');
+});
+
 it('a user key remains valid after a restart', async () => {
   await using issuer = await startIssuer();
   await using folder = await openFolder();

@@ -157,4 +157,27 @@ describe('alerts', () => {
     const secrets = service.snapshot.secrets().map((secret) => secret.reveal());
     expect(secrets).toEqual(expect.arrayContaining([encodedSecret, plainSecret, 'secret-of-the-url']));
   });
+
+  it('are listed with the state of their webhooks, page by page, for administrators and auditors', async () => {
+    const readPage = async (query: string) => read(await send(service, 'GET', `configured-alerts${query}`));
+    const { data, nextToken } = await readPage('');
+    expect([data.map(({ path }) => path), nextToken]).toEqual([
+      Array.from({ length: 7 }, (_, index) => `alerts[${index}]`),
+      null,
+    ]);
+    const healthy = { pending: 0, nextAttemptAt: null, lastSentAt: expect.any(Number), lastFailure: null };
+    expect(data[0]).toEqual({
+      ...{ path: 'alerts[0]', of: 'project:search', window: 'requests.day:m', at: [0.8, 1], server: receiver.url, ...healthy },
+    });
+    expect(data.find(({ of }) => of === 'project:retried')).toMatchObject(healthy);
+    expect(data.find(({ of }) => of === 'project:gone')).toMatchObject({
+      ...{ pending: 0, nextAttemptAt: null, lastSentAt: null },
+      lastFailure: { at: expect.any(Number), error: 'the receiver returned 410' },
+    });
+    expect(JSON.stringify(data)).not.toMatch(/plain secret|whsec|secret-of-the-url/);
+    const first = await readPage('?limit=5');
+    expect([...first.data, ...(await readPage(`?limit=5&token=${first.nextToken}`)).data]).toEqual(data);
+    expect((await send(service, 'GET', 'configured-alerts?token=x')).status).toBe(400);
+    expect((await send(service, 'GET', 'configured-alerts', undefined, { 'api-key': 'search' })).status).toBe(403);
+  });
 });

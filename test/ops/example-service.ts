@@ -314,7 +314,7 @@ const opsDeps = {
   uptimeSeconds: () => 1,
   listIssues: () => [{ code: 'store_away', message: 'The store is out of reach.' }],
   listObstacles: () => [],
-  metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', read: () => 'up 1\n' },
+  readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
   operations: apiOperations({ aliases }),
 };
 

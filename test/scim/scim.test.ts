@@ -80,8 +80,58 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
     const page = await find(`startIndex=${totalResults - 1}&count=1`);
     expect(page).toMatchObject({ totalResults, startIndex: totalResults - 1, itemsPerPage: 1 });
     expect(page.Resources[0]?.id).toBe(ids[1]);
-    expect((await send('GET', '/Users?filter=userName+co+"a"')).json).toMatchObject({ status: '400', scimType: 'invalidFilter' });
+    expect((await send('GET', '/Users?filter=userName+is+"a"')).json).toMatchObject({ status: '400', scimType: 'invalidFilter' });
     for (const id of ids) await send('DELETE', `/Users/${id}`);
+  });
+
+  it('finds users and groups with the filters of RFC 7644, in columns and in sealed attributes', async () => {
+    const startedAt = new Date(Date.now() - 1000).toISOString();
+    const work = (value: string) => ({
+      emails: [
+        { type: 'work', value },
+        { type: 'home', value: 'at@home.example' },
+      ],
+    });
+    const users = await Promise.all([
+      create('Users', { userName: 'Find-Ada', externalId: 'X-1', ...work('ada@work.example') }),
+      create('Users', { userName: 'find-bob', active: false, ...work('bob@work.example') }),
+      create('Users', { userName: 'find-é%_', [enterprise]: { department: 'Engines' } }),
+    ]);
+    const [ada, , third] = users.map(({ id }) => id);
+    const group = await create('Groups', { displayName: 'Find-Group', members: [{ value: ada }] });
+    const other = await create('Groups', { displayName: 'Find-Other' });
+    const find = async (kind: 'Users' | 'Groups', filter: string) => {
+      const { json } = await send('GET', `/${kind}?filter=${encodeURIComponent(filter)}`);
+      const { Resources, totalResults } = json as { Resources: Resource[]; totalResults: number };
+      expect(totalResults).toBe(Resources.length);
+      return Resources.map(({ userName, displayName }) => userName ?? displayName).sort();
+    };
+    const [all, none] = [['Find-Ada', 'find-bob', 'find-é%_'], []];
+    const cases: readonly (readonly [string, readonly string[]])[] = [
+      ['userName sw "FIND-"', all],
+      ['userName ew "É%_"', ['find-é%_']],
+      ['userName co "d-b" or externalId eq "X-1"', ['Find-Ada', 'find-bob']],
+      ['userName sw "find-" and externalId co "x"', none],
+      ['userName sw "find-" and not (externalId pr)', ['find-bob', 'find-é%_']],
+      ['userName sw "find-" and externalId ne "X-1"', ['find-bob', 'find-é%_']],
+      ['userName gt "find-a" and userName lt "find-c"', ['Find-Ada', 'find-bob']],
+      ['active eq false and userName sw "find"', ['find-bob']],
+      [`meta.lastModified ge "${startedAt}" and userName sw "find-"`, all],
+      ['meta.created lt "2020-01-01T00:00:00Z"', none],
+      ['emails[type eq "work"].value eq "bob@work.example"', ['find-bob']],
+      ['emails[type eq "work" and value eq "at@home.example"]', none],
+      ['userName sw "find-a" and emails.value co "WORK"', ['Find-Ada']],
+      [`${enterprise}:department eq "engines" or userName eq "find-bob"`, ['find-bob', 'find-é%_']],
+    ];
+    for (const [filter, expected] of cases) expect([filter, await find('Users', filter)]).toEqual([filter, expected]);
+    // Microsoft Entra ID checks a membership like this.
+    expect(await find('Groups', `id eq "${group.id}" and members eq "${ada}"`)).toEqual(['Find-Group']);
+    expect(await find('Groups', `id eq "${group.id}" and members[value eq "${third}"]`)).toEqual([]);
+    expect(await find('Groups', 'displayName sw "find-" and not (members pr)')).toEqual(['Find-Other']);
+    const page = await send('GET', `/Users?filter=${encodeURIComponent('emails.type eq "home"')}&startIndex=2&count=1`);
+    expect(page.json).toMatchObject({ totalResults: 2, startIndex: 2, itemsPerPage: 1 });
+    for (const { id } of users) await send('DELETE', `/Users/${id}`);
+    for (const { id } of [group, other]) await send('DELETE', `/Groups/${id}`);
   });
 
   it('applies the PATCH requests of Microsoft Entra ID and Okta', async () => {
@@ -108,6 +158,21 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
       { op: 'remove', path: 'emails[type eq "home"]' },
     );
     expect(fromOkta.json).toMatchObject({ active: true, emails: [{ type: 'work' }] });
+    const changed = await patch(
+      `/Users/${id}`,
+      { op: 'Add', path: 'roles[primary eq "True"].value', value: 'Reader' },
+      { op: 'Replace', path: 'emails[type eq "work" and value ew "@example.com"].value', value: 'new@example.com' },
+      { op: 'Add', path: 'addresses[type eq "work" and primary eq true].locality', value: 'London' },
+      { op: 'Replace', path: `${enterprise}:manager.value`, value: 'm1' },
+    );
+    expect(changed.json).toMatchObject({
+      roles: [{ primary: 'True', value: 'Reader' }],
+      emails: [{ type: 'work', value: 'new@example.com' }],
+      addresses: [{ type: 'work', primary: true, locality: 'London' }],
+      [enterprise]: { department: 'Engines', manager: { value: 'm1' } },
+    });
+    const unmatched = { op: 'replace', path: 'emails[value co "nothing"].type', value: 'x' };
+    expect((await patch(`/Users/${id}`, unmatched)).json).toMatchObject({ status: '400', scimType: 'noTarget' });
     expect((await patch(`/Users/${id}`, { op: 'replace', path: 'a..b', value: 1 })).json).toMatchObject({
       scimType: 'invalidPath',
     });
@@ -156,7 +221,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
     expect((await send('GET', `/Users/${id}`)).json).toMatchObject({ groups: [{ value: group.id, display: 'AI Admins' }] });
     const excluded = await send('GET', '/Groups?filter=displayName+eq+"ai+admins"&excludedAttributes=members');
     expect((excluded.json as { Resources: Resource[] }).Resources[0]).not.toHaveProperty('members');
-    await patch(`/Groups/${group.id}`, { op: 'Remove', path: `members[value eq "${id}"]` });
+    await patch(`/Groups/${group.id}`, { op: 'Remove', path: `members[value eq "someone" or value eq "${id}"]` });
     await vi.waitFor(async () => expect(await canAdminister()).toBe(403), withinSecond);
     await patch(`/Groups/${group.id}`, {
       op: 'replace',

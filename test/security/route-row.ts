@@ -66,3 +66,22 @@ export const messagesByRole = withAnyKey(200, {
   ended: '401 authentication_error',
   roleless: '403 permission_error',
 });
+
+interface RowOptions {
+  /** Replaces the wildcard or the first parameter. Default: `none`, or the ID of a response or conversation that does not exist. */
+  readonly at?: string;
+  readonly query?: string;
+  /** Default: `{}`, if the method has a body. */
+  readonly body?: unknown;
+}
+
+/** Returns a row of a route, such as `GET /v1/models/:model`. */
+export function toRow(route: string, outcomes: Row['outcomes'], options: RowOptions = {}): Row {
+  const { at = '', query = '' } = options;
+  const [method = '', url = ''] = route.split(' ');
+  const named = url.replace(/\([^)]*\)/g, '');
+  const filled = at === '' ? named : named.replace(/\*|:\w+/, () => at);
+  const path = `${filled.replace(':response', 'resp_none').replace(':conversation', 'conv_none').replace(/:\w+/g, 'none')}${query}`;
+  const body = 'body' in options || !['POST', 'PUT', 'PATCH'].includes(method) ? options.body : {};
+  return { route, toRequest: () => ({ method, path, ...(body !== undefined && { body }) }), outcomes };
+}

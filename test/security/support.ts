@@ -98,7 +98,7 @@ function operatorRoutes(app: FastifyInstance): void {
     uptimeSeconds: () => 1,
     listIssues: () => [],
     listObstacles: () => [],
-    metrics: { contentType: 'text/plain', read: () => '' },
+    readMetrics: async () => ({ contentType: 'text/plain', text: '' }),
     operations: apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }),
   });
 }

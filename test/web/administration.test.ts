@@ -122,7 +122,7 @@ describe('the administration page', () => {
     await page.getByRole('button', { name: 'Unblock' }).waitFor();
     await goTo(page, '/keys');
     const row = page.getByRole('row', { name: /Build server/ });
-    expect(await row.innerText()).toMatch(/team\s+parley_k_\w+…\s+Jan 1, 2030.*Blocked/s);
+    expect(await row.innerText()).toMatch(/team\s+parley_k_[\w-]+…\s+never\s+Jan 1, 2030.*Blocked/s);
     expect(await page.content()).not.toContain(secret);
   });
 
@@ -165,6 +165,31 @@ describe('the administration page', () => {
     expect(await send('GET', 'roles/staff')).not.toHaveProperty('limits.filed');
   });
 
+  it('lists the configured alerts with their state, and explains how to add one', async () => {
+    const { page } = await open('/alerts');
+    await page.getByText('There are no alerts yet.').waitFor();
+    await page.getByText('Alerts are in the configuration file.').waitFor();
+    const alert = { path: 'alerts[0]', of: 'project:search', window: 'cost.month', at: [0.8, 1], server: 'https://a.example' };
+    const state = { pending: 0, nextAttemptAt: null, lastSentAt: Date.UTC(2026, 0, 2, 12), lastFailure: null };
+    const failing = { pending: 2, nextAttemptAt: Date.UTC(2026, 0, 5, 12), lastFailure: { at: null, error: 'no response' } };
+    const data = [
+      { ...alert, ...state },
+      { ...alert, ...state, path: 'alerts[1]', of: '*', window: 'requests.hour:gpt', at: [0.005], lastSentAt: null, ...failing },
+    ];
+    await page.route('**/v1/admin/configured-alerts?*', (route) =>
+      route.fulfill({ json: { object: 'list', data, nextToken: null } }),
+    );
+    await goTo(page, '/models');
+    await goTo(page, '/alerts');
+    const rows = page.locator('tbody tr');
+    expect(await rows.nth(0).innerText()).toMatch(
+      /Project search\s+Spending limit in USD: A month\s+80%, 100%\s+https:\/\/a\.example\s+Last sent Jan 2, 2026/,
+    );
+    expect(await rows.nth(1).innerText()).toMatch(
+      /Each user\s+Requests an hour · gpt\s+0\.5%.*Nothing sent in the last 7 days\s+Last failure: no response\s+Next attempt Jan 5, 2026.*, 2 messages waiting/s,
+    );
+  });
+
   it('draws the first of many models, and searches all', async () => {
     const models = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`many-${index}`, demo]));
     await send('POST', 'apply', { models });
@@ -195,7 +220,17 @@ describe('the administration page', () => {
   it.each(viewports)('has no accessibility violations and fits the %s window', async (_, options) => {
     const { page } = await open('', options);
     const found: unknown[] = [];
-    for (const path of ['', '/models', '/models/filed', '/models?new', '/roles/staff', '/keys', '/limits', '/changes']) {
+    for (const path of [
+      '',
+      '/models',
+      '/models/filed',
+      '/models?new',
+      '/roles/staff',
+      '/keys',
+      '/limits',
+      '/alerts',
+      '/changes',
+    ]) {
       await goTo(page, path);
       found.push(...(await findViolations(page)));
       expect([path, await measureOverflow(page)]).toEqual([path, 0]);

@@ -11,6 +11,6 @@ export const alerts: Feature = {
     const deliveries = new AlertDeliveries({ store, onUndelivered, http, snapshot, clock, reportError });
     counters.onThreshold((reached) => deliveries.record(reached));
     app.addHook('onClose', () => deliveries.close());
-    alertRoutes(app, { identify, store });
+    alertRoutes(app, { identify, store, snapshot });
   },
 };

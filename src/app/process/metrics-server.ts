@@ -7,9 +7,11 @@ export interface MetricsServerOptions {
   /** Port to listen on. 0 selects a free port. */
   readonly port: number;
   readonly reusePort?: boolean;
-  readonly contentType: string;
-  readonly read: () => string | Promise<string>;
+  readonly read: ReadMetrics;
 }
+
+/** Returns the metrics in the format that an `Accept` field selects. */
+export type ReadMetrics = (accept: string | undefined) => Promise<{ readonly contentType: string; readonly text: string }>;
 
 export interface MetricsServer {
   readonly port: number;
@@ -17,12 +19,12 @@ export interface MetricsServer {
 }
 
 /** Serves only `/metrics`, for `PARLEY_METRICS_PORT`. Rejects if the port is not available. */
-export function serveMetrics({ contentType, host, port, read, reusePort = false }: MetricsServerOptions): Promise<MetricsServer> {
+export function serveMetrics({ host, port, read, reusePort = false }: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer(async (request, response) => {
     const isMetricsRequest = getPath(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
     if (!isMetricsRequest) return response.writeHead(404).end();
-    const text = await read();
-    response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(text);
+    const { contentType, text } = await read(request.headers.accept);
+    response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store', vary: 'accept' }).end(text);
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);

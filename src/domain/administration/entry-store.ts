@@ -62,9 +62,14 @@ export interface EntryUpdates {
   readonly files?: StoredFiles;
 }
 
+/** A change in a list. `writes` has its first writes. */
+export interface ListedChange extends CommittedChange {
+  readonly writeCount: number;
+}
+
 /** A page of changes, newest first. */
 export interface ChangePage {
-  readonly changes: readonly CommittedChange[];
+  readonly changes: readonly ListedChange[];
   /** `beforeRevision` of the next page. Null after the last page. */
   readonly nextRevision: number | null;
 }
@@ -81,7 +86,10 @@ export interface EntryStore {
   digestFiles(text: string): string;
   /** Returns those of the SHA-256 digests that an earlier change revoked. */
   findRevoked(digests: readonly string[]): Promise<readonly string[]>;
-  /** `beforeRevision` excludes that revision and later ones. A page has fewer changes than `limit` if these are large. */
+  /**
+   * `beforeRevision` excludes that revision and later ones. Each change has at most 20 writes. A page has fewer changes than `limit`
+   * if these are large.
+   */
   listChanges(page: { readonly beforeRevision: number; readonly limit: number }): Promise<ChangePage>;
   findChange(id: string): Promise<CommittedChange | undefined>;
 }

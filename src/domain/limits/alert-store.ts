@@ -11,12 +11,25 @@ export interface AlertDelivery {
   readonly status: 'pending' | 'delivered' | 'failed' | 'canceled';
   /** Number of attempts, including one in progress. */
   readonly attempts: number;
+  /** End of the last attempt. Null before it, and for attempts of earlier versions. */
+  readonly attemptedAtMs: number | null;
   /** Time of the next attempt, or until which a failure is reported. Null if neither follows. */
   readonly nextAtMs: number | null;
   /** Result of the last attempt. Null if it succeeded or has not ended. */
   readonly error: string | null;
   /** Time after which the delivery can be deleted. */
   readonly expiresAtMs: number;
+}
+
+/** State of the deliveries of one alert. */
+export interface AlertState {
+  /** Number of deliveries that wait for an attempt. */
+  readonly pending: number;
+  /** Earliest time of an attempt. Null if none waits. */
+  readonly nextAttemptAtMs: number | null;
+  readonly lastSentAtMs: number | null;
+  /** Last attempt that failed, of the deliveries that are not delivered. */
+  readonly lastFailure: { readonly atMs: number | null; readonly error: string } | null;
 }
 
 /** A position in the list of deliveries. */
@@ -26,6 +39,8 @@ export interface AlertPage {
   readonly limit: number;
 }
 
+export type AlertUpdate = Pick<AlertDelivery, 'status' | 'nextAtMs' | 'error'> & Partial<Pick<AlertDelivery, 'attemptedAtMs'>>;
+
 /** Port for the deliveries of alerts. Throws `StoreError`. */
 export interface AlertStore {
   /** Adds a pending delivery that is due, unless it exists. */
@@ -34,10 +49,12 @@ export interface AlertStore {
   listOpen(limit: number): Promise<readonly AlertDelivery[]>;
   /** Returns deliveries, newest first. */
   list(page: AlertPage): Promise<readonly AlertDelivery[]>;
+  /** Returns the states of those of the alerts that have deliveries, by ID. At most 500 alerts. */
+  readStates(alerts: readonly string[]): Promise<ReadonlyMap<string, AlertState>>;
   /** Starts an attempt. Other nodes can start another one after `untilMs`. Returns false if another node was faster. */
   claim(delivery: AlertDelivery, untilMs: number): Promise<boolean>;
-  /** Stores the state of a delivery, unless it is delivered. */
-  update(id: string, state: Pick<AlertDelivery, 'status' | 'nextAtMs' | 'error'>): Promise<void>;
+  /** Stores the state of a delivery, unless it is delivered. Without `attemptedAtMs`, the time of the last attempt stays. */
+  update(id: string, state: AlertUpdate): Promise<void>;
   /** Deletes the deliveries that have expired. */
   deleteExpired(nowMs: number): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
+import type { ScimFilter } from './scim-filter.ts';
 
 /** A user that an identity provider provisioned (RFC 7643, 4.1). */
 export interface ScimUser {
@@ -27,12 +28,6 @@ export interface ScimMember {
   readonly groupName: string;
   readonly userId: string;
   readonly userName: string;
-}
-
-/** Selects resources by one attribute. `name` is `userName` or `displayName`, without regard to case. */
-export interface ScimFilter {
-  readonly attribute: 'id' | 'externalId' | 'name';
-  readonly value: string;
 }
 
 export interface ScimPage<Resource> {

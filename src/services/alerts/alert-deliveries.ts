@@ -145,7 +145,8 @@ export class AlertDeliveries {
     const { id, attempts, createdAtMs } = delivery;
     const { error, cause, isFinal = false } = await this.#send(delivery, alert);
     const nowMs = clock.epochMs();
-    if (error === undefined) return store.update(id, { status: 'delivered', nextAtMs: null, error: null });
+    const attempt = { attemptedAtMs: nowMs };
+    if (error === undefined) return store.update(id, { status: 'delivered', nextAtMs: null, error: null, ...attempt });
     if (this.#aborter.signal.aborted) return store.update(id, { status: 'pending', nextAtMs: nowMs, error: null });
     const endMs = createdAtMs + retriesMs;
     const hasEnded = isFinal || nowMs >= endMs;
@@ -154,10 +155,10 @@ export class AlertDeliveries {
       reportError(`the webhook of alerts[${alert.index}] could not be delivered: ${error}. ${next}`, cause);
     }
     const retryAtMs = Math.min(nowMs + firstRetryMs * 2 ** attempts, endMs);
-    await store.update(
-      id,
-      hasEnded ? { status: 'failed', nextAtMs: nowMs + reportMs, error } : { status: 'pending', nextAtMs: retryAtMs, error },
-    );
+    const state = hasEnded
+      ? ({ status: 'failed', nextAtMs: nowMs + reportMs } as const)
+      : ({ status: 'pending', nextAtMs: retryAtMs } as const);
+    await store.update(id, { ...state, error, ...attempt });
   }
 
   async #send({ id, body }: AlertDelivery, { url, secret }: IndexedAlert): Promise<Outcome> {

@@ -1,5 +1,5 @@
-import { toEntryTables } from './administration/entry-tables.ts';
-import { toAlertTable } from './alerts/alert-tables.ts';
+import { toEntryTables, toFirstWrites } from './administration/entry-tables.ts';
+import { toAlertAttempts, toAlertTable } from './alerts/alert-tables.ts';
 import { toChatTables, toShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
 import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
@@ -42,6 +42,8 @@ export const migrations: readonly Migration[] = [
   toUsageTags,
   toAlertTable,
   toCallContentTable,
+  toFirstWrites,
+  toAlertAttempts,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

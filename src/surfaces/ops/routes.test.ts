@@ -16,7 +16,7 @@ function open(tools: Partial<OpsDeps> = {}) {
     uptimeSeconds: () => 12.345,
     listIssues: () => [],
     listObstacles: () => [],
-    metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', read: () => 'up 1\n' },
+    readMetrics: async (accept) => ({ contentType: accept ?? 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
     operations: opsOperations,
     ...tools,
   });
@@ -67,10 +67,15 @@ describe('/metrics', () => {
     const answer = await open().inject('/metrics');
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(answer.body).toBe('up 1\n');
+    const accept = 'application/openmetrics-text';
+    expect((await open().inject({ url: '/metrics', headers: { accept } })).headers).toMatchObject({
+      'content-type': accept,
+      vary: 'accept',
+    });
   });
 
   test('is absent if the metrics have their own port', async () => {
-    expect((await open({ metrics: undefined }).inject('/metrics')).statusCode).toBe(404);
+    expect((await open({ readMetrics: undefined }).inject('/metrics')).statusCode).toBe(404);
   });
 });
 

@@ -21,15 +21,17 @@ export interface OpsDeps {
   readonly listIssues: () => readonly Reason[] | Promise<readonly Reason[]>;
   /** Returns the reasons why the node does not accept calls. Empty if it is ready. */
   readonly listObstacles: () => readonly Reason[];
-  /** Undefined if the metrics have their own port. */
-  readonly metrics: { readonly contentType: string; readonly read: () => string | Promise<string> } | undefined;
+  /** Returns the metrics in the format that an `Accept` field selects. Undefined if the metrics have their own port. */
+  readonly readMetrics:
+    | ((accept: string | undefined) => Promise<{ readonly contentType: string; readonly text: string }>)
+    | undefined;
   /** Operations of `/openapi.json`. */
   readonly operations: readonly ApiOperation[];
 }
 
 /** Registers `/health`, `/ready`, `/metrics`, `/openapi.json`, and `/docs`, which require no key (docs/operations.md). */
 export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
-  const { metrics } = deps;
+  const { readMetrics } = deps;
   app.get('/health', async (_request, reply) => {
     const reasons = await deps.listIssues();
     const uptimeSeconds = Math.round(deps.uptimeSeconds() * 10) / 10;
@@ -47,12 +49,11 @@ export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
       .code(isReady ? 200 : 503)
       .send({ status: isReady ? 'ready' : 'not_ready', reasons });
   });
-  if (metrics !== undefined)
-    app.get('/metrics', async (_request, reply) =>
-      disableCaching(reply)
-        .type(metrics.contentType)
-        .send(await metrics.read()),
-    );
+  if (readMetrics !== undefined)
+    app.get('/metrics', async (request, reply) => {
+      const { contentType, text } = await readMetrics(request.headers.accept);
+      return disableCaching(reply).type(contentType).header('vary', 'accept').send(text);
+    });
   let description: string | undefined;
   let compressed: Promise<Buffer> | undefined;
   app.get('/openapi.json', async (request, reply) => {

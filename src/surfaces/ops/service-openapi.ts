@@ -66,9 +66,16 @@ export const opsOperations: readonly ApiOperation[] = [
     id: 'getMetrics',
     tag,
     isOpen: true,
-    summary: 'Get metrics in the Prometheus text format',
-    description: 'Not available here if the metrics have their own port.',
-    responses: [{ status: 200, description: 'The metrics.', content: [{ type: 'text/plain', schema: { type: 'string' } }] }],
+    summary: 'Get metrics in the Prometheus text format or OpenMetrics',
+    description:
+      'Returns OpenMetrics 1.0 if `Accept` names `application/openmetrics-text`. Not available here if the metrics have their own port.',
+    responses: [
+      {
+        status: 200,
+        description: 'The metrics.',
+        content: ['text/plain', 'application/openmetrics-text'].map((type) => ({ type, schema: { type: 'string' } })),
+      },
+    ],
     errors: ['route_not_found'],
   },
   {

@@ -86,7 +86,7 @@ function describeKind({ name, nameAttribute, example, body, operation }: Kind): 
       id: `listScim${name}s`,
       summary: `Lists provisioned ${noun}s`,
       parameters: [
-        inQuery('filter', `\`${nameAttribute}\`, \`externalId\`, or \`id\`, then \`eq\` and a text.`, {
+        inQuery('filter', 'Filter of RFC 7644, 3.4.2.2, at most 2,000 characters.', {
           example: `${nameAttribute} eq "ada"`,
         }),
         inQuery('startIndex', 'Position of the first resource, from 1.', { schema: { type: 'integer', default: 1 }, example: 1 }),

@@ -1,16 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { findName, getMember, matchesFilter, type ScimFilter } from '#domain/scim/scim-filter.ts';
 import type { MemberChange } from '#domain/scim/scim-store.ts';
+import { listMemberIds, type PatchPath, parsePatchPath } from './filter.ts';
 import { scimError } from './scim-error.ts';
 
 const maxOperations = 1000;
 const maxMembers = 10_000;
-const coreUrn = /^urn:ietf:params:scim:schemas:core:2\.0:\w+:/i;
-/** Attributes of an extension, such as `urn:…:enterprise:2.0:User:department`. */
-const extensionPath = /^(urn:[\w.:-]{1,200}:2\.0:\w{1,50}):(.{1,500})$/i;
-// Pattern bound: linear. Each part has other first characters than the part before it.
-const attributePath =
-  /^([A-Za-z][\w$-]{0,99})(?:\[\s*([A-Za-z][\w$-]{0,99})\s+eq\s+("(?:[^"\\]|\\.){0,500}"|true|false)\s*\])?(?:\.([A-Za-z][\w$-]{0,99}))?$/i;
 
 /** An operation of a PATCH request (RFC 7644, 3.5.2). */
 interface PatchOperation {
@@ -19,14 +15,7 @@ interface PatchOperation {
   readonly value: unknown;
 }
 
-/** A path such as `emails[type eq "work"].value`. */
-interface AttributePath {
-  /** URN of an extension, which contains the attribute. */
-  readonly extension: string | undefined;
-  readonly attribute: string;
-  readonly filter: { readonly attribute: string; readonly value: unknown } | undefined;
-  readonly sub: string | undefined;
-}
+type Change = Omit<PatchOperation, 'path'>;
 
 /** Returns the operations of a PATCH body. Microsoft Entra ID sends `op` with a capital letter. Throws a SCIM error. */
 export function readOperations(body: JsonObject): readonly PatchOperation[] {
@@ -50,7 +39,7 @@ export function readOperations(body: JsonObject): readonly PatchOperation[] {
 export function patchResource(resource: JsonObject, operations: readonly PatchOperation[]): JsonObject {
   const patched = structuredClone(resource);
   for (const { op, path, value } of operations) {
-    if (path !== undefined) applyAt(patched, parsePath(path), { op, value });
+    if (path !== undefined) applyAt(patched, parsePatchPath(path), { op, value });
     else if (!isJsonObject(value)) throw scimError('invalidValue', 'An operation without a path needs an object as its value.');
     else for (const [name, member] of Object.entries(value)) applyMember(patched, name, { op, value: member });
   }
@@ -70,7 +59,7 @@ export function patchGroup(attributes: JsonObject, operations: readonly PatchOpe
   let patched = attributes;
   for (const operation of operations) {
     const { path, value } = operation;
-    const parsed = path === undefined ? undefined : parsePath(path);
+    const parsed = path === undefined ? undefined : parsePatchPath(path);
     if (parsed?.attribute.toLowerCase() === 'members') {
       members.push(toMemberChange(operation, parsed));
     } else if (parsed !== undefined || !isJsonObject(value)) {
@@ -85,18 +74,18 @@ export function patchGroup(attributes: JsonObject, operations: readonly PatchOpe
 }
 
 /** Microsoft Entra ID can send the removed members as the value. A removal without a value removes all members. */
-function toMemberChange({ op, value }: PatchOperation, path: AttributePath): MemberChange {
-  if (path.filter !== undefined) return toFiltered(op, path);
+function toMemberChange({ op, value }: PatchOperation, path: PatchPath): MemberChange {
+  if (path.filter !== undefined) return toFiltered(op, path.filter);
   if (op === 'add') return { op, userIds: readMemberIds(value) };
   return op === 'remove' && value !== undefined
     ? { op, userIds: readMemberIds(value) }
     : { op: 'set', userIds: readMemberIds(value) };
 }
 
-function toFiltered(op: PatchOperation['op'], { filter }: AttributePath): MemberChange {
-  if (op !== 'remove' || filter?.attribute.toLowerCase() !== 'value' || typeof filter.value !== 'string')
-    throw scimError('invalidPath', 'Only a removal can select members, as in members[value eq "ID"].');
-  return { op, userIds: [filter.value] };
+function toFiltered(op: PatchOperation['op'], filter: ScimFilter): MemberChange {
+  const userIds = op === 'remove' ? listMemberIds(filter) : undefined;
+  if (userIds === undefined) throw scimError('invalidPath', 'Only a removal can select members, as in members[value eq "ID"].');
+  return { op: 'remove', userIds };
 }
 
 /** Returns the IDs of `members`: an object or a list of objects with `value`. Throws a SCIM error. */
@@ -119,35 +108,16 @@ function splitMember(value: JsonObject, name: string): { readonly found: unknown
 }
 
 /** Applies a member of a value without a path. Its name can be a path, or the URN of an extension. */
-function applyMember(resource: JsonObject, name: string, { op, value }: Omit<PatchOperation, 'path'>): void {
-  if (/^urn:/i.test(name) && isJsonObject(value) && !coreUrn.test(`${name}:`)) {
+function applyMember(resource: JsonObject, name: string, { op, value }: Change): void {
+  if (/^urn:/i.test(name) && isJsonObject(value)) {
     for (const [attribute, member] of Object.entries(value))
-      applyAt(resource, parsePath(`${name}:${attribute}`), { op, value: member });
+      applyAt(resource, parsePatchPath(`${name}:${attribute}`), { op, value: member });
     return;
   }
-  applyAt(resource, parsePath(name), { op, value });
+  applyAt(resource, parsePatchPath(name), { op, value });
 }
 
-function parsePath(path: string): AttributePath {
-  const core = path.replace(coreUrn, '');
-  const [, extension, inner = core] = extensionPath.exec(core) ?? [];
-  const [, attribute, filterAttribute, filterValue, sub] = attributePath.exec(inner) ?? [];
-  if (attribute === undefined)
-    throw scimError(
-      'invalidPath',
-      `The path ${JSON.stringify(path.slice(0, 200))} is not supported. Use ATTRIBUTE, ATTRIBUTE.SUB, or ATTRIBUTE[SUB eq "VALUE"].SUB.`,
-    );
-  const value = filterValue === undefined ? undefined : toFilterValue(filterValue);
-  return { extension, attribute, filter: filterAttribute === undefined ? undefined : { attribute: filterAttribute, value }, sub };
-}
-
-/** Returns the value of a literal in a filter: a string, or a boolean. */
-export function toFilterValue(literal: string): unknown {
-  if (!literal.startsWith('"')) return literal.toLowerCase() === 'true';
-  return literal.slice(1, -1).replaceAll(/\\(.)/g, '$1');
-}
-
-function applyAt(resource: JsonObject, path: AttributePath, { op, value }: Omit<PatchOperation, 'path'>): void {
+function applyAt(resource: JsonObject, path: PatchPath, { op, value }: Change): void {
   const container = path.extension === undefined ? resource : openObject(resource, path.extension);
   const name = findName(container, path.attribute);
   if (path.filter !== undefined) return applyToItems(container, name, path, { op, value });
@@ -157,36 +127,37 @@ function applyAt(resource: JsonObject, path: AttributePath, { op, value }: Omit<
 }
 
 /** Applies an operation to the items of a list that the filter selects. An added or replaced item is created if it is missing. */
-function applyToItems(
-  container: JsonObject,
-  name: string,
-  path: AttributePath,
-  { op, value }: Omit<PatchOperation, 'path'>,
-): void {
-  const { filter, sub } = path;
+function applyToItems(container: JsonObject, name: string, { filter, sub }: PatchPath, change: Change): void {
   if (filter === undefined) return;
+  const { op, value } = change;
   const list: unknown[] = Array.isArray(container[name]) ? container[name] : [];
-  const isSelected = (item: unknown): item is JsonObject =>
-    isJsonObject(item) && isDeepStrictEqual(item[findName(item, filter.attribute)], filter.value);
+  const isSelected = (item: unknown): item is JsonObject => isJsonObject(item) && matchesFilter(filter, item);
   if (op === 'remove' && sub === undefined) {
     container[name] = list.filter((item) => !isSelected(item));
     return;
   }
   const selected = list.filter(isSelected);
   if (selected.length === 0 && op !== 'remove') {
-    const created: JsonObject = { [filter.attribute]: filter.value };
+    const created = createItem(filter);
     list.push(created);
     selected.push(created);
   }
   container[name] = list;
   for (const item of selected) {
-    if (sub !== undefined) applyTo(item, findName(item, sub), { op, value });
+    if (sub !== undefined) applyTo(item, findName(item, sub), change);
     else if (isJsonObject(value)) Object.assign(item, value);
-    else throw scimError('invalidValue', `The value of ${path.attribute}[…] must be an object.`);
+    else throw scimError('invalidValue', `The value of ${name}[…] must be an object.`);
   }
 }
 
-function applyTo(container: JsonObject, name: string, { op, value }: Omit<PatchOperation, 'path'>): void {
+/** Returns the item that a filter of equalities selects. Throws the SCIM error `noTarget` for other filters. */
+function createItem(filter: ScimFilter): JsonObject {
+  if (filter.op === 'and') return Object.assign({}, ...filter.filters.map(createItem));
+  if (filter.op === 'eq' && filter.path.sub === undefined) return { [filter.path.attribute]: filter.value };
+  throw scimError('noTarget', 'No item matches the filter of the path.');
+}
+
+function applyTo(container: JsonObject, name: string, { op, value }: Change): void {
   const before = container[name];
   if (op === 'remove') delete container[name];
   else if (op === 'add' && Array.isArray(before)) {
@@ -205,16 +176,4 @@ function openObject(container: JsonObject, attribute: string): JsonObject {
   const created: JsonObject = {};
   container[name] = created;
   return created;
-}
-
-/** Returns the name of an attribute as the resource spells it. */
-function findName(container: JsonObject, attribute: string): string {
-  const folded = attribute.toLowerCase();
-  return Object.keys(container).find((name) => name.toLowerCase() === folded) ?? attribute;
-}
-
-/** Returns a member whose name ignores case. */
-export function getMember(container: JsonObject, attribute: string): unknown {
-  const name = findName(container, attribute);
-  return Object.hasOwn(container, name) ? container[name] : undefined;
 }

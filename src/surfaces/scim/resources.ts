@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { ScimFilter, ScimGroup, ScimMember, ScimQuery, ScimUser } from '#domain/scim/scim-store.ts';
-import { getMember, toFilterValue } from './patch.ts';
+import { getMember, type ScimFilter } from '#domain/scim/scim-filter.ts';
+import type { ScimGroup, ScimMember, ScimQuery, ScimUser } from '#domain/scim/scim-store.ts';
+import { parseFilter, requireFilterable } from './filter.ts';
 import { scimError, scimPrefix } from './scim-error.ts';
 
 export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -112,28 +113,19 @@ function isShortText(text: string): boolean {
   return text.length <= maxNameChars && !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-// Pattern bound: linear. The parts have different first characters.
-const equality = /^\s*([A-Za-z][\w:.-]{0,200})\s+eq\s+("(?:[^"\\]|\\.){0,600}")\s*$/i;
-
-/** Returns the filter and the page of a list. `nameAttribute` is `userName` or `displayName`. Throws a SCIM error. */
-export function readListQuery(query: Query, nameAttribute: string): ScimQuery & { readonly startIndex: number } {
+/** Returns the filter and the page of a list. Throws a SCIM error. */
+export function readListQuery(query: Query, kind: 'User' | 'Group'): ScimQuery & { readonly startIndex: number } {
   const startIndex = Math.max(1, readInteger(query, 'startIndex', 1));
   const limit = Math.min(maxCount, Math.max(0, readInteger(query, 'count', maxCount)));
-  return { filter: readFilter(query.filter, nameAttribute), offset: startIndex - 1, limit, startIndex };
+  return { filter: readFilter(query.filter, kind), offset: startIndex - 1, limit, startIndex };
 }
 
-function readFilter(filter: unknown, nameAttribute: string): ScimFilter | undefined {
-  if (filter === undefined || filter === '') return undefined;
-  const [, path = '', literal] = typeof filter === 'string' ? (equality.exec(filter) ?? []) : [];
-  const attribute = path.replace(/^urn:ietf:params:scim:schemas:core:2\.0:\w+:/i, '').toLowerCase();
-  const names = { id: 'id', externalid: 'externalId', [nameAttribute.toLowerCase()]: 'name' } as const;
-  const name = Object.hasOwn(names, attribute) ? names[attribute as keyof typeof names] : undefined;
-  if (name === undefined || literal === undefined)
-    throw scimError(
-      'invalidFilter',
-      `filter must be ${nameAttribute}, externalId, or id, then eq and a text in quotation marks.`,
-    );
-  return { attribute: name as ScimFilter['attribute'], value: String(toFilterValue(literal)) };
+function readFilter(text: unknown, kind: 'User' | 'Group'): ScimFilter | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (typeof text !== 'string') throw scimError('invalidFilter', 'filter must not be sent twice.');
+  const filter = parseFilter(text);
+  requireFilterable(filter, kind);
+  return filter;
 }
 
 function readInteger(query: Query, name: string, fallback: number): number {

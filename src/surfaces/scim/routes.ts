@@ -9,13 +9,14 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { getMember } from '#domain/scim/scim-filter.ts';
 import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from '#domain/scim/scim-store.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { listResourceTypes, listSchemas, serviceProviderConfig } from './discovery.ts';
-import { getMember, patchGroup, patchResource, readMemberIds, readOperations } from './patch.ts';
+import { patchGroup, patchResource, readMemberIds, readOperations } from './patch.ts';
 import { type Query, readGroup, readListQuery, readUser, toGroupResource, toListResponse, toUserResource } from './resources.ts';
 import { scimError, scimMediaType, scimPrefix } from './scim-error.ts';
 
@@ -113,7 +114,7 @@ function requireStored(result: ScimWriteResult): void {
 }
 
 async function listUsers({ store }: ScimDeps, query: Query): Promise<JsonObject> {
-  const { startIndex, ...page } = readListQuery(query, 'userName');
+  const { startIndex, ...page } = readListQuery(query, 'User');
   const { total, resources } = await store.listUsers(page);
   const members = await store.listMembers({ users: resources.map(({ id }) => id) }, maxMembers);
   const items = resources.map((user) =>
@@ -189,7 +190,7 @@ async function writeUser(
 }
 
 async function listGroups({ store }: ScimDeps, query: Query): Promise<JsonObject> {
-  const { startIndex, ...page } = readListQuery(query, 'displayName');
+  const { startIndex, ...page } = readListQuery(query, 'Group');
   const { total, resources } = await store.listGroups(page);
   const members = hasMembers(query)
     ? await store.listMembers({ groups: resources.map(({ id }) => id) }, maxMembers + 1)

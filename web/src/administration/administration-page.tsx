@@ -5,6 +5,7 @@ import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { AdminError } from './admin-error.tsx';
+import { AlertsSection } from './alerts-section.tsx';
 import { ChangesSection } from './changes-section.tsx';
 import { type Kind, readKinds } from './entries.ts';
 import { EntryList } from './entry-list.tsx';
@@ -57,6 +58,7 @@ function Section({ kinds, section, id }: SectionProps) {
   if (section === undefined) return <StartSection />;
   if (section === 'changes') return <ChangesSection kinds={kinds} />;
   if (section === 'limits') return <LimitsSection />;
+  if (section === 'alerts') return <AlertsSection />;
   const kind = kinds.find((candidate) => candidate.kind === section);
   if (kind === undefined) return <p>{strings.unknownSection}</p>;
   if (id !== undefined) return <EntryPage key={`${section} ${id}`} {...{ kind, id }} />;
@@ -80,6 +82,7 @@ function SectionLinks({ kinds, section }: { readonly kinds: readonly Kind[]; rea
     [toLink(undefined), strings.start, undefined],
     ...kindLinks,
     [toLink('limits'), strings.limits, 'limits'],
+    [toLink('alerts'), strings.alerts, 'alerts'],
     [toLink('changes'), strings.changes, 'changes'],
     [{ at: 'usage' }, strings.spending, 'usage'],
   ];

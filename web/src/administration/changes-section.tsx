@@ -9,7 +9,7 @@ import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { DifferenceList } from './difference-list.tsx';
-import { type Change, type ChangePage, type Kind, listChanges, rollBack, type Write } from './entries.ts';
+import { type Change, type ChangePage, type Kind, listChanges, readChange, rollBack, type Write } from './entries.ts';
 import { expandDifference, toPathLabel } from './form-schema.ts';
 import { getKindTexts } from './kind-texts.ts';
 import { useAdminStrings } from './strings/admin-strings.ts';
@@ -66,14 +66,14 @@ interface ChangeItemProps {
   readonly reload: () => void;
 }
 
-function ChangeItem({ change: { id, atMs, user, action, writes }, kinds, reload }: ChangeItemProps) {
+function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, writeCount }, kinds, reload }: ChangeItemProps) {
   const strings = useAdminStrings();
   const { language } = useLanguage();
   const { service, isAdmin, announce, refresh } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
   const [error, setError] = useState<ErrorDetails>();
-  const [isExpanded, setIsExpanded] = useState(false);
-  const isLong = writes.length > maxWrites;
+  const [allWrites, setAllWrites] = useState<readonly Write[]>();
+  const writes = allWrites ?? firstWrites.slice(0, maxWrites);
   const undo = async (): Promise<void> => {
     if (!(await askConfirmation(strings.undoQuestion, strings.undo))) return;
     setError(undefined);
@@ -82,6 +82,14 @@ function ChangeItem({ change: { id, atMs, user, action, writes }, kinds, reload 
       announce(strings.undone);
       reload();
       await refresh().catch(() => undefined);
+    } catch (error) {
+      setError(toErrorDetails(error));
+    }
+  };
+  const expand = async (): Promise<void> => {
+    setError(undefined);
+    try {
+      setAllWrites(firstWrites.length < writeCount ? (await readChange(service, id)).writes : firstWrites);
     } catch (error) {
       setError(toErrorDetails(error));
     }
@@ -103,13 +111,13 @@ function ChangeItem({ change: { id, atMs, user, action, writes }, kinds, reload 
           </button>
         )}
       </div>
-      {writes.slice(0, isLong && !isExpanded ? maxWrites : undefined).map((write) => (
+      {writes.map((write) => (
         <WriteItem key={`${write.kind} ${write.id}`} {...{ write, kinds }} />
       ))}
-      {isLong && !isExpanded && (
+      {writes.length < writeCount && (
         <div>
-          <button type="button" className="button slim" onClick={() => setIsExpanded(true)}>
-            {strings.showAll(writes.length.toLocaleString(language))}
+          <button type="button" className="button slim" onClick={() => void expand()}>
+            {strings.showAll(writeCount.toLocaleString(language))}
           </button>
         </div>
       )}

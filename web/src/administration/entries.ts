@@ -22,7 +22,8 @@ export interface Entry {
   readonly value: JsonObject;
   /** First characters of a key. '' if unknown. */
   readonly prefix: string;
-  readonly lastUsedAtMs: number | undefined;
+  /** Null if a key was never used. Undefined if its uses are not recorded, and for other entries. */
+  readonly lastUsedAtMs: number | null | undefined;
   /** Owner of a user's key. */
   readonly user: string;
   readonly expiresAtMs: number | undefined;
@@ -47,7 +48,27 @@ export interface Change {
   readonly atMs: number;
   readonly user: string;
   readonly action: string;
+  /** The first writes in a list, and all writes otherwise. */
   readonly writes: readonly Write[];
+  readonly writeCount: number;
+}
+
+/** An alert of the configuration. Absent times are undefined. */
+export interface ConfiguredAlert {
+  /** Path in the configuration. */
+  readonly path: string;
+  /** Owner of the limit, such as `project:search`. */
+  readonly of: string;
+  /** Kind and period of the limit, such as `tokens.day:gpt`. */
+  readonly window: string;
+  /** Parts of the limit, from 0 to 1. */
+  readonly at: readonly number[];
+  readonly server: string;
+  /** Number of webhooks that wait for an attempt. */
+  readonly pending: number;
+  readonly nextAttemptAtMs: number | undefined;
+  readonly lastSentAtMs: number | undefined;
+  readonly lastFailure: { readonly atMs: number | undefined; readonly error: string } | undefined;
 }
 
 export interface BlockedUser {
@@ -77,21 +98,36 @@ export async function readKinds(service: Service, signal?: AbortSignal): Promise
   }));
 }
 
+interface LoadOptions<Item> {
+  readonly signal?: AbortSignal | undefined;
+  readonly onPage?: (items: readonly Item[]) => void;
+}
+
 /** Loads all entries of a kind. Calls `onPage` with all entries so far after each page, so that the first ones are visible early. */
-export async function listEntries(
+export function listEntries(service: Service, kind: string, options: LoadOptions<Entry> = {}): Promise<readonly Entry[]> {
+  return listAll(service, kind, toEntry, options);
+}
+
+/** Loads the alerts of the configuration. */
+export function listAlerts(service: Service, signal?: AbortSignal): Promise<readonly ConfiguredAlert[]> {
+  return listAll(service, 'configured-alerts', toAlert, { signal });
+}
+
+async function listAll<Item>(
   service: Service,
-  kind: string,
-  { signal, onPage }: { readonly signal?: AbortSignal; readonly onPage?: (entries: readonly Entry[]) => void } = {},
-): Promise<readonly Entry[]> {
-  let entries: readonly Entry[] = [];
-  for (let token: string | undefined = ''; token !== undefined && entries.length < maxEntries; ) {
+  path: string,
+  toItem: (item: JsonObject) => Item,
+  { signal, onPage }: LoadOptions<Item>,
+): Promise<readonly Item[]> {
+  let items: readonly Item[] = [];
+  for (let token: string | undefined = ''; token !== undefined && items.length < maxEntries; ) {
     const query = new URLSearchParams({ limit: String(pageSize), ...(token !== '' && { token }) });
-    const body = toObject(await service.json(`v1/admin/${kind}?${query}`, signal && { signal }));
-    entries = [...entries, ...toObjects(body.data).map(toEntry)];
-    onPage?.(entries);
+    const body = toObject(await service.json(`v1/admin/${path}?${query}`, signal && { signal }));
+    items = [...items, ...toObjects(body.data).map(toItem)];
+    onPage?.(items);
     token = typeof body.nextToken === 'string' ? body.nextToken : undefined;
   }
-  return entries;
+  return items;
 }
 
 export async function readEntry(service: Service, kind: string, id: string, signal?: AbortSignal): Promise<Entry> {
@@ -156,22 +192,28 @@ export async function listChanges(service: Service, token?: string, signal?: Abo
   const query = new URLSearchParams({ limit: '25', ...(token !== undefined && { token }) });
   const body = toObject(await service.json(`v1/admin/changes?${query}`, signal && { signal }));
   return {
-    changes: toObjects(body.data).map(({ id, at, user, action, entries }) => ({
-      ...{ id: String(id), atMs: Number(at), user: String(user), action: String(action) },
-      writes: toObjects(entries).map(toWrite),
-    })),
+    changes: toObjects(body.data).map(toChange),
     next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
   };
 }
 
+/** Loads a change with all writes. */
+export async function readChange(service: Service, id: string): Promise<Change> {
+  return toChange(toObject(await service.json(toPath('changes', id))));
+}
+
 export async function rollBack(service: Service, changeId: string): Promise<void> {
-  await service.send(`v1/admin/changes/${encodeURIComponent(changeId)}/rollback`, { method: 'POST', body: {} });
+  await service.send(`${toPath('changes', changeId)}/rollback`, { method: 'POST', body: {} });
 }
 
 /** Returns the user who last changed an entry, or '' if it is unknown. */
 export async function findLastAuthor(service: Service, kind: string, id: string): Promise<string> {
   const { changes } = await listChanges(service);
-  return changes.find(({ writes }) => writes.some((write) => write.kind === kind && write.id === id))?.user ?? '';
+  for (const listed of changes) {
+    const { writes, user } = listed.writes.length < listed.writeCount ? await readChange(service, listed.id) : listed;
+    if (writes.some((write) => write.kind === kind && write.id === id)) return user;
+  }
+  return '';
 }
 
 /** Errors of the fields of an entry, by the path within the entry, and the messages that belong to no field. */
@@ -213,15 +255,37 @@ function toEntry(item: JsonObject): Entry {
     etag: typeof etag === 'string' ? etag : '',
     value: Object.fromEntries(Object.entries(item).filter(([name]) => !facts.includes(name))),
     prefix: typeof prefix === 'string' ? prefix : '',
-    lastUsedAtMs: typeof lastUsedAt === 'number' ? lastUsedAt : undefined,
+    lastUsedAtMs: typeof lastUsedAt === 'number' || lastUsedAt === null ? lastUsedAt : undefined,
     user: typeof user === 'string' ? user : '',
     expiresAtMs: typeof expiresAt === 'number' ? expiresAt : toMs(expiresAt),
   };
 }
 
+function toAlert({ path, of, window, at, server, pending, nextAttemptAt, lastSentAt, lastFailure }: JsonObject): ConfiguredAlert {
+  return {
+    ...{ path: String(path), of: String(of), window: String(window), server: String(server), pending: Number(pending) },
+    at: Array.isArray(at) ? at.map(Number) : [],
+    nextAttemptAtMs: toNumber(nextAttemptAt),
+    lastSentAtMs: toNumber(lastSentAt),
+    lastFailure: isJsonObject(lastFailure) ? { atMs: toNumber(lastFailure.at), error: String(lastFailure.error) } : undefined,
+  };
+}
+
+function toNumber(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
 function toMs(time: unknown): number | undefined {
   const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
+}
+
+function toChange({ id, at, user, action, entries, entryCount }: JsonObject): Change {
+  const writes = toObjects(entries).map(toWrite);
+  return {
+    ...{ id: String(id), atMs: Number(at), user: String(user), action: String(action), writes },
+    writeCount: typeof entryCount === 'number' ? entryCount : writes.length,
+  };
 }
 
 function toWrite({ kind, id, action, differences }: JsonObject): Write {

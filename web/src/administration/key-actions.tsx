@@ -39,7 +39,9 @@ export function KeyActions({ draft, stored }: { readonly draft: EntryDraft; read
       <p className="soft key-facts">
         {isBlocked && <strong className="trouble">{strings.blocked}</strong>}
         {prefix !== '' && <code>{prefix}…</code>}
-        <span>{lastUsedAtMs === undefined ? strings.neverUsed : strings.lastUsed(toMoment(lastUsedAtMs, language))}</span>
+        {lastUsedAtMs !== undefined && (
+          <span>{lastUsedAtMs === null ? strings.neverUsed : strings.lastUsed(toMoment(lastUsedAtMs, language))}</span>
+        )}
       </p>
       {stored.source !== 'file' && (
         <>

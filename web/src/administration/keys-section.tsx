@@ -43,12 +43,13 @@ interface KeyListProps {
 function ProjectKeys({ keys, isLoading }: KeyListProps) {
   const strings = useAdminStrings();
   const { labels } = useFieldStrings();
-  const { prefix, expiry } = useKeyColumns();
+  const { prefix, lastUse, expiry } = useKeyColumns();
   const { title, empty } = getKindTexts(strings, 'keys');
   const columns: readonly [Column<Entry>, ...Column<Entry>[]] = [
     { name: strings.name, render: (entry) => <EntryLink kind="keys" entry={entry} /> },
     { name: labels.project ?? '', render: ({ value }) => String(value.project ?? '') },
     prefix,
+    lastUse,
     expiry,
     {
       name: strings.state,
@@ -62,12 +63,17 @@ function ProjectKeys({ keys, isLoading }: KeyListProps) {
   return <EntryTable {...{ label: title, entries: keys, columns, empty: isLoading ? '' : empty }} />;
 }
 
-function useKeyColumns(): { readonly prefix: Column<Entry>; readonly expiry: Column<Entry> } {
+function useKeyColumns(): Readonly<Record<'prefix' | 'lastUse' | 'expiry', Column<Entry>>> {
   const strings = useAdminStrings();
   const { labels } = useFieldStrings();
   const { language } = useLanguage();
   return {
     prefix: { name: strings.startsWith, render: ({ prefix }) => prefix !== '' && <code className="small">{prefix}…</code> },
+    lastUse: {
+      name: strings.lastUse,
+      render: ({ lastUsedAtMs }) =>
+        lastUsedAtMs === undefined ? '' : lastUsedAtMs === null ? strings.never : toMoment(lastUsedAtMs, language),
+    },
     expiry: {
       name: labels.expiresAt ?? '',
       render: ({ expiresAtMs }) =>
@@ -88,9 +94,8 @@ function Expiry({ expiresAtMs, language, expired }: { expiresAtMs: number; langu
 /** Keys that users created. An administrator can revoke a key, and block its user. */
 function UserKeys({ keys, isLoading, reload }: KeyListProps & { readonly reload: () => void }) {
   const strings = useAdminStrings();
-  const { language } = useLanguage();
   const { service, isAdmin, announce, user: ownUser } = usePage();
-  const { prefix, expiry } = useKeyColumns();
+  const { prefix, lastUse, expiry } = useKeyColumns();
   const { askConfirmation, dialog } = useConfirmation();
   const [error, setError] = useState<ErrorDetails>();
   const loadBlocked = useCallback((signal: AbortSignal) => listBlockedUsers(service, signal), [service]);
@@ -134,10 +139,7 @@ function UserKeys({ keys, isLoading, reload }: KeyListProps & { readonly reload:
     { name: strings.user, render: ({ user }) => user },
     { name: strings.name, render: ({ value }) => String(value.name ?? '') },
     prefix,
-    {
-      name: strings.lastUse,
-      render: ({ lastUsedAtMs }) => (lastUsedAtMs === undefined ? strings.never : toMoment(lastUsedAtMs, language)),
-    },
+    lastUse,
     expiry,
     ...(isAdmin ? [actions] : []),
   ];

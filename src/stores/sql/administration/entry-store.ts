@@ -10,6 +10,7 @@ import type {
   EntryStore,
   EntryUpdates,
   EntryWrite,
+  ListedChange,
   RuntimeEntry,
   StoredFiles,
 } from '#domain/administration/entry-store.ts';
@@ -23,7 +24,9 @@ import type { ChangeRow, EntryRow } from './entry-tables.ts';
 const deletedForMs = 10 * 60_000;
 /** SQLite and PostgreSQL limit the number of parameters of a statement. */
 const rowsPerStatement = 500;
-/** A change of a large document has tens of megabytes, so a page of changes is bounded. */
+/** Maximum number of writes of a change in a list. A change of a large document has tens of megabytes. */
+const maxListedWrites = 20;
+/** Maximum size of a page of changes, because each write can be large. */
 const maxPageBytes = 4 * 1024 ** 2;
 /** Bounds of stored JSON. A change can contain all entries twice, before and after it. */
 const storedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFINITY };
@@ -140,7 +143,7 @@ export class SqlEntryStore implements EntryStore {
     const rows = await this.#database.run(async (kysely) => {
       const sizes = await kysely
         .selectFrom('runtime_changes')
-        .select(['revision', sql<number>`length(sealed_writes)`.as('bytes')])
+        .select(['revision', sql<number>`length(coalesce(sealed_first_writes, sealed_writes))`.as('bytes')])
         .where('revision', '<', before)
         .orderBy('revision', 'desc')
         .limit(limit + 1)
@@ -149,14 +152,15 @@ export class SqlEntryStore implements EntryStore {
       if (last === undefined) return { page: [], nextRevision: null };
       const page = await kysely
         .selectFrom('runtime_changes')
-        .selectAll()
+        .select(['id', 'revision', 'at_ms', 'author', 'action', 'undoes', 'write_count', 'sealed_first_writes'])
+        .select(sql<string>`case when sealed_first_writes is null then sealed_writes else '' end`.as('sealed_writes'))
         .where('revision', '<', before)
         .where('revision', '>=', last.revision)
         .orderBy('revision', 'desc')
         .execute();
       return { page, nextRevision: last === sizes.at(-1) ? null : last.revision };
     });
-    return { changes: withoutInvalid(rows.page.map((row) => this.#openChange(row))), nextRevision: rows.nextRevision };
+    return { changes: withoutInvalid(rows.page.map((row) => this.#openListed(row))), nextRevision: rows.nextRevision };
   }
 
   async findChange(id: string): Promise<CommittedChange | undefined> {
@@ -186,16 +190,42 @@ export class SqlEntryStore implements EntryStore {
   }
 
   #toChangeRow({ id, atMs, author, action, undoes, writes }: EntryChange, revision: number): ChangeRow {
-    const sealed = this.#seal.seal(JSON.stringify(writes), toChangeContext(id));
-    return { id, revision, at_ms: atMs, author, action, undoes: undoes ?? null, sealed_writes: sealed };
+    const seal = (part: readonly EntryWrite[], context: string) => this.#seal.seal(JSON.stringify(part), context);
+    return {
+      ...{ id, revision, at_ms: atMs, author, action, undoes: undoes ?? null },
+      sealed_writes: seal(writes, toChangeContext(id)),
+      write_count: writes.length,
+      sealed_first_writes:
+        writes.length > maxListedWrites ? seal(writes.slice(0, maxListedWrites), toFirstWritesContext(id)) : null,
+    };
   }
 
-  #openChange({ id, revision, at_ms, author, action, undoes, sealed_writes }: ChangeRow): CommittedChange | undefined {
+  #openChange(row: ChangeRow): CommittedChange | undefined {
+    return this.#readChange(row, () => this.#openWrites(row.sealed_writes, toChangeContext(row.id)));
+  }
+
+  /** Changes of earlier versions have no separate first writes. */
+  #openListed(row: ChangeRow): ListedChange | undefined {
+    const { id, sealed_first_writes: first, sealed_writes: all, write_count: count } = row;
+    const change = this.#readChange(row, () =>
+      first === null ? this.#openWrites(all, toChangeContext(id)) : this.#openWrites(first, toFirstWritesContext(id)),
+    );
+    return change && { ...change, writes: change.writes.slice(0, maxListedWrites), writeCount: count ?? change.writes.length };
+  }
+
+  #readChange(
+    { id, revision, at_ms, author, action, undoes }: ChangeRow,
+    readWrites: () => readonly EntryWrite[],
+  ): CommittedChange | undefined {
     return readEntry({ kind: 'change', id, reportInvalid: this.#reportInvalid }, () => ({
       ...{ id, revision, atMs: at_ms, author, action: action as CommittedChange['action'] },
       ...(undoes !== null && { undoes }),
-      writes: parseJson(this.#seal.open(sealed_writes, toChangeContext(id)), storedBounds) as readonly EntryWrite[],
+      writes: readWrites(),
     }));
+  }
+
+  #openWrites(sealed: string, context: string): readonly EntryWrite[] {
+    return parseJson(this.#seal.open(sealed, context), storedBounds) as readonly EntryWrite[];
   }
 }
 
@@ -226,6 +256,10 @@ function toEntryContext(kind: string, id: string): string {
 
 function toChangeContext(id: string): string {
   return JSON.stringify(['runtime change', id]);
+}
+
+function toFirstWritesContext(id: string): string {
+  return JSON.stringify(['first writes of a runtime change', id]);
 }
 
 async function upsert(transaction: Kysely<Schema>, rows: readonly EntryRow[]): Promise<void> {

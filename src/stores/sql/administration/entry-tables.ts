@@ -39,6 +39,10 @@ export interface ChangeRow {
   readonly undoes: string | null;
   /** JSON, sealed for the ID of the change. */
   readonly sealed_writes: string;
+  /** Null in changes of earlier versions. */
+  readonly write_count: number | null;
+  /** The first writes for lists, sealed for the ID of the change. Null if `sealed_writes` is short, and in changes of earlier versions. */
+  readonly sealed_first_writes: string | null;
 }
 
 interface RevisionRow {
@@ -78,5 +82,13 @@ export function toEntryTables({ key }: ColumnTypes): readonly string[] {
     `create table runtime_revoked_keys (sha256 ${key} not null primary key, at_ms bigint not null)`,
     'create table runtime_revision (revision bigint not null)',
     'insert into runtime_revision (revision) values (0)',
+  ];
+}
+
+/** Adds the first writes of a change, so that a list of changes does not read all writes. */
+export function toFirstWrites(): readonly string[] {
+  return [
+    'alter table runtime_changes add column write_count integer',
+    'alter table runtime_changes add column sealed_first_writes text',
   ];
 }

@@ -1,4 +1,5 @@
-import type { AlertDelivery, AlertPage, AlertStore } from '#domain/limits/alert-store.ts';
+import { sql } from 'kysely';
+import type { AlertDelivery, AlertPage, AlertState, AlertStore, AlertUpdate } from '#domain/limits/alert-store.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { AlertRow } from './alert-tables.ts';
 
@@ -14,6 +15,7 @@ export class SqlAlertStore implements AlertStore {
     const row: AlertRow = {
       ...{ id, alert, body, created_at_ms: createdAtMs, expires_at_ms: expiresAtMs },
       ...{ status: 'pending', attempts: 0, next_at_ms: this.#database.toStoreMs(createdAtMs), error: null },
+      attempted_at_ms: null,
     };
     await this.#database.run((kysely) =>
       kysely
@@ -55,6 +57,51 @@ export class SqlAlertStore implements AlertStore {
     return rows.map((row) => this.#toDelivery(row));
   }
 
+  async readStates(alerts: readonly string[]): Promise<ReadonlyMap<string, AlertState>> {
+    if (alerts.length === 0) return new Map();
+    const [counts, failures] = await this.#database.run(async (kysely) => [
+      await kysely
+        .selectFrom('alert_deliveries')
+        .select(({ fn }) => [
+          'alert',
+          'status',
+          fn.countAll<number>().as('count'),
+          fn.max('attempted_at_ms').as('attempted'),
+          fn.min('next_at_ms').as('next'),
+        ])
+        .where('alert', 'in', alerts)
+        .groupBy(['alert', 'status'])
+        .execute(),
+      await kysely
+        .selectFrom('alert_deliveries')
+        .select(({ fn }) => ['alert', 'attempted_at_ms', fn.max('error').as('error')])
+        .where('alert', 'in', alerts)
+        .where('status', 'in', ['pending', 'failed'])
+        .where('error', 'is not', null)
+        .groupBy(['alert', 'attempted_at_ms'])
+        .orderBy(({ fn }) => fn.coalesce('attempted_at_ms', sql.lit(0)))
+        .execute(),
+    ]);
+    const find = (alert: string, status: AlertRow['status']) =>
+      counts.find((row) => row.alert === alert && row.status === status);
+    // The latest failure of an alert comes last.
+    const lastFailures = new Map(
+      failures.map(({ alert, attempted_at_ms: atMs, error }) => [alert, { atMs, error: error ?? '' }]),
+    );
+    return new Map(
+      counts.map(({ alert }) => {
+        const pending = find(alert, 'pending');
+        const state: AlertState = {
+          pending: Number(pending?.count ?? 0),
+          nextAttemptAtMs: pending?.next == null ? null : pending.next - this.#database.toStoreMs(0),
+          lastSentAtMs: find(alert, 'delivered')?.attempted ?? null,
+          lastFailure: lastFailures.get(alert) ?? null,
+        };
+        return [alert, state];
+      }),
+    );
+  }
+
   // Optimistic claim: only the node whose WHERE clause still matches the number of attempts gets it.
   async claim({ id, attempts }: AlertDelivery, untilMs: number): Promise<boolean> {
     const claimed = await this.#database.run((kysely) =>
@@ -70,11 +117,14 @@ export class SqlAlertStore implements AlertStore {
     return claimed.length > 0;
   }
 
-  async update(id: string, { status, nextAtMs, error }: Parameters<AlertStore['update']>[1]): Promise<void> {
+  async update(id: string, { status, nextAtMs, error, attemptedAtMs }: AlertUpdate): Promise<void> {
     await this.#database.run((kysely) =>
       kysely
         .updateTable('alert_deliveries')
-        .set({ status, next_at_ms: nextAtMs === null ? null : this.#database.toStoreMs(nextAtMs), error })
+        .set({
+          ...{ status, next_at_ms: nextAtMs === null ? null : this.#database.toStoreMs(nextAtMs), error },
+          ...(attemptedAtMs !== undefined && { attempted_at_ms: attemptedAtMs }),
+        })
         .where('id', '=', id)
         .where('status', '!=', 'delivered')
         .execute(),
@@ -92,7 +142,12 @@ export class SqlAlertStore implements AlertStore {
     const aheadMs = this.#database.toStoreMs(0);
     return {
       ...{ id, alert, body, status, attempts, error },
-      ...{ createdAtMs: row.created_at_ms, nextAtMs: nextMs === null ? null : nextMs - aheadMs, expiresAtMs: row.expires_at_ms },
+      ...{
+        createdAtMs: row.created_at_ms,
+        attemptedAtMs: row.attempted_at_ms,
+        nextAtMs: nextMs === null ? null : nextMs - aheadMs,
+        expiresAtMs: row.expires_at_ms,
+      },
     };
   }
 }

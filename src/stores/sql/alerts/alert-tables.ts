@@ -17,6 +17,8 @@ export interface AlertRow {
   readonly next_at_ms: number | null;
   readonly error: string | null;
   readonly expires_at_ms: number;
+  /** Null in rows of earlier versions. */
+  readonly attempted_at_ms: number | null;
 }
 
 /** Statements that create the table of the webhooks about limits. */
@@ -36,5 +38,13 @@ export function toAlertTable({ key }: ColumnTypes): readonly string[] {
     'create index alert_deliveries_open on alert_deliveries (next_at_ms) where next_at_ms is not null',
     'create index alert_deliveries_in_time on alert_deliveries (created_at_ms, id)',
     'create index alert_deliveries_expired on alert_deliveries (expires_at_ms)',
+  ];
+}
+
+/** Adds the time of the last attempt, and an index for the state of each alert. */
+export function toAlertAttempts(): readonly string[] {
+  return [
+    'alter table alert_deliveries add column attempted_at_ms bigint',
+    'create index alert_deliveries_of_alert on alert_deliveries (alert, status, attempted_at_ms)',
   ];
 }

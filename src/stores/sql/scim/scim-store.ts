@@ -1,11 +1,11 @@
-import type { Kysely } from 'kysely';
-import { isJsonObject, parseJson } from '#base/json/json.ts';
+import type { Expression, Kysely, SqlBool } from 'kysely';
+import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { matchesFilter, type ScimFilter } from '#domain/scim/scim-filter.ts';
 import {
   type MemberChange,
   type RoleMember,
   type ScimBlock,
-  type ScimFilter,
   type ScimGroup,
   type ScimMember,
   type ScimPage,
@@ -19,6 +19,7 @@ import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/re
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { raiseUsersRevision } from '../keys/blocked-user-store.ts';
 import type { Schema } from '../schema.ts';
+import { toCondition } from './filter-condition.ts';
 import type { ScimGroupRow, ScimUserRow } from './scim-tables.ts';
 
 const maxUsers = 100_000;
@@ -70,17 +71,54 @@ export class SqlScimStore implements ScimStore {
   }
 
   async findUser(id: string): Promise<ScimUser | undefined> {
-    const { resources } = await this.listUsers({ filter: { attribute: 'id', value: id }, offset: 0, limit: 1 });
+    const { resources } = await this.listUsers({ filter: byId(id), offset: 0, limit: 1 });
     return resources[0];
   }
 
   async listUsers({ filter, offset, limit }: ScimQuery): Promise<ScimPage<ScimUser>> {
+    const { condition, isExact } = toCondition(filter, 'scim_users');
+    if (filter !== undefined && !isExact) return this.#searchUsers({ filter, offset, limit }, condition);
     return this.#database.run(async (kysely) => {
-      const selected = kysely.selectFrom('scim_users').$if(filter !== undefined, (query) => query.where(...toCondition(filter)));
+      const selected = kysely.selectFrom('scim_users').where(condition);
       const { total } = await selected.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
       const rows = await selected.selectAll().orderBy('created_at_ms').orderBy('id').offset(offset).limit(limit).execute();
       return { total: Number(total), resources: withoutInvalid(rows.map((row) => this.#openUser(row))) };
     });
+  }
+
+  /** Reads all users that meet the condition, because a filter of sealed attributes cannot be a condition. */
+  async #searchUsers(
+    { filter, offset, limit }: ScimQuery & { readonly filter: ScimFilter },
+    condition: Expression<SqlBool>,
+  ): Promise<ScimPage<ScimUser>> {
+    const resources: ScimUser[] = [];
+    let total = 0;
+    let last: ScimUserRow | undefined;
+    do {
+      const after = last;
+      const rows = await this.#database.run((kysely) =>
+        kysely
+          .selectFrom('scim_users')
+          .selectAll()
+          .where(condition)
+          .$if(after !== undefined, (query) =>
+            query.where(({ eb, refTuple, tuple }) =>
+              eb(refTuple('created_at_ms', 'id'), '>', tuple(after?.created_at_ms ?? 0, after?.id ?? '')),
+            ),
+          )
+          .orderBy('created_at_ms')
+          .orderBy('id')
+          .limit(rowsPerStatement)
+          .execute(),
+      );
+      for (const user of withoutInvalid(rows.map((row) => this.#openUser(row)))) {
+        if (!matchesFilter(filter, toFilterable(user))) continue;
+        if (total >= offset && resources.length < limit) resources.push(user);
+        total += 1;
+      }
+      last = rows.length < rowsPerStatement ? undefined : rows.at(-1);
+    } while (last !== undefined);
+    return { total, resources };
   }
 
   addGroup(group: ScimGroup, members: readonly string[]): Promise<ScimWriteResult> {
@@ -110,13 +148,13 @@ export class SqlScimStore implements ScimStore {
   }
 
   async findGroup(id: string): Promise<ScimGroup | undefined> {
-    const { resources } = await this.listGroups({ filter: { attribute: 'id', value: id }, offset: 0, limit: 1 });
+    const { resources } = await this.listGroups({ filter: byId(id), offset: 0, limit: 1 });
     return resources[0];
   }
 
   async listGroups({ filter, offset, limit }: ScimQuery): Promise<ScimPage<ScimGroup>> {
     return this.#database.run(async (kysely) => {
-      const selected = kysely.selectFrom('scim_groups').$if(filter !== undefined, (query) => query.where(...toCondition(filter)));
+      const selected = kysely.selectFrom('scim_groups').where(toCondition(filter, 'scim_groups').condition);
       const { total } = await selected.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
       const rows = await selected.selectAll().orderBy('created_at_ms').orderBy('id').offset(offset).limit(limit).execute();
       return { total: Number(total), resources: rows.map(openGroup) };
@@ -227,11 +265,14 @@ function fold(name: string): string {
   return name.toLowerCase();
 }
 
-const columns = { id: 'id', externalId: 'external_id', name: 'folded_name' } as const;
+function byId(value: string): ScimFilter {
+  return { op: 'eq', path: { attribute: 'id' }, value };
+}
 
-function toCondition(filter: ScimFilter | undefined): [(typeof columns)[keyof typeof columns], '=', string] {
-  const { attribute, value } = filter ?? { attribute: 'id', value: '' };
-  return [columns[attribute], '=', attribute === 'name' ? fold(value) : value];
+/** Returns the attributes of a user that a filter can use. */
+function toFilterable({ id, userName, externalId, isActive, attributes, createdAtMs, updatedAtMs }: ScimUser): JsonObject {
+  const meta = { created: new Date(createdAtMs).toISOString(), lastModified: new Date(updatedAtMs).toISOString() };
+  return { ...attributes, id, userName, externalId, active: isActive, meta };
 }
 
 async function hasName(kysely: Kysely<Schema>, table: 'scim_users' | 'scim_groups', name: string, id: string): Promise<boolean> {

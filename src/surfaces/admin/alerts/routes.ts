@@ -1,22 +1,33 @@
 import type { FastifyInstance } from 'fastify';
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { AlertEntry } from '#contract/configuration/alerts.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import type { AlertDelivery, AlertStore } from '#domain/limits/alert-store.ts';
-import { type ApiOperation, buildObject, buildPage, json, type Schema } from '../../http/openapi/operation.ts';
+import type { AlertDelivery, AlertState, AlertStore } from '#domain/limits/alert-store.ts';
+import { toAlertId } from '#domain/limits/limit-alerts.ts';
+import { type ApiOperation, buildObject, buildPage, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
 import { keyErrors } from '../../http/openapi/operation-errors.ts';
 import { moment, nextToken, paging } from '../openapi.ts';
-import { type Query, readLimit, readPlace, requireKnown, toToken } from '../query.ts';
+import { type Query, readLimit, readPlace, readText, requireKnown, toToken } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
 
 const limits = { most: 500, otherwise: 50 };
 
 export interface AlertRouteDeps {
   readonly identify: Identify;
-  readonly store: Pick<AlertStore, 'list'>;
+  readonly store: Pick<AlertStore, 'list' | 'readStates'>;
+  readonly snapshot: () => { readonly configuration: Pick<Configuration, 'alerts'> };
 }
 
-/** Serves `/v1/admin/alerts`: the webhooks about limits, newest first. */
-export function alertRoutes(app: FastifyInstance, { identify, store }: AlertRouteDeps): void {
+/** Serves `/v1/admin/alerts`, the webhooks about limits, newest first, and `/v1/admin/configured-alerts` with the state of each. */
+export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
+  const { identify, store } = deps;
+  app.get('/v1/admin/configured-alerts', async (request, reply) => {
+    await requireAdmin({ identify }, request, reply, 'reads');
+    return listConfigured(deps, request.query as Query);
+  });
   app.get('/v1/admin/alerts', async (request, reply) => {
     await requireAdmin({ identify }, request, reply, 'reads');
     const query = request.query as Query;
@@ -34,6 +45,32 @@ export function alertRoutes(app: FastifyInstance, { identify, store }: AlertRout
   });
 }
 
+async function listConfigured({ store, snapshot }: AlertRouteDeps, query: Query): Promise<object> {
+  requireKnown(query, ['limit', 'token']);
+  const limit = readLimit(query, limits);
+  const token = readText(query, 'token') ?? '0';
+  if (!/^\d{1,4}$/.test(token)) throw createRequestError('token', 'must be the nextToken of the previous page');
+  const { alerts } = snapshot().configuration;
+  const [start, end] = [Number(token), Number(token) + limit];
+  const page = alerts.slice(start, end);
+  const states = await store.readStates(page.map(toAlertId));
+  return {
+    object: 'list',
+    data: page.map((alert, index) => toConfiguredItem(alert, start + index, states.get(toAlertId(alert)))),
+    nextToken: end < alerts.length ? String(end) : null,
+  };
+}
+
+/** The path and the query of the address can contain secrets. */
+function toConfiguredItem({ of, window, at, url }: AlertEntry, index: number, state: AlertState | undefined): object {
+  const { lastFailure = null } = state ?? {};
+  return {
+    ...{ path: formatPath(['alerts', index]), of, window, at, server: new URL(url).origin },
+    ...{ pending: state?.pending ?? 0, nextAttemptAt: state?.nextAttemptAtMs ?? null, lastSentAt: state?.lastSentAtMs ?? null },
+    lastFailure: lastFailure && { at: lastFailure.atMs, error: lastFailure.error },
+  };
+}
+
 function toItem({ id, body, createdAtMs, status, attempts, nextAtMs, error }: AlertDelivery): object {
   const message = tryParseJson(body);
   const data = isJsonObject(message) && isJsonObject(message.data) ? message.data : {};
@@ -43,8 +80,44 @@ function toItem({ id, body, createdAtMs, status, attempts, nextAtMs, error }: Al
 const text = { type: 'string' };
 const orNull = (type: string): Schema => ({ type: [type, 'null'] });
 
-/** `GET /v1/admin/alerts`. */
+const configuredAlert: NamedSchema = {
+  name: 'ConfiguredAlert',
+  schema: buildObject({
+    path: { ...text, description: 'Path in the configuration, such as `alerts[0]`.' },
+    of: text,
+    window: text,
+    at: { type: 'array', items: { type: 'number' } },
+    server: { ...text, description: 'Scheme, host, and port of the receiver.' },
+    pending: { type: 'integer', description: 'Number of webhooks that wait for an attempt.' },
+    nextAttemptAt: orNull('integer'),
+    lastSentAt: { ...orNull('integer'), description: 'End of the last attempt that the receiver accepted.' },
+    lastFailure: {
+      ...buildObject({ at: orNull('integer'), error: text }),
+      type: ['object', 'null'],
+      description: 'Last failed attempt, of the webhooks that are not delivered.',
+    },
+  }),
+};
+
+/** `GET /v1/admin/configured-alerts` and `/alerts`. */
 export const alertOperations: readonly ApiOperation[] = [
+  {
+    method: 'get',
+    path: '/v1/admin/configured-alerts',
+    id: 'listConfiguredAlerts',
+    tag: 'Administration',
+    summary: 'Returns the configured alerts with the state of their webhooks',
+    description: 'For the roles `admin` and `auditor`. In the order of the configuration. The state covers the last 7 days.',
+    parameters: paging,
+    responses: [
+      {
+        status: 200,
+        description: 'The alerts.',
+        content: json({ name: 'ConfiguredAlerts', schema: buildPage(configuredAlert, nextToken) }),
+      },
+    ],
+    errors: [...keyErrors, 'access_denied', 'invalid_request'],
+  },
   {
     method: 'get',
     path: '/v1/admin/alerts',

@@ -7,7 +7,7 @@ import { formatPath } from '#contract/configuration/issue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
-import type { ChangePage, CommittedChange, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
+import type { ChangePage, CommittedChange, EntryWrite, ListedChange, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { toDocument, toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
 import { type EntryError, type EntryView, type PlannedWrite, toInvalidError } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
@@ -141,8 +141,10 @@ async function listChanges({ store }: ChangeDeps, query: Query): Promise<JsonObj
   return { object: 'list', data: changes.map(toChangeItem), nextToken: nextRevision === null ? null : String(nextRevision) };
 }
 
-function toChangeItem({ id, atMs, author, action, undoes, writes }: CommittedChange): JsonObject {
-  return { id, at: atMs, user: author, action, undoes: undoes ?? null, entries: writes.map(toWriteItem) };
+function toChangeItem(change: CommittedChange | ListedChange): JsonObject {
+  const { id, atMs, author, action, undoes, writes } = change;
+  const entryCount = 'writeCount' in change ? change.writeCount : writes.length;
+  return { id, at: atMs, user: author, action, undoes: undoes ?? null, entryCount, entries: writes.map(toWriteItem) };
 }
 
 async function findChange({ store }: ChangeDeps, { params }: FastifyRequest): Promise<CommittedChange> {

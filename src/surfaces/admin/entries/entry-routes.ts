@@ -118,17 +118,17 @@ export async function hasEntry({ entries }: EntryDeps, entry: EntryRef): Promise
 async function findItem(deps: EntryDeps, { kind, id }: EntryRef): Promise<EntryItem> {
   const section = getFileSection(deps.entries, kind);
   const name = findFileEntry(section, { kind, id });
-  if (name !== undefined) return toFileItem(kind, id, section[name] ?? {});
   const entry = (await deps.entries.list()).get(toEntryKey({ kind, id }));
-  if (entry === undefined) throw notFound({ kind, id });
-  const [item] = kind === 'keys' ? await addLastUses(deps, [toItem(entry)]) : [toItem(entry)];
-  return item ?? toItem(entry);
+  if (name === undefined && entry === undefined) throw notFound({ kind, id });
+  const item = entry === undefined || name !== undefined ? toFileItem(kind, id, section[name ?? ''] ?? {}) : toItem(entry);
+  const [withUse = item] = kind === 'keys' ? await addLastUses(deps, [item]) : [];
+  return withUse;
 }
 
-/** Adds `lastUsedAt` to keys. */
+/** Adds `lastUsedAt` to keys, except to keys whose name is the secret. Calls with these are recorded without the key. */
 export async function addLastUses({ journal }: EntryDeps, keys: readonly EntryItem[]): Promise<readonly EntryItem[]> {
   const uses = await journal.readKeyUses(keys.map(({ id }) => id));
-  return keys.map((key) => ({ ...key, lastUsedAt: uses.get(key.id) ?? null }));
+  return keys.map((key) => (hasSecretName(key as JsonObject) ? key : { ...key, lastUsedAt: uses.get(key.id) ?? null }));
 }
 
 function getFileSection({ files }: RuntimeEntries, kind: EntryKind): Readonly<Record<string, JsonObject>> {

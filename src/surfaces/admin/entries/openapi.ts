@@ -35,7 +35,10 @@ const entry: NamedSchema = {
       createdAt: moment,
       updatedAt: moment,
       prefix: { ...text, description: 'First characters of a key that Parley created.' },
-      lastUsedAt: { type: ['integer', 'null'], description: 'Start of the last call with a key.' },
+      lastUsedAt: {
+        type: ['integer', 'null'],
+        description: 'Start of the last call with a key. Absent for keys whose name is the secret.',
+      },
     },
   },
 };
@@ -89,7 +92,8 @@ const change: NamedSchema = {
     user: { ...text, description: 'Administrator who made the change.' },
     action: { enum: ['saved', 'deleted', 'applied', 'rotated', 'reset', 'rolled_back'] },
     undoes: { ...textOrNull, description: 'ID of the change that this change undoes.' },
-    entries: buildArray(write),
+    entryCount: { type: 'integer' },
+    entries: { ...buildArray(write), description: 'In a list, the first 20 entries.' },
   }),
 };
 

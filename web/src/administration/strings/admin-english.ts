@@ -206,6 +206,35 @@ export const adminEnglish = {
   noRoles: 'There are no roles yet, so nothing is limited.',
   addRole: 'Add a role',
 
+  alerts: 'Alerts',
+  alertsIntro: 'Parley sends a message to an address when usage reaches a part of a limit.',
+  noAlerts: 'There are no alerts yet.',
+  limit: 'Limit',
+  threshold: 'Sent at',
+  receiver: 'Receiver',
+  alertScopes: {
+    project: 'Project',
+    key: 'Key',
+    role: 'Each user with the role',
+    user: 'User',
+    '*': 'Each user',
+  } as Readonly<Record<string, string>>,
+  notSent: 'Nothing sent in the last 7 days',
+  lastSent: (time: string) => `Last sent ${time}`,
+  sendingFailed: (time: string, error: string) => `Last failure${time && ` ${time}`}: ${error}`,
+  nextAttempt: (time: string, count: string) =>
+    count === '1' ? `Next attempt ${time}` : `Next attempt ${time}, ${count} messages waiting`,
+  addAlert: 'Add an alert',
+  addAlertIntro:
+    'Alerts are in the configuration file. Add these lines and change them as you need. They apply as soon as you save the file.',
+  alertFields: {
+    of: 'whose limit. For example project:search, key:ci, role:staff, user:ada, or * for each user.',
+    window: 'which limit. For example cost.month, tokens.day, or requests.hour:gpt for one model.',
+    at: 'the parts of the limit. 0.8 is 80%.',
+    url: 'the address that gets the message. It can be in your own network.',
+    secret: 'signs the message, so that the receiver can check that it is from Parley.',
+  } as Readonly<Record<string, string>>,
+
   changes: 'Changes',
   changesIntro: 'All changes from this page and from the command line, with their authors. You can undo each change.',
   noChanges: 'Nothing has been changed yet. Changes appear here as soon as someone saves something.',
@@ -216,6 +245,7 @@ export const adminEnglish = {
     deleted: 'Deleted',
     applied: 'Applied from a file',
     rotated: 'Key replaced',
+    reset: 'Usage reset',
     rolled_back: 'Undone',
   } as Readonly<Record<string, string>>,
   writeActions: { created: 'Created:', updated: 'Changed:', deleted: 'Deleted:' } as Readonly<Record<string, string>>,

@@ -204,6 +204,35 @@ export const adminFrench: AdminStrings = {
   noRoles: 'Il n’y a pas encore de rôle, donc rien n’est limité.',
   addRole: 'Ajouter un rôle',
 
+  alerts: 'Alertes',
+  alertsIntro: 'Parley envoie un message à une adresse lorsque l’utilisation atteint une partie d’une limite.',
+  noAlerts: 'Il n’y a pas encore d’alerte.',
+  limit: 'Limite',
+  threshold: 'Envoyée à',
+  receiver: 'Destinataire',
+  alertScopes: {
+    project: 'Projet',
+    key: 'Clé',
+    role: 'Chaque personne ayant le rôle',
+    user: 'Personne',
+    '*': 'Chaque personne',
+  },
+  notSent: 'Rien d’envoyé ces 7 derniers jours',
+  lastSent: (time) => `Dernier envoi : ${time}`,
+  sendingFailed: (time, error) => `Dernier échec${time && ` ${time}`} : ${error}`,
+  nextAttempt: (time, count) =>
+    count === '1' ? `Prochain essai : ${time}` : `Prochain essai : ${time}, ${count} messages en attente`,
+  addAlert: 'Ajouter une alerte',
+  addAlertIntro:
+    'Les alertes sont dans le fichier de configuration. Ajoutez ces lignes et adaptez-les. Elles s’appliquent dès que vous enregistrez le fichier.',
+  alertFields: {
+    of: 'la limite de qui. Par exemple project:search, key:ci, role:staff, user:ada, ou * pour chaque personne.',
+    window: 'quelle limite. Par exemple cost.month, tokens.day, ou requests.hour:gpt pour un seul modèle.',
+    at: 'les parties de la limite. 0.8 vaut 80 %.',
+    url: 'l’adresse qui reçoit le message. Elle peut être dans votre propre réseau.',
+    secret: 'signe le message, pour que le destinataire puisse vérifier qu’il vient de Parley.',
+  },
+
   changes: 'Modifications',
   changesIntro: 'Qui a modifié quoi, sur cette page ou en ligne de commande. Vous pouvez annuler chaque modification.',
   noChanges: 'Rien n’a encore été modifié. Les modifications apparaissent ici dès que quelqu’un enregistre quelque chose.',
@@ -214,6 +243,7 @@ export const adminFrench: AdminStrings = {
     deleted: 'Supprimé',
     applied: 'Repris d’un fichier',
     rotated: 'Clé remplacée',
+    reset: 'Utilisation remise à zéro',
     rolled_back: 'Annulé',
   },
   writeActions: { created: 'Créé :', updated: 'Modifié :', deleted: 'Supprimé :' },

@@ -203,6 +203,35 @@ export const adminGerman: AdminStrings = {
   noRoles: 'Es gibt noch keine Rollen, also ist nichts begrenzt.',
   addRole: 'Rolle hinzufügen',
 
+  alerts: 'Warnungen',
+  alertsIntro: 'Parley schickt eine Nachricht an eine Adresse, wenn der Verbrauch einen Teil eines Limits erreicht.',
+  noAlerts: 'Es gibt noch keine Warnungen.',
+  limit: 'Limit',
+  threshold: 'Gesendet bei',
+  receiver: 'Empfänger',
+  alertScopes: {
+    project: 'Projekt',
+    key: 'Schlüssel',
+    role: 'Jede Person mit der Rolle',
+    user: 'Person',
+    '*': 'Jede Person',
+  },
+  notSent: 'In den letzten 7 Tagen nichts gesendet',
+  lastSent: (time) => `Zuletzt gesendet: ${time}`,
+  sendingFailed: (time, error) => `Letzter Fehler${time && ` ${time}`}: ${error}`,
+  nextAttempt: (time, count) =>
+    count === '1' ? `Nächster Versuch: ${time}` : `Nächster Versuch: ${time}, ${count} Nachrichten warten`,
+  addAlert: 'Warnung hinzufügen',
+  addAlertIntro:
+    'Warnungen stehen in der Konfigurationsdatei. Füge diese Zeilen hinzu und passe sie an. Sie gelten, sobald du die Datei speicherst.',
+  alertFields: {
+    of: 'wessen Limit. Zum Beispiel project:search, key:ci, role:staff, user:ada oder * für jede Person.',
+    window: 'welches Limit. Zum Beispiel cost.month, tokens.day oder requests.hour:gpt für ein Modell.',
+    at: 'die Teile des Limits. 0.8 sind 80 %.',
+    url: 'die Adresse, die die Nachricht bekommt. Sie kann in deinem eigenen Netz sein.',
+    secret: 'signiert die Nachricht, damit der Empfänger prüfen kann, dass sie von Parley ist.',
+  },
+
   changes: 'Änderungen',
   changesIntro: 'Wer was auf dieser Seite oder mit der Kommandozeile geändert hat. Du kannst jede Änderung rückgängig machen.',
   noChanges: 'Noch wurde nichts geändert. Änderungen erscheinen hier, sobald jemand etwas speichert.',
@@ -213,6 +242,7 @@ export const adminGerman: AdminStrings = {
     deleted: 'Gelöscht',
     applied: 'Aus einer Datei übernommen',
     rotated: 'Schlüssel ersetzt',
+    reset: 'Verbrauch zurückgesetzt',
     rolled_back: 'Rückgängig gemacht',
   },
   writeActions: { created: 'Angelegt:', updated: 'Geändert:', deleted: 'Gelöscht:' },

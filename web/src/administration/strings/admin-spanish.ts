@@ -199,6 +199,35 @@ export const adminSpanish: AdminStrings = {
   noRoles: 'Todavía no hay roles, así que nada está limitado.',
   addRole: 'Añadir un rol',
 
+  alerts: 'Alertas',
+  alertsIntro: 'Parley envía un mensaje a una dirección cuando el uso alcanza una parte de un límite.',
+  noAlerts: 'Todavía no hay alertas.',
+  limit: 'Límite',
+  threshold: 'Se envía al',
+  receiver: 'Destinatario',
+  alertScopes: {
+    project: 'Proyecto',
+    key: 'Clave',
+    role: 'Cada persona con el rol',
+    user: 'Persona',
+    '*': 'Cada persona',
+  },
+  notSent: 'Nada enviado en los últimos 7 días',
+  lastSent: (time) => `Último envío: ${time}`,
+  sendingFailed: (time, error) => `Último error${time && ` ${time}`}: ${error}`,
+  nextAttempt: (time, count) =>
+    count === '1' ? `Próximo intento: ${time}` : `Próximo intento: ${time}, ${count} mensajes en espera`,
+  addAlert: 'Añadir una alerta',
+  addAlertIntro:
+    'Las alertas están en el archivo de configuración. Añade estas líneas y cámbialas según necesites. Se aplican en cuanto guardas el archivo.',
+  alertFields: {
+    of: 'el límite de quién. Por ejemplo project:search, key:ci, role:staff, user:ada o * para cada persona.',
+    window: 'qué límite. Por ejemplo cost.month, tokens.day o requests.hour:gpt para un solo modelo.',
+    at: 'las partes del límite. 0.8 es el 80 %.',
+    url: 'la dirección que recibe el mensaje. Puede estar en tu propia red.',
+    secret: 'firma el mensaje, para que el destinatario pueda comprobar que es de Parley.',
+  },
+
   changes: 'Cambios',
   changesIntro: 'Quién cambió qué en esta página o con la línea de comandos. Puedes deshacer cada cambio.',
   noChanges: 'Todavía no se ha cambiado nada. Los cambios aparecen aquí cuando alguien guarda algo.',
@@ -209,6 +238,7 @@ export const adminSpanish: AdminStrings = {
     deleted: 'Eliminado',
     applied: 'Aplicado desde un archivo',
     rotated: 'Clave reemplazada',
+    reset: 'Uso restablecido',
     rolled_back: 'Deshecho',
   },
   writeActions: { created: 'Creado:', updated: 'Cambiado:', deleted: 'Eliminado:' },
