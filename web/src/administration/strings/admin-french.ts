@@ -218,10 +218,10 @@ export const adminFrench: AdminStrings = {
     '*': 'Chaque personne',
   },
   notSent: 'Rien d’envoyé ces 7 derniers jours',
-  lastSent: (time) => `Dernier envoi : ${time}`,
-  sendingFailed: (time, error) => `Dernier échec${time && ` ${time}`} : ${error}`,
+  lastSent: (time) => `Dernier envoi : ${time}`,
+  sendingFailed: (time, error) => `Dernier échec${time && ` ${time}`} : ${error}`,
   nextAttempt: (time, count) =>
-    count === '1' ? `Prochain essai : ${time}` : `Prochain essai : ${time}, ${count} messages en attente`,
+    count === '1' ? `Prochain essai : ${time}` : `Prochain essai : ${time}, ${count} messages en attente`,
   addAlert: 'Ajouter une alerte',
   addAlertIntro:
     'Les alertes sont dans le fichier de configuration. Ajoutez ces lignes et adaptez-les. Elles s’appliquent dès que vous enregistrez le fichier.',
