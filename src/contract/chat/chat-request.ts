@@ -66,9 +66,11 @@ const options = {
 export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, { minItems: 1 }), ...options });
 export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
 
-const headShape = compileShape(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }));
+const headShape = compileShape(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }), {
+  isEager: true,
+});
 const Options = Type.Object(options);
-const optionsShape = compileShape(Options);
+const optionsShape = compileShape(Options, { isEager: true });
 const passedOn = [
   'tools',
   'tool_choice',

@@ -13,7 +13,7 @@ import {
   messageName,
 } from './message.ts';
 
-const shape = compileShape(Message);
+const shape = compileShape(Message, { isEager: true });
 const passedOn = ['tool_calls', 'tool_call_id'];
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...passedOn]);
 /** Optional fields whose null counts as absence, because SDKs send null. Null as content has a separate error message. */
