@@ -113,19 +113,18 @@ describe('nodes with a Redis Cluster that requires TLS', () => {
   it('verify its host names, follow its slots, and share the limits', async () => {
     await using certificates = await makeCertificates();
     await using cluster = await startRedisCluster(certificates);
-    const nodes = await Promise.all([startNode(cluster.url, 'encrypted'), startNode(cluster.url, 'encrypted')]);
-    const [node = expect.unreachable(), other = expect.unreachable()] = nodes;
+    await using node = await startNode(cluster.url, 'encrypted');
+    await using other = await startNode(cluster.url, 'encrypted');
     expect(await getHealth(node)).toMatchObject({ status: 'ok', ready: 200 });
     const { completion } = await node.chat('app', { messages: createTask(chatAt(other, 'free')) });
     expect(completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
-    const { statuses, ended } = await sendCalls(nodes, 'encrypted', limit + 50);
+    const { statuses, ended } = await sendCalls([node, other], 'encrypted', limit + 50);
     await ended;
     // A call that timed out may have been counted.
     const [admitted = 0, failed = 0] = [statuses.get(200), statuses.get(503)];
     expect(admitted).toBeLessThanOrEqual(limit);
     expect(admitted).toBeGreaterThanOrEqual(limit - failed);
     expect(statuses.get(429)).toBe(limit + 50 - admitted);
-    for (const each of nodes) await each[Symbol.asyncDispose]();
   });
 });
 
