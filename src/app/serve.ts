@@ -30,7 +30,7 @@ import { type Closable, type CloseStages, Drain, rejectWhileDraining, TrackedCon
 import { createLocalKey, greet, newSecret } from './process/greet.ts';
 import { ignoreEchoes } from './process/ignore-echoes.ts';
 import { listenAt, listenForAddress, readTls, toSharedPort, watchTls } from './process/listening.ts';
-import { countEmbeddingThreads, getProcessMemory } from './process/memory-shares.ts';
+import { countEmbeddingThreads, getProcessMemory, releaseStartMemory } from './process/memory-shares.ts';
 import { type ReadMetrics, serveMetrics } from './process/metrics-server.ts';
 import { startSample, storeDocuments } from './sample/sample.ts';
 import { composeService, type Service } from './service/compose.ts';
@@ -60,6 +60,8 @@ export async function serve(settings: Settings, environment: Environment, worker
   const reload = await keepConfiguration(node, environment, accepted);
   onHangUp = () => reload.reload();
   const connections = new TrackedConnections(service.app.server);
+  await service.app.ready();
+  releaseStartMemory();
   const listen = () => service.app.listen({ host, port, ...toSharedPort(worker) });
   const address = await listenForAddress(listen, service.app.server, settings);
   const sideListeners = await openSideListeners(node, service.app);

@@ -1,4 +1,3 @@
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { toVisibleKeyName } from '#contract/configuration/access.ts';
@@ -15,11 +14,12 @@ import { explain } from '#contract/configuration/explain.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
 
 import { isReference } from './substitute.ts';
 
 /** The compiled check is ten times faster than `explain`, so a reload calls `explain` only for an invalid configuration. */
-const schema = Compile(Configuration);
+const schema = compileShape(Configuration);
 
 const nowhere: Origin = { writtenKeys: new Map(), findFile: () => '' };
 

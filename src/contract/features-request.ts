@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { ParleyError } from './errors/errors.ts';
 import { createRequestError, requireShape } from './errors/request-error.ts';
+import { compileShape } from './schemas/compile-shape.ts';
 import { withoutNulls } from './schemas/without-nulls.ts';
 
 const maxInputs = 1000;
@@ -27,7 +27,7 @@ export const RatingBody = Type.Object(
 );
 export type Rating = Static<typeof RatingBody>;
 
-const ratingShape = Compile(RatingBody);
+const ratingShape = compileShape(RatingBody);
 const optionalOfRating: ReadonlySet<string> = new Set(['comment', 'responseId']);
 
 /** Parses `{inputs: [{type, value}]}`. Throws `invalid_request`. */

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { rejectOtherCase, requireShape } from './errors/request-error.ts';
 import { type PassThroughApi, passThroughApis } from './pass-through.ts';
+import { compileShape } from './schemas/compile-shape.ts';
 import { cleaned } from './schemas/without-nulls.ts';
 
 const model = Type.Optional(
@@ -59,7 +59,7 @@ export const passThroughRequests = Object.fromEntries(
   passThroughApis.map((api) => [api, Type.Object({ ...fields[api], model })]),
 ) as unknown as Readonly<Record<PassThroughApi, TSchema & { readonly required: readonly string[] }>>;
 
-const compile = (schema: TSchema) => Compile(Type.Unsafe<JsonObject>(schema));
+const compile = (schema: TSchema) => compileShape(Type.Unsafe<JsonObject>(schema));
 const anyShape = compile(Type.Object({}));
 const shapes = Object.fromEntries(passThroughApis.map((api) => [api, compile(passThroughRequests[api])])) as Readonly<
   Record<PassThroughApi, ReturnType<typeof compile>>

@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json/json.ts';
 import { ParleyError } from './errors/errors.ts';
 import { createRequestError, requireShape } from './errors/request-error.ts';
+import { compileShape } from './schemas/compile-shape.ts';
 import { withoutNulls } from './schemas/without-nulls.ts';
 
 const resourceFields = {
@@ -60,7 +60,7 @@ export const PublicationListRequest = Type.Object({ url: Type.String() });
 
 /** Returns a function that validates a body by a schema. It throws `invalid_request` for the first error. */
 export function createParser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
-  const shape = Compile(schema);
+  const shape = compileShape(schema);
   return (body) => {
     if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object.');
     const request = withoutNulls(body, new Set(Object.keys(body)));

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { strict } from './configuration/fields.ts';
 import { ParleyError } from './errors/errors.ts';
@@ -7,6 +6,7 @@ import { requireShape } from './errors/request-error.ts';
 import { QuickAppForm } from './quick-app/form.ts';
 import { McpToolset } from './quick-app/mcp-toolset.ts';
 import { RestToolset } from './quick-app/web-toolset.ts';
+import { compileShape } from './schemas/compile-shape.ts';
 import { cleaned } from './schemas/without-nulls.ts';
 
 const application = Type.Optional(
@@ -34,7 +34,7 @@ export const ImportRequest = Type.Object(
 );
 export type ImportRequest = Static<typeof ImportRequest>;
 
-const shape = Compile(ImportRequest);
+const shape = compileShape(ImportRequest);
 const optionalImportFields: ReadonlySet<string> = new Set(Object.keys(ImportRequest.properties));
 
 export type ToolsetRequest = Static<typeof AnyToolset>;
@@ -71,7 +71,7 @@ export const RunToolRequest = Type.Object(
 const AnyRun = Type.Object({ ...AnyToolset.properties, ...toolToRun }, { additionalProperties: false });
 export type ToolRunRequest = Static<typeof AnyRun>;
 
-const shapes = { list: Compile(AnyToolset), run: Compile(AnyRun) };
+const shapes = { list: compileShape(AnyToolset), run: compileShape(AnyRun) };
 const optional: ReadonlySet<string> = new Set(['application', 'arguments']);
 
 /** Validates the request, except its toolset, which `readToolset` validates. Throws `invalid_request`. */

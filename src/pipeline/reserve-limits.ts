@@ -55,7 +55,7 @@ export type ReserveLimits = (target: LimitedCall, request: LimitRequest) => Prom
 const noClaims: readonly Claim[] = [];
 
 const unlimited: LimitReservation = { headers: {}, claims: noClaims };
-const uncheckedAdmission: Admission = { statuses: [], claims: { claims: noClaims, lease: '' } };
+const uncheckedAdmission: Admission = { statuses: [], claims: { claims: noClaims, lease: '' }, startedAtMs: 0 };
 const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
@@ -76,7 +76,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       reportError('could not count a call against its limits', error);
       if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw createUncheckedError(error);
     }
-    const { statuses, claims: leasedClaims } = admission;
+    const { statuses, claims } = admission;
     const nowMs = clock.epochMs();
     const limitError = toLimitError(statuses, deployment.id, nowMs);
     if (limitError !== undefined) {
@@ -85,10 +85,10 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
     }
     return {
       headers: toLimitHeaders(countRequest(statuses), nowMs),
-      claims: leasedClaims.claims,
+      claims: claims.claims,
       settle(used = noUsage) {
         if (used.completeUsage !== undefined) sizes.learn(deployment, request, used.completeUsage);
-        counters.settle(account, leasedClaims, used).catch((error) => reportError('could not count the usage of a call', error));
+        counters.settle(account, admission, used).catch((error) => reportError('could not count the usage of a call', error));
       },
     };
   };

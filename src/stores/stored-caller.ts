@@ -66,7 +66,7 @@ function toClaims(value: unknown): readonly Claim[] {
 function isClaim(value: unknown): value is Claim {
   if (!isJsonObject(value)) return false;
   const { kind, holder, amount } = value;
-  return (kind === 'tokens' || kind === 'cost') && typeof holder === 'string' && typeof amount === 'number';
+  return (kind === 'tokens' || kind === 'cost' || kind === 'calls') && typeof holder === 'string' && typeof amount === 'number';
 }
 
 function isTags(value: unknown): value is Tags {

@@ -115,5 +115,10 @@ export const gauges = {
     unit: 's',
     description: 'Delay of the event loop since the last collection, 99th percentile.',
   },
+  eventLoopUtilization: {
+    name: 'nodejs.eventloop.utilization',
+    unit: '1',
+    description: 'Share of time since the last collection in which the event loop was busy, from 0 to 1.',
+  },
   uptime: { name: 'process.uptime', unit: 's', description: 'Time since the start.' },
 } as const satisfies Record<string, Instrument>;

@@ -4,7 +4,9 @@ import type { DataPoint, HistogramPoint, Labels } from './series.ts';
 
 /** Gauges whose highest value represents the node. All other gauges are summed. */
 const highestGauges: ReadonlySet<string> = new Set(
-  [gauges.upstreamState, gauges.configurationFaults, gauges.eventLoopDelay, gauges.uptime].map(({ name }) => name),
+  [gauges.upstreamState, gauges.configurationFaults, gauges.eventLoopDelay, gauges.eventLoopUtilization, gauges.uptime].map(
+    ({ name }) => name,
+  ),
 );
 
 /** Returns the metrics with plain arrays, so that they can be sent as JSON. */

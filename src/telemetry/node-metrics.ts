@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
@@ -104,6 +104,7 @@ export function readProcessMetrics(node: ProcessReadings): Metric[] {
     gauge(gauges.heap, node.heapUsedBytes),
     toGauge(gauges.processMemory, memory),
     gauge(gauges.eventLoopDelay, node.eventLoopDelaySeconds),
+    gauge(gauges.eventLoopUtilization, node.eventLoopUtilization),
     gauge(gauges.uptime, node.uptimeSeconds),
   ];
 }
@@ -130,19 +131,24 @@ interface ProcessReadings {
   readonly externalBytes: number;
   /** The 99th percentile since the previous reading. */
   readonly eventLoopDelaySeconds: number;
+  /** Share of time since the previous reading in which the event loop was busy. */
+  readonly eventLoopUtilization: number;
   readonly uptimeSeconds: number;
 }
 
-/** Monitors the event loop. Each call of `read` resets the percentile. */
+/** Monitors the event loop. Each call of `read` resets its values. */
 export function watchProcess(): { read: () => ProcessReadings; stop: () => void } {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
+  let utilization = performance.eventLoopUtilization();
   return {
     read() {
       const cpu = process.cpuUsage();
       const memory = process.memoryUsage();
       const p99Ms = delay.count === 0 ? 0 : Math.max(0, delay.percentile(99) / 1e6 - resolutionMs);
       delay.reset();
+      const before = utilization;
+      utilization = performance.eventLoopUtilization();
       return {
         cpuUserSeconds: cpu.user / 1e6,
         cpuSystemSeconds: cpu.system / 1e6,
@@ -152,6 +158,7 @@ export function watchProcess(): { read: () => ProcessReadings; stop: () => void 
         arrayBuffersBytes: memory.arrayBuffers,
         externalBytes: memory.external - memory.arrayBuffers,
         eventLoopDelaySeconds: p99Ms / 1000,
+        eventLoopUtilization: performance.eventLoopUtilization(utilization, before).utilization,
         uptimeSeconds: process.uptime(),
       };
     },

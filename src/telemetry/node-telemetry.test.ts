@@ -127,6 +127,9 @@ describe('node metrics', () => {
     expect(readValue(samples, 'process_memory_usage_bytes')).toBeGreaterThan(1e6);
     expect(readValue(samples, 'v8js_memory_heap_used_bytes')).toBeGreaterThan(1e6);
     expect(readValue(samples, 'nodejs_eventloop_delay_p99_seconds')).toBeGreaterThanOrEqual(0);
+    const utilization = readValue(samples, 'nodejs_eventloop_utilization');
+    expect(utilization).toBeGreaterThanOrEqual(0);
+    expect(utilization).toBeLessThanOrEqual(1);
     expect(readValue(samples, 'target_info', { service_name: 'parley', service_version: '0.1.0' })).toBe(1);
   });
 

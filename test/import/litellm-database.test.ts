@@ -33,7 +33,7 @@ it('imports teams, users, keys, and budgets of a LiteLLM database, and its clien
       search: { totals: { minute: 100_000 }, costLimit: { month: 100.5 }, reset: { dayOfMonth: 15 }, owners: ['ada'] },
       t2: { costLimit: { month: 10 } },
     },
-    users: { 'key:bob': { costLimit: { month: 20 } }, carol: { costLimit: { year: 7 } } },
+    users: { 'key:bob': { totals: { maxParallel: 3 }, costLimit: { month: 20 } }, carol: { costLimit: { year: 7 } } },
     keys: {
       'search-key': {
         ...{ project: 'search', name: 'search-key', sha256: digest('sk-of-search'), deployments: ['file'] },
@@ -46,7 +46,6 @@ it('imports teams, users, keys, and budgets of a LiteLLM database, and its clien
   expect(exitCode).toBe(0);
   expect(lines.flatMap((line) => line.split('; ')).toSorted()).toEqual([
     'LiteLLM_TeamTable.t2.max_budget: has the period 10d, and becomes a budget for each month',
-    'LiteLLM_UserTable.bob.max_parallel_requests: is not imported: Parley does not limit concurrent calls',
     'LiteLLM_UserTable.carol.max_budget: has no period, and becomes a budget for each year',
     'LiteLLM_VerificationToken.broken: is not imported: LiteLLM does not store its SHA-256 digest',
     'LiteLLM_VerificationToken.expired: is not imported: it has expired',

@@ -19,6 +19,7 @@ describe('GET /v1/deployments/{id}/limits', () => {
       minuteRequestStats: { total: null, used: 0, resetsAt: toMs('2026-07-15T10:21:00Z') },
       hourRequestStats: { total: 9, used: 1, resetsAt: toMs('2026-07-15T11:00:00Z') },
       dayRequestStats: { total: null, used: 0, resetsAt: nextDay },
+      parallelCallStats: { total: null, used: 0 },
       dayCostStats: { total: null, used: 0, resetsAt: nextDay },
       weekCostStats: { total: 2.5, used: 0.017, resetsAt: toMs('2026-07-20T00:00:00Z') },
       monthCostStats: { total: null, used: 0, resetsAt: toMs('2026-08-01T00:00:00Z') },

@@ -101,6 +101,7 @@ export function toConfiguration(host: string): object {
       other: { project: 'other' },
       spender: { project: 'spender', role: 'spender' },
       crowd: { project: 'crowd', role: 'crowd' },
+      narrow: { project: 'narrow', totals: { maxParallel: 20 } },
     },
     roles: {
       default: { limits: { bounded: { requestDay: 30 }, counted: { day: 100 }, crowded: { month: 600 } } },

@@ -4,10 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { hello, plainReply } from '#test/chunks.ts';
 import { parseArguments } from '#test/command-line.ts';
-import { runCommand } from '#test/start-process.ts';
+import { eventsReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { runCommand, startProcess } from '#test/start-process.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import schemas from '../fixtures/kubernetes/schemas.json' with { type: 'json' };
 
@@ -74,6 +76,12 @@ interface Manifest {
   };
   readonly PersistentVolumeClaim: KubernetesObject;
   readonly PodDisruptionBudget: KubernetesObject & { readonly spec: { readonly selector: LabelSelector } };
+  readonly ScaledObject: KubernetesObject & {
+    readonly spec: {
+      readonly scaleTargetRef: { readonly name: string };
+      readonly triggers: readonly { readonly metadata: { readonly query: string } }[];
+    };
+  };
   readonly Service: KubernetesObject & {
     readonly spec: {
       readonly selector: LabelSelector['matchLabels'];
@@ -86,6 +94,63 @@ interface Manifest {
 /** Formats that JSON Schema does not define. */
 const ajv = new Ajv2020({ strictTypes: false, formats: { byte: true, 'date-time': true, int32: true, int64: true } });
 ajv.addSchema(schemas, 'kubernetes');
+
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0 };
+const strict = (properties: Readonly<Record<string, object>>, ...required: readonly string[]) => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  required,
+});
+const scaling = strict({
+  stabilizationWindowSeconds: count,
+  policies: {
+    type: 'array',
+    items: strict({ type: { enum: ['Pods', 'Percent'] }, value: count, periodSeconds: count }, 'type', 'value', 'periodSeconds'),
+  },
+});
+const autoscaler = strict({ behavior: strict({ scaleDown: scaling, scaleUp: scaling }) });
+const trigger = strict(
+  {
+    type: { const: 'prometheus' },
+    metricType: { enum: ['AverageValue', 'Value'] },
+    metadata: strict(
+      { serverAddress: { ...text, pattern: '^https?://' }, query: text, threshold: text },
+      'serverAddress',
+      'query',
+      'threshold',
+    ),
+  },
+  'type',
+  'metadata',
+);
+/** The fields of KEDA 2 that the chart may use (https://keda.sh/docs/latest/reference/scaledobject-spec/). */
+const isScaledObject = ajv.compile(
+  strict(
+    {
+      apiVersion: { const: 'keda.sh/v1alpha1' },
+      kind: { const: 'ScaledObject' },
+      metadata: { type: 'object' },
+      spec: strict(
+        {
+          scaleTargetRef: strict({ name: text }, 'name'),
+          minReplicaCount: count,
+          maxReplicaCount: count,
+          pollingInterval: count,
+          advanced: strict({ horizontalPodAutoscalerConfig: autoscaler }),
+          triggers: { type: 'array', minItems: 1, items: trigger },
+        },
+        'scaleTargetRef',
+        'triggers',
+      ),
+    },
+    'apiVersion',
+    'kind',
+    'metadata',
+    'spec',
+  ),
+);
 
 /** Runs Helm of the PATH, or the one that scripts/install-test-servers.ts installs. */
 function runHelm(command: string, values: object, ...args: readonly string[]) {
@@ -111,7 +176,7 @@ function render(values: object): Manifest {
 
 function validate(object: KubernetesObject): readonly string[] {
   const type = encodeURIComponent(`${object.apiVersion} ${object.kind}`.replaceAll('/', '~1'));
-  const isValid = ajv.getSchema(`kubernetes#/$defs/${type}`);
+  const isValid = object.kind === 'ScaledObject' ? isScaledObject : ajv.getSchema(`kubernetes#/$defs/${type}`);
   if (isValid === undefined) return [`no schema for ${object.apiVersion} ${object.kind}`];
   return isValid(object) === true ? [] : (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
@@ -127,6 +192,8 @@ roles:
 `;
 const severalNodes = { configuration, secretName: 'parley' };
 const oneNode = { persistence: { enabled: true, storageClassName: 'fast' }, replicas: 1 };
+const prometheusAddress = 'http://prometheus.monitoring:9090';
+const autoscaled = { ...severalNodes, autoscaling: { enabled: true, prometheusAddress, waitingCalls: '10' } };
 const everything = {
   ...severalNodes,
   image: { repository: 'registry.example/parley', tag: '1.2.3', pullSecrets: [{ name: 'registry' }] },
@@ -148,6 +215,11 @@ describe('Helm chart', () => {
   it.each([
     ['several nodes', severalNodes, ['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'Service', 'ServiceAccount']],
     ['one node with a volume', oneNode, ['Deployment', 'PersistentVolumeClaim', 'Service', 'ServiceAccount']],
+    [
+      'nodes that KEDA scales',
+      autoscaled,
+      ['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'ScaledObject', 'Service', 'ServiceAccount'],
+    ],
     ['every value', everything, ['ConfigMap', 'Deployment', 'Ingress', 'PodDisruptionBudget', 'Service', 'ServiceAccount']],
   ])('renders consistent objects that Kubernetes accepts, for %s', (_, values, kinds) => {
     const manifest = render(values);
@@ -211,7 +283,56 @@ describe('Helm chart', () => {
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(lifecycle.preStop.sleep.seconds + drainMs / 1000 + 5);
   });
 
+  it('scales the nodes by metrics that Parley exports', async () => {
+    const { Deployment, ScaledObject } = render(autoscaled);
+    expect(ScaledObject.spec.scaleTargetRef.name).toBe(Deployment.metadata.name);
+    expect(Deployment.spec).not.toHaveProperty('replicas');
+    const upstream = await startScriptedUpstream(eventsReply(...plainReply('hi')), silence);
+    await using _close = upstream;
+    const models = { m: { upstreams: [{ endpoint: upstream.endpoint, maxParallel: 1 }] } };
+    await using node = await startProcess({ configuration: { models } });
+    await (await node.stream('m', { messages: hello })).readRest();
+    const waiting = [1, 2].map(() => node.stream('m', { messages: hello }).catch(() => undefined));
+    await vi.waitFor(async () => {
+      const { text: metrics } = await node.sendRequest({ method: 'GET', path: '/metrics' });
+      for (const { metadata } of ScaledObject.spec.triggers) {
+        const [, name = '', labels] = /sum\((\w+)\{(.*)\}\)/.exec(metadata.query) ?? [];
+        expect(metrics).toMatch(new RegExp(`^${name}(\\{|\\s)`, 'm'));
+        expect(labels).toBe('namespace="chat",pod=~"gateway-.+"');
+      }
+    }, 10_000);
+    node.kill('SIGKILL');
+    await Promise.all(waiting);
+  });
+
+  it('lets a stream finish that takes longer than the pause before SIGTERM, when an autoscaler removes its pod', async () => {
+    const { spec } = render({ ...autoscaled, drainSeconds: 20 }).Deployment.spec.template;
+    const environment = Object.fromEntries(spec.containers[0].env.map(({ name, value }) => [name, value]));
+    const end = Promise.withResolvers<void>();
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      const [first, ...rest] = plainReply('one', 'two');
+      await answering.events(first as object);
+      await end.promise;
+      await answering.events(...rest);
+      answering.done();
+    });
+    const models = { m: { upstreams: [{ endpoint: upstream.endpoint }] } };
+    const { PARLEY_DRAIN_MS = '' } = environment;
+    await using node = await startProcess({ configuration: { models }, environment: { PARLEY_DRAIN_MS } });
+    const reader = await node.stream('m', { messages: hello });
+    await reader.next();
+    node.kill('SIGTERM');
+    await node.untilOutput(/"msg":"stopping"/);
+    await expect(node.stream('m', { messages: hello })).rejects.toThrow();
+    end.resolve();
+    expect((await reader.readRest()).isDone).toBe(true);
+    expect((await node.ended).code).toBe(0);
+  });
+
   it.each([
+    ['an autoscaler without Prometheus', { ...severalNodes, autoscaling: { enabled: true } }, '/autoscaling/prometheusAddress'],
+    ['an autoscaler for one volume', { ...oneNode, autoscaling: autoscaled.autoscaling }, '/autoscaling/enabled'],
     ['several nodes without a Secret', {}, '/secretName'],
     ['several nodes with one volume', { ...oneNode, replicas: 2 }, '/replicas'],
     ['an unknown value', { ...severalNodes, replicaCount: 2 }, 'replicaCount'],

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
-import { sendRequest } from '#test/send-request.ts';
+import { openStream, sendRequest } from '#test/send-request.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { type Cluster, get, getNode, startCluster } from './cluster.ts';
@@ -44,6 +44,35 @@ describe.each([1, 3])('limit for 50 calls, with 500 concurrent calls on %i new n
     expect(await sendCalls(cluster, deployment, key)).toEqual({ 200: 50, 429: 450 });
     const worth = deployment === 'priced' ? 0.85 : 600;
     for (const node of cluster.nodes) expect((await getStats(node, deployment, key, window)).used).toBe(worth);
+  });
+});
+
+describe('maxParallel of a key on three nodes', () => {
+  it('admits exactly that many calls at a time, and releases those of a killed node', async () => {
+    await using cluster = await startCluster(3);
+    const body = { messages: [{ role: 'user', content: '400' }], stream: true };
+    const open = (index: number) =>
+      openStream(getNode(cluster, index % 3).url, { path: chatPath('free'), headers: withKey('narrow'), body });
+    const streams = await Promise.all(Array.from({ length: 60 }, (_, index) => open(index)));
+    expect(streams.filter(({ status }) => status === 200)).toHaveLength(20);
+    expect(streams.filter(({ status }) => status === 429)).toHaveLength(40);
+    const [victim, other] = [getNode(cluster, 0), getNode(cluster, 1)];
+    const countUsed = async (): Promise<number | undefined> => {
+      const { scopes } = (await get(other, '/v1/deployments/free/limits', 'narrow')).json as {
+        scopes: readonly { readonly window: string; readonly used: number }[];
+      };
+      return scopes.find(({ window }) => window === 'calls.parallel')?.used;
+    };
+    expect(await countUsed()).toBe(20);
+    victim.kill('SIGKILL');
+    for (const stream of streams) stream.disconnect();
+    const lost = streams.filter(({ status }, index) => status === 200 && index % 3 === 0).length;
+    await vi.waitFor(async () => expect(await countUsed()).toBe(lost), 20_000);
+    const redis = new Redis(cluster.redis.url);
+    // Expires the rest of the minute immediately.
+    for (const lease of await redis.hkeys('parley:{limits}:leases')) await redis.hset('parley:{limits}:leases', lease, 1);
+    redis.disconnect();
+    expect(await countUsed()).toBe(0);
   });
 });
 

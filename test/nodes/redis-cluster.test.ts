@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
+import { makeCertificates } from '#test/make-certificates.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedisCluster, startSentinel, type TestRedisCluster } from '#test/start-redis-topology.ts';
@@ -105,6 +106,25 @@ describe('nodes with a Redis Cluster', () => {
     await vi.waitFor(async () => expect(await getHealth(node)).toMatchObject({ status: 'ok', codes: [] }), 10_000);
     const { completion } = await other.chat('app', { messages: createTask(chatAt(node, 'free')) });
     expect(completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
+  });
+});
+
+describe('nodes with a Redis Cluster that requires TLS', () => {
+  it('verify its host names, follow its slots, and share the limits', async () => {
+    await using certificates = await makeCertificates();
+    await using cluster = await startRedisCluster(certificates);
+    await using node = await startNode(cluster.url, 'encrypted');
+    await using other = await startNode(cluster.url, 'encrypted');
+    expect(await getHealth(node)).toMatchObject({ status: 'ok', ready: 200 });
+    const { completion } = await node.chat('app', { messages: createTask(chatAt(other, 'free')) });
+    expect(completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
+    const { statuses, ended } = await sendCalls([node, other], 'encrypted', limit + 50);
+    await ended;
+    // A call that timed out may have been counted.
+    const [admitted = 0, failed = 0] = [statuses.get(200), statuses.get(503)];
+    expect(admitted).toBeLessThanOrEqual(limit);
+    expect(admitted).toBeGreaterThanOrEqual(limit - failed);
+    expect(statuses.get(429)).toBe(limit + 50 - admitted);
   });
 });
 

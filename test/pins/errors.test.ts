@@ -51,6 +51,7 @@ const table: Record<ErrorCode, readonly [status: number, type: string]> = {
   token_limit_exceeded: [429, 'rate_limit_error'],
   request_limit_exceeded: [429, 'rate_limit_error'],
   cost_limit_exceeded: [429, 'rate_limit_error'],
+  parallel_limit_exceeded: [429, 'rate_limit_error'],
   upstream_rate_limited: [429, 'rate_limit_error'],
   internal_error: [500, 'server_error'],
   upstream_failed: [500, 'upstream_error'],

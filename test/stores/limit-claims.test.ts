@@ -11,7 +11,9 @@ import { sharedServer } from '#test/shared-server.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 
 const endsAtMs = Date.now() + 600_000;
-const windows = [deploymentWindows.minute, deploymentWindows.requestMinute, costWindows.day] as const;
+const { minute, requestMinute, maxParallel } = deploymentWindows;
+const windows = [minute, requestMinute, costWindows.day, maxParallel] as const;
+const claimKinds = ['tokens', 'cost', 'calls'] as const;
 
 let nodes: readonly RedisNode[];
 
@@ -24,7 +26,7 @@ afterAll(async () => {
   for (const node of nodes) await node[Symbol.asyncDispose]();
 });
 
-type Amounts = Readonly<Record<'tokens' | 'requests' | 'cost', number>>;
+type Amounts = Readonly<Record<'tokens' | 'requests' | 'cost' | 'calls', number>>;
 
 /** A step on one of two nodes. `which` selects one of the calls in progress. */
 type Step =
@@ -39,7 +41,7 @@ type Step =
   | { readonly kind: 'release' | 'innerCall'; readonly which: number }
   | { readonly kind: 'kill'; readonly node: number };
 
-const amounts = fc.record({ tokens: fc.nat(30), requests: fc.constant(1), cost: fc.nat(30) });
+const amounts = fc.record({ tokens: fc.nat(30), requests: fc.constant(1), cost: fc.nat(30), calls: fc.constant(1) });
 const node = fc.nat(1);
 const which = fc.nat(100);
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -73,20 +75,19 @@ interface CallInProgress {
 function createCounters(holders: readonly string[], total: number, added: Amounts): Counter[] {
   return holders.flatMap((holder, scope) =>
     windows.map((window) => {
-      const claim = window.kind === 'requests' ? -1 : ['tokens', 'cost'].indexOf(window.kind) + 2 * scope;
-      return { window, holder, endsAtMs, total, amount: added[window.kind], claim };
+      const claim = window.kind === 'requests' ? -1 : claimKinds.indexOf(window.kind) + claimKinds.length * scope;
+      return { window, holder, endsAtMs, total, amount: window.kind === 'calls' ? 0 : added[window.kind], claim };
     }),
   );
 }
 
-function createClaims(holders: readonly string[], { tokens, cost }: Amounts, exempt: Amounts): RequestedClaim[] {
-  return holders.flatMap((holder): RequestedClaim[] => [
-    { kind: 'tokens', holder, amount: tokens, exempt: exempt.tokens },
-    { kind: 'cost', holder, amount: cost, exempt: exempt.cost },
-  ]);
+function createClaims(holders: readonly string[], amounts: Amounts, exempt: Amounts): RequestedClaim[] {
+  return holders.flatMap((holder) =>
+    claimKinds.map((kind): RequestedClaim => ({ kind, holder, amount: amounts[kind], exempt: exempt[kind] })),
+  );
 }
 
-const noAmounts: Amounts = { tokens: 0, requests: 0, cost: 0 };
+const noAmounts: Amounts = { tokens: 0, requests: 0, cost: 0, calls: 0 };
 
 /** Applies the same calls to a store in memory and to nodes that share a Redis. */
 class StorePair {
@@ -152,7 +153,7 @@ class StorePair {
       const heldClaims = this.inProgress.flatMap(({ claims }) => claims);
       const sum = (kind: string, of: string) =>
         heldClaims.filter((claim) => claim.kind === kind && claim.holder === of).reduce((all, { amount }) => all + amount, 0);
-      expect(reserved).toEqual(this.#toHolders(name).flatMap((holder) => [sum('tokens', holder), sum('cost', holder)]));
+      expect(reserved).toEqual(this.#toHolders(name).flatMap((holder) => claimKinds.map((kind) => sum(kind, holder))));
     }
   }
 
@@ -168,9 +169,9 @@ async function apply(stores: StorePair, step: Step): Promise<void> {
   if (call === undefined) return;
   if (step.kind === 'settle') return stores.settle(call, step.used);
   if (step.kind === 'release') return stores.settle(call, noAmounts);
-  const [tokens = 0, cost = 0] = call.claims.map(({ amount }) => amount);
-  const exempt = { tokens, requests: 0, cost };
-  await stores.reserve(1 - call.node, call.holder, { amounts: { tokens: 3, requests: 1, cost: 3 }, total: 40, exempt });
+  const [tokens = 0, cost = 0, calls = 0] = call.claims.map(({ amount }) => amount);
+  const exempt = { tokens, requests: 0, cost, calls };
+  await stores.reserve(1 - call.node, call.holder, { amounts: { tokens: 3, requests: 1, cost: 3, calls: 0 }, total: 40, exempt });
 }
 
 describe('reservations', () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { freePort } from './listening.ts';
+import type { TestCertificates } from './make-certificates.ts';
 import { startRedis, startSentinelServer, type TestRedis } from './start-redis.ts';
 
 /** A server of a topology. The client is for the test. */
@@ -61,10 +62,31 @@ const primaryCount = 3;
 const slotCount = 16_384;
 const nodeTimeoutMs = 1_000;
 
-export async function startRedisCluster(): Promise<TestRedisCluster> {
+/** Starts a cluster. With certificates, nodes also accept TLS and announce the host name `localhost`. */
+export async function startRedisCluster(certificates?: Pick<TestCertificates, 'ca' | 'cert' | 'key'>): Promise<TestRedisCluster> {
+  const tlsPorts: number[] = [];
+  const toTlsFlags = async (): Promise<readonly string[]> => {
+    if (certificates === undefined) return [];
+    const port = await freePort();
+    tlsPorts.push(port);
+    return [
+      ...['--tls-port', String(port), '--tls-cert-file', certificates.cert, '--tls-key-file', certificates.key],
+      // Without TLS between the nodes, Redis 7.0 announces its plain ports only.
+      ...['--tls-ca-cert-file', certificates.ca, '--tls-cluster', 'yes', '--tls-replication', 'yes'],
+      ...[
+        '--tls-auth-clients',
+        'no',
+        '--cluster-announce-hostname',
+        'localhost',
+        '--cluster-preferred-endpoint-type',
+        'hostname',
+      ],
+    ];
+  };
   const start = async () =>
     startMember(
       ...['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())],
+      ...(await toTlsFlags()),
       ...noSyncDelay,
       ...['--cluster-node-timeout', String(nodeTimeoutMs), '--cluster-replica-validity-factor', '0'],
     );
@@ -102,10 +124,16 @@ export async function startRedisCluster(): Promise<TestRedisCluster> {
     return failed();
   };
   return {
-    url: `redis-cluster://${members
-      .slice(1, 3)
-      .map(({ port }) => `127.0.0.1:${port}`)
-      .join(',')}`,
+    url:
+      certificates === undefined
+        ? `redis-cluster://${members
+            .slice(1, 3)
+            .map(({ port }) => `127.0.0.1:${port}`)
+            .join(',')}`
+        : `rediss-cluster://${tlsPorts
+            .slice(1, 3)
+            .map((port) => `localhost:${port}`)
+            .join(',')}?cacert=${certificates.ca}`,
     findPrimary,
     async moveSlot(key, duringMove) {
       const slot = await first.client.cluster('KEYSLOT', key);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
 import { hello } from '#test/chunks.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { sendRequest, type TestResponse } from '#test/send-request.ts';
+import { openStream, sendRequest, type TestResponse } from '#test/send-request.ts';
 import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
@@ -25,7 +25,13 @@ function toNodeConfiguration(models: object = {}): object {
   return {
     ...base,
     models: { ...base.models, 'shared-out': sharedOut, ...models },
-    keys: { ...base.keys, boss: { project: 'boss', role: 'admin' }, sharer: { project: 'sharer', role: 'staff' } },
+    keys: {
+      ...base.keys,
+      narrow: { project: 'narrow', totals: { maxParallel: 3 } },
+      wide: { project: 'wide', totals: { maxParallel: 200 } },
+      boss: { project: 'boss', role: 'admin' },
+      sharer: { project: 'sharer', role: 'staff' },
+    },
     roles: { ...base.roles, staff: { limits: { 'shared-out': { day: 1_000_000_000, requestDay: 100_000 } } } },
   };
 }
@@ -84,6 +90,23 @@ describe('a node with 4 workers', () => {
     await repeat(() => callWithKey('sharer', 'shared-out'), 200);
     const stats = (await get(node, '/v1/deployments/shared-out/limits', 'sharer')).json as Record<string, { used: number }>;
     expect([stats.dayTokenStats?.used, stats.dayRequestStats?.used]).toEqual([200 * 12, 200]);
+  });
+
+  it.each([
+    ['narrow', 3],
+    ['wide', 200],
+  ])('admits exactly as many calls in progress of the key %s as its maxParallel of %i', async (key, maxParallel) => {
+    const body = { messages: [{ role: 'user', content: '200' }], stream: true };
+    const send = () => openStream(node.url, { path: chatPath('free'), headers: withKey(key), body });
+    const streams = await repeat(send, maxParallel + many);
+    const sums = streams.map(({ status }) => status);
+    expect(sums.filter((status) => status === 200)).toHaveLength(maxParallel);
+    expect(sums.filter((status) => status === 429)).toHaveLength(many);
+    for (const stream of streams) stream.disconnect();
+    await vi.waitFor(async () => {
+      const statuses = (await repeat(() => callWithKey(key), maxParallel)).map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    }, 20_000);
   });
 
   it('accepts a per-request key in every worker, and attributes the usage to its call', async () => {

@@ -21,6 +21,7 @@ import { type Closable, closeInOrder } from '../process/drain.ts';
 import { createLocalKey, greet, newSecret } from '../process/greet.ts';
 import { ignoreEchoes } from '../process/ignore-echoes.ts';
 import { listenAt } from '../process/listening.ts';
+import { releaseStartMemory } from '../process/memory-shares.ts';
 import { startSample } from '../sample/sample.ts';
 import { newSecret as newAdminSecret } from '../service/new-secret.ts';
 import { SettingError, type Settings, secretsIn } from '../settings.ts';
@@ -129,6 +130,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
   }
   onHangUp = () => supervisor.sendAll('signal', 'SIGHUP');
   greet(address, isDefault ? localKey : undefined);
+  releaseStartMemory();
 }
 
 interface OpenLimits extends Closable {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import { isResultName, Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
@@ -66,9 +66,11 @@ const options = {
 export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, { minItems: 1 }), ...options });
 export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
 
-const headShape = Compile(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }));
+const headShape = compileShape(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }), {
+  isEager: true,
+});
 const Options = Type.Object(options);
-const optionsShape = Compile(Options);
+const optionsShape = compileShape(Options, { isEager: true });
 const passedOn = [
   'tools',
   'tool_choice',

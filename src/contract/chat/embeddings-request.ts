@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json/json.ts';
 import { rejectOtherCase, requireShape } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { cleaned } from '../schemas/without-nulls.ts';
 
 const someInputs = { minItems: 1, maxItems: 2048 };
@@ -33,12 +33,12 @@ export type EmbeddingsRequest = Static<typeof EmbeddingsRequest> & { [key: strin
 
 const knownFields: ReadonlySet<string> = new Set(['input', ...Object.keys(options)]);
 const nullable: ReadonlySet<string> = new Set(Object.keys(options));
-const inputShape = Compile(Type.Object({ input: Type.Union([Type.String(), Type.Array(Type.Unknown())]) }));
+const inputShape = compileShape(Type.Object({ input: Type.Union([Type.String(), Type.Array(Type.Unknown())]) }));
 const textShape = ofInput(Text);
 const textsShape = ofInput(Texts);
 const tokensShape = ofInput(Tokens);
 const tokenListsShape = ofInput(TokenLists);
-const optionsShape = Compile(Type.Object(options));
+const optionsShape = compileShape(Type.Object(options));
 
 /**
  * Validates an embeddings request and omits optional fields that are null. Throws `invalid_request` for the first error, starting
@@ -54,7 +54,7 @@ export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
 }
 
 function ofInput(input: TSchema) {
-  return Compile(Type.Unsafe<{ input: unknown }>(Type.Object({ input })));
+  return compileShape(Type.Unsafe<{ input: unknown }>(Type.Object({ input })));
 }
 
 /** Returns the shape that the first item indicates. */

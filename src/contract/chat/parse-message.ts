@@ -1,6 +1,6 @@
-import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { cleaned, mapField, mapItems } from '../schemas/without-nulls.ts';
 import {
   type Attachment,
@@ -13,7 +13,7 @@ import {
   messageName,
 } from './message.ts';
 
-const shape = Compile(Message);
+const shape = compileShape(Message, { isEager: true });
 const passedOn = ['tool_calls', 'tool_call_id'];
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...passedOn]);
 /** Optional fields whose null counts as absence, because SDKs send null. Null as content has a separate error message. */

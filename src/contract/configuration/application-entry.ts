@@ -1,14 +1,14 @@
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { restoreSecrets } from '../quick-app/secrets.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { findApplicationIssues } from './checks/deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
 import { formatPath, type Issue } from './issue.ts';
 import { complete, getChild, readSchema, type SchemaNode, withoutNullFields } from './schema-node.ts';
 
-const shape = Compile(ApplicationEntry);
+const shape = compileShape(ApplicationEntry);
 const maxPathChars = 200;
 
 /** Context for validating an application. */

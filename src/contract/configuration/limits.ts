@@ -16,6 +16,7 @@ const tokensAndRequests = {
   requestMinute: count('Maximum requests a minute'),
   requestHour: count('Maximum requests an hour'),
   requestDay: count('Maximum requests a day'),
+  maxParallel: count('Maximum calls in progress'),
 };
 
 /** Limits on one deployment. */

@@ -62,6 +62,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   request_limit_exceeded:
     'The request limit of a window is reached. The message contains the window and the time of its reset. Or too many unknown tokens come from the address of the client.',
   cost_limit_exceeded: 'The cost limit of a window is reached. The message contains the window and the time of its reset.',
+  parallel_limit_exceeded:
+    '`maxParallel` of the user, its key, or its project is reached. `Retry-After` is the time in which one of the calls in progress is expected to end.',
   upstream_rate_limited: 'All upstreams of the deployment reject the call because of their rate limits.',
   internal_error: 'An internal error of Parley. The log contains details under the request ID.',
   upstream_failed: 'The upstream failed, rejected the configured credentials, or ended its response early.',

@@ -58,6 +58,7 @@ export const errorKinds = {
   token_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   request_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   cost_limit_exceeded: { status: 429, type: 'rate_limit_error' },
+  parallel_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   upstream_rate_limited: { status: 429, type: 'rate_limit_error' },
   internal_error: { status: 500, type: 'server_error' },
   upstream_failed: { status: 500, type: 'upstream_error' },

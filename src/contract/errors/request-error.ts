@@ -18,7 +18,8 @@ interface SchemaError {
   readonly params: object;
 }
 
-interface Shape<Value> {
+/** Check of a value. */
+export interface Shape<Value> {
   Check(value: unknown): value is Value;
   Errors(value: unknown): readonly SchemaError[];
 }

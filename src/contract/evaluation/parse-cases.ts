@@ -1,15 +1,15 @@
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { parseMessage } from '../chat/parse-message.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
 
 const forms = new Map(
   Object.entries(checkForms).map(([type, form]) => [
     type,
-    { shape: Compile(form as TSchema), keys: Object.keys(form.properties) },
+    { shape: compileShape(form as TSchema), keys: Object.keys(form.properties) },
   ]),
 );
 const caseKeys = ['name', 'input', 'checks'];

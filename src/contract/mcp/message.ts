@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { requireShape } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { cleaned, mapField } from '../schemas/without-nulls.ts';
 
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
@@ -37,9 +37,9 @@ const McpToolCall = Type.Object({
 type McpToolCall = Static<typeof McpToolCall>;
 
 const nullable = { message: new Set(['params']), params: new Set(['_meta', 'arguments']) };
-const messageShape = Compile(McpMessage);
-const callShape = Compile(McpToolCall);
-const queryShape = Compile(McpQuery);
+const messageShape = compileShape(McpMessage);
+const callShape = compileShape(McpToolCall);
+const queryShape = compileShape(McpQuery);
 
 /**
  * Validates a message and omits optional fields that are null, except the ID, because a request without an ID is a notification.

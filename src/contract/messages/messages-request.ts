@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import { type MessagesRequest, parseParley } from './dialect.ts';
 
@@ -104,7 +104,7 @@ interface BodyShape {
 }
 
 function toShape(body: TObject<typeof fields>): BodyShape {
-  const shape = Compile(body);
+  const shape = compileShape(body);
   const required: readonly string[] = body.required ?? [];
   const optional = new Set(Object.keys({ ...fields, ...generation }).filter((field) => !required.includes(field)));
   return { knownFields: new Set(Object.keys(body.properties)), optional, check: (value) => requireShape(shape, value) };
@@ -201,7 +201,7 @@ function parseInner(content: unknown, context: Place): void {
 }
 
 function toShapes(schemas: Readonly<Record<string, TObject>>) {
-  return new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
+  return new Map(Object.entries(schemas).map(([type, schema]) => [type, compileShape(schema)]));
 }
 
 /** Fields whose null counts as absence, by part of the request. */

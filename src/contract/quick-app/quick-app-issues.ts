@@ -1,14 +1,14 @@
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { explain } from '../configuration/explain.ts';
 import type { Issue } from '../configuration/issue.ts';
 import { complete, withoutNullFields } from '../configuration/schema-node.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { conditionBounds, expressionLimits } from './condition-parts.ts';
 import { QuickAppForm } from './form.ts';
 import { restoreSecrets } from './secrets.ts';
 
-const schema = Compile(QuickAppForm);
+const schema = compileShape(QuickAppForm);
 /** Number of path segments before the toolset, as in `mcp_toolset[0]`. */
 const depth = 2;
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isFieldName, isFieldValue, ownFields } from '#base/http/header-fields.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 
 const text = Type.String();
 const names = Type.Array(text);
@@ -26,7 +26,7 @@ const McpTool = Type.Object({
 /** A remote MCP server whose tools the model may call. */
 export type McpTool = Static<typeof McpTool>;
 
-const shape = Compile(McpTool);
+const shape = compileShape(McpTool);
 /** Header fields of the connection or of MCP. */
 const reserved: ReadonlySet<string> = new Set([
   ...ownFields,

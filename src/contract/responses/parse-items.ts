@@ -1,7 +1,7 @@
 import { type TProperties, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/without-nulls.ts';
 import type { AnyItem, InputItem } from './input-items.ts';
 import { parseTools } from './tools.ts';
@@ -13,7 +13,7 @@ const callId = Type.String({ minLength: 1 });
 const parts = Type.Union([text, Type.Array(Type.Unknown())]);
 const anyObject = Type.Unsafe<JsonObject>({ type: 'object' });
 
-const shape = (fields: TProperties) => Compile(Type.Object(fields));
+const shape = (fields: TProperties) => compileShape(Type.Object(fields));
 const call = { ...id, call_id: callId, name: Type.String({ minLength: 1 }), namespace: optional };
 const output = shape({ ...id, call_id: callId, output: parts });
 const returned = shape(id);

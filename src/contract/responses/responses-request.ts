@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/without-nulls.ts';
 import type { AnyItem } from './input-items.ts';
 import { parseItems } from './parse-items.ts';
@@ -119,7 +119,7 @@ export type ResponsesRequest = { [Key in keyof Body as Key extends 'input' | 'to
   readonly [key: string]: unknown;
 };
 
-const bodyShape = Compile(ResponsesBody);
+const bodyShape = compileShape(ResponsesBody);
 const knownFields: ReadonlySet<string> = new Set(Object.keys(ResponsesBody.properties));
 /** Fields whose null counts as absence. */
 const nullable: ReadonlySet<string> = new Set(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
+import { compileShape } from '../schemas/compile-shape.ts';
 import { cleaned, withoutNulls } from '../schemas/without-nulls.ts';
 import { type McpTool, parseMcpTool } from './mcp-tool.ts';
 
@@ -57,9 +57,9 @@ const otherToolTypes = [
 ];
 
 const shapes = {
-  function: Compile(FunctionTool),
-  custom: Compile(CustomTool),
-  namespace: Compile(namespaceShape),
+  function: compileShape(FunctionTool),
+  custom: compileShape(CustomTool),
+  namespace: compileShape(namespaceShape),
 };
 
 const nullable = new Set([

@@ -27,7 +27,7 @@ interface CountedLimit extends Limit {
 type Amounts = Readonly<Record<Window['kind'], number>>;
 
 /** Actual or estimated usage of a call. */
-export type CallAmounts = Omit<Amounts, 'requests'>;
+export type CallAmounts = Omit<Amounts, 'requests' | 'calls'>;
 
 /** A call that requests admission. */
 export interface AdmissionRequest {
@@ -42,6 +42,8 @@ export interface AdmissionRequest {
 export interface Admission {
   readonly statuses: readonly LimitStatus[];
   readonly claims: LeasedClaims;
+  /** Monotonic time in milliseconds. */
+  readonly startedAtMs: number;
 }
 
 /** Thrown if an estimate is not a finite number of at least 0. The call is rejected, because it could exceed the limits. */
@@ -49,8 +51,13 @@ export class InvalidAmountError extends Error {
   override readonly name = 'InvalidAmountError';
 }
 
-const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
-const noAmounts: Amounts = { requests: 0, tokens: 0, cost: 0 };
+const noAmounts: Amounts = { requests: 0, tokens: 0, cost: 0, calls: 0 };
+const oneRequest: Amounts = { ...noAmounts, requests: 1 };
+
+/** Fraction of the last call in the average duration of calls. */
+const newestShare = 0.2;
+/** Number of averages of durations. The oldest ones are dropped. */
+const maxDurations = 10_000;
 
 /** Delay of a check for alerts. */
 const checkDelayMs = 300;
@@ -78,11 +85,12 @@ export function toAccount(subject: string, deployment: string, limits: readonly 
  * Returns the name of the counters of a limit. Names are unique, because IDs of deployments contain no line break, and no subject
  * starts with one.
  */
-function toHolder({ scope }: Limit, subject: string, deployment: string | undefined): string {
+function toHolder({ scope, window }: Limit, subject: string, deployment: string | undefined): string {
   if (scope === undefined) return deployment === undefined ? subject : `${deployment}\n${subject}`;
   const { kind, id, resetAt } = scope;
   const name = `\n\n${kind}\n${deployment ?? ''}\n${id}`;
-  return resetAt === undefined ? name : `${name}\n\n${resetAt}`;
+  // A reset does not end the calls in progress.
+  return resetAt === undefined || window.kind === 'calls' ? name : `${name}\n\n${resetAt}`;
 }
 
 /** Counts usage in the current periods. Rethrows errors of the store. */
@@ -92,6 +100,8 @@ export class LimitCounters {
   readonly #calendar = new Calendar();
   readonly #calendars = new WeakMap<CompleteReset, Calendar>();
   readonly #queues: CallQueues<Admission>;
+  /** Average duration in milliseconds of the last calls that held a `calls` claim, by holder. */
+  readonly #durations = new Map<string, number>();
   readonly #delayedChecks = new Set<string>();
   #onThreshold: ((reached: ReachedThreshold) => void) | undefined;
 
@@ -121,7 +131,7 @@ export class LimitCounters {
   }
 
   async #admit(account: Account, request: AdmissionRequest): Promise<Admission> {
-    const claims = toClaims(account, request);
+    const claims = toClaims(account, { ...request, amounts: { ...request.estimate, calls: 1 } });
     const attempt = () => this.#reserve(account, oneRequest, claims);
     const firstOutcome = await attempt();
     if (!isBlocked(firstOutcome)) return firstOutcome;
@@ -134,16 +144,22 @@ export class LimitCounters {
   }
 
   async read(account: Account): Promise<readonly LimitStatus[]> {
-    const { statuses } = await this.#reserve(account, noAmounts, toClaims(account, { estimate: noAmounts, chainClaims: [] }));
+    const { statuses } = await this.#reserve(account, noAmounts, toClaims(account, { amounts: noAmounts, chainClaims: [] }));
     return statuses;
   }
 
   /** Adds the actual usage, regardless of the limits, and releases the reservation. */
-  async settle(account: Account, { claims, lease }: LeasedClaims, usedAmounts: CallAmounts): Promise<void> {
-    const allCounters = this.#counters(account, { ...usedAmounts, requests: 0 });
+  async settle(
+    account: Account,
+    { claims: { claims, lease }, startedAtMs }: Pick<Admission, 'claims' | 'startedAtMs'>,
+    usedAmounts: CallAmounts,
+  ): Promise<void> {
+    const allCounters = this.#counters(account, { ...usedAmounts, requests: 0, calls: 0 });
     const counters = allCounters.filter(({ amount }) => amount > 0);
     const heldClaims = claims.filter(({ amount }) => amount > 0);
     if (counters.length === 0 && heldClaims.length === 0) return;
+    for (const { kind, holder } of heldClaims)
+      if (kind === 'calls') this.#recordDuration(holder, this.#clock.nowMs() - startedAtMs);
     const usedAfter = await this.#store.settle(counters, { claims: heldClaims, lease });
     this.#queues.wake(account.queue);
     if (!account.hasAlerts) return;
@@ -162,7 +178,7 @@ export class LimitCounters {
     const check = async (): Promise<void> => {
       await this.#clock.sleep(checkDelayMs, new AbortController().signal);
       this.#delayedChecks.delete(account.queue);
-      const admission = await this.#reserve(account, noAmounts, toClaims(account, { estimate: noAmounts, chainClaims: [] }));
+      const admission = await this.#reserve(account, noAmounts, toClaims(account, { amounts: noAmounts, chainClaims: [] }));
       this.#reportUsage(account, admission, 0);
     };
     // After an error of the store, the next call checks again.
@@ -184,16 +200,30 @@ export class LimitCounters {
 
   async #reserve(account: Account, amounts: Amounts, claims: readonly RequestedClaim[]): Promise<Admission> {
     const counters = this.#counters(account, amounts);
+    const startedAtMs = this.#clock.nowMs();
     const { used, reserved, lease } = await this.#store.reserve(counters, claims);
     const statuses = account.limits.map(
       (limit, index): LimitStatus => ({
         limit,
         used: used[index] ?? 0,
         reserved: reserved[limit.claim] ?? 0,
-        resetsAtMs: counters[index]?.endsAtMs ?? 0,
+        resetsAtMs: limit.window.kind === 'calls' ? this.#estimateNextEnd(limit) : (counters[index]?.endsAtMs ?? 0),
       }),
     );
-    return { statuses, claims: { claims, lease } };
+    return { statuses, claims: { claims, lease }, startedAtMs };
+  }
+
+  #recordDuration(holder: string, durationMs: number): void {
+    const average = this.#durations.get(holder) ?? durationMs;
+    this.#durations.delete(holder);
+    this.#durations.set(holder, average + (durationMs - average) * newestShare);
+    const [oldest] = this.#durations.size > maxDurations ? this.#durations.keys() : [];
+    if (oldest !== undefined) this.#durations.delete(oldest);
+  }
+
+  /** Returns the time when the next of `total` calls in progress is expected to end, in milliseconds since the epoch. */
+  #estimateNextEnd({ holder, total }: CountedLimit): number {
+    return this.#clock.epochMs() + (this.#durations.get(holder) ?? 0) / total;
   }
 
   #counters({ limits }: Account, amounts: Amounts): Counter[] {
@@ -216,15 +246,21 @@ export class LimitCounters {
   }
 }
 
-/** Returns the claims of a call with their amounts. */
-function toClaims(
-  account: Account,
-  { estimate, chainClaims }: Pick<AdmissionRequest, 'estimate' | 'chainClaims'>,
-): RequestedClaim[] {
+interface ClaimOptions extends Pick<AdmissionRequest, 'chainClaims'> {
+  readonly amounts: Readonly<Record<Claim['kind'], number>>;
+}
+
+/**
+ * Returns the claims of a call with their amounts. A call counts once in the calls in progress of a holder, together with the inner
+ * calls of its call chain.
+ */
+function toClaims(account: Account, { amounts, chainClaims }: ClaimOptions): RequestedClaim[] {
   return account.claims.map(({ kind, holder }) => {
     let exempt = 0;
     for (const claim of chainClaims) if (claim.kind === kind && claim.holder === holder) exempt += claim.amount;
-    return { kind, holder, amount: Math.min(requireAmount(estimate[kind]), Number.MAX_SAFE_INTEGER), exempt };
+    const isCounted = kind === 'calls' && exempt > 0;
+    const amount = isCounted ? 0 : Math.min(requireAmount(amounts[kind]), Number.MAX_SAFE_INTEGER);
+    return { kind, holder, amount, exempt };
   });
 }
 
@@ -233,15 +269,15 @@ function requireAmount(amount: number): number {
   throw new InvalidAmountError(`An estimate must be a finite number of at least 0, but is ${amount}`);
 }
 
-/** Returns whether only reservations block the call. */
+/** Returns whether only reservations of tokens or cost block the call. */
 function isBlocked({ statuses }: Admission): boolean {
   let isBlockedByReservations = false;
   for (const {
     used,
     reserved,
-    limit: { total },
+    limit: { total, window },
   } of statuses) {
-    if (used >= total) return false;
+    if (used >= total || (window.kind === 'calls' && reserved >= total)) return false;
     if (used + reserved >= total) isBlockedByReservations = true;
   }
   return isBlockedByReservations;

@@ -8,7 +8,7 @@ export interface LimitStatus {
   readonly used: number;
   /** Amount reserved for other calls in progress. */
   readonly reserved: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. For calls in progress, the time when the next one is expected to end. */
   readonly resetsAtMs: number;
 }
 
@@ -16,20 +16,24 @@ const codes: Readonly<Record<Window['kind'], ErrorCode>> = {
   tokens: 'token_limit_exceeded',
   requests: 'request_limit_exceeded',
   cost: 'cost_limit_exceeded',
+  calls: 'parallel_limit_exceeded',
 };
 
 /** Suggested delay for a call that only reservations block. The calls that hold them may end at any time. */
 const blockedRetrySeconds = 1;
+const maxRetryAfterSeconds = 3_600;
 
 /**
  * Returns the error for a call that an exhausted limit or the reservations of the caller's other calls block. If several limits
- * block it, reports the one that resets last. Exhausted limits take precedence.
+ * block it, reports the one that resets last. Exhausted limits take precedence, then limits of calls in progress.
  */
 export function toLimitError(statuses: readonly LimitStatus[], deployment: string, nowMs: number): ParleyError | undefined {
   const exhausted = findLastReset(statuses.filter(({ used, limit }) => used >= limit.total));
-  const blocking = exhausted ?? findLastReset(statuses.filter(({ used, reserved, limit }) => used + reserved >= limit.total));
+  const full = statuses.filter(({ used, reserved, limit }) => used + reserved >= limit.total);
+  const blocking = exhausted ?? full.find(({ limit }) => limit.window.kind === 'calls') ?? findLastReset(full);
   if (blocking === undefined) return undefined;
   const { limit, used, reserved, resetsAtMs } = blocking;
+  if (limit.window.kind === 'calls') return toParallelError(blocking, { statuses, deployment, nowMs });
   const { window, total, isOverall } = limit;
   const amount = `${formatWithUnit(window, total)} per ${window.period}${isOverall ? '' : ` on ${deployment}`}`;
   const counted = `${formatAmount(window, used)} of ${formatAmount(window, total)}`;
@@ -44,6 +48,27 @@ export function toLimitError(statuses: readonly LimitStatus[], deployment: strin
     ...(isOfScope(limit) && {
       members: { limit: { of: toScopeName(limit), window: toWindowName(limit, deployment), resetsAt: resetsAtMs } },
     }),
+  });
+}
+
+interface RejectedCall {
+  readonly statuses: readonly LimitStatus[];
+  readonly deployment: string;
+  readonly nowMs: number;
+}
+
+/** Returns the error for a call beyond a limit of calls in progress. */
+function toParallelError(
+  { limit, reserved, resetsAtMs }: LimitStatus,
+  { statuses, deployment, nowMs }: RejectedCall,
+): ParleyError {
+  const retryAfterSeconds = Math.min(maxRetryAfterSeconds, Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)));
+  const amount = `${limit.total} parallel calls${limit.isOverall ? '' : ` on ${deployment}`}`;
+  const message = `${formatOwner(limit, amount)} is reached (${reserved} in progress). Try again in ${retryAfterSeconds} s.`;
+  return new ParleyError('parallel_limit_exceeded', message, {
+    retryAfterSeconds,
+    headers: toLimitHeaders(statuses, nowMs),
+    ...(isOfScope(limit) && { members: { limit: { of: toScopeName(limit), window: toWindowName(limit, deployment) } } }),
   });
 }
 

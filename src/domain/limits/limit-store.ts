@@ -15,9 +15,9 @@ export interface Counter {
   readonly claim: number;
 }
 
-/** Reservation for a call in progress: its estimated usage. It counts in every window of its kind. */
+/** Reservation for a call in progress: its estimated usage, or 1 of `calls`. It counts in every window of its kind. */
 export interface Claim {
-  readonly kind: 'tokens' | 'cost';
+  readonly kind: Exclude<Window['kind'], 'requests'>;
   /** Same as in the counters of that kind. */
   readonly holder: string;
   readonly amount: number;

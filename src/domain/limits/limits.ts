@@ -125,7 +125,7 @@ export class LimitRules {
     const scope = limits.length === 0 ? undefined : this.#toScope('user', subject);
     if (scope?.resetAt === undefined) return limits;
     const roleScope: LimitScope = { ...scope, kind: 'role' };
-    return limits.map((limit) => ({ ...limit, scope: roleScope }));
+    return limits.map((limit) => (limit.window.kind === 'calls' ? limit : { ...limit, scope: roleScope }));
   }
 
   #toScope(kind: ScopeKind, id: string): LimitScope {

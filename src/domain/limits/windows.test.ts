@@ -31,8 +31,11 @@ describe('periodEnds', () => {
     ['2026-01-05T00:00:00.000Z', '00:01:00', '01:00:00', '2026-01-06', '2026-01-12', '2026-02-01', '2027-01-01'],
   ])('returns the ends of the periods of %s', (now, minute, hour, day, week, month, year) => {
     const full = (end: string): string => (end.length === 8 ? `${now.slice(0, 11)}${end}Z` : end.length === 10 ? end : `${end}Z`);
-    const ends = Object.values(periodEnds(at(now)));
-    expect(ends).toEqual([minute, hour, day, week, month, year].map((end) => at(full(end))));
+    const [minuteEnd, hourEnd, dayEnd, weekEnd, monthEnd, yearEnd] = [minute, hour, day, week, month, year].map((end) =>
+      at(full(end)),
+    );
+    const ends = { minute: minuteEnd, hour: hourEnd, day: dayEnd, week: weekEnd, month: monthEnd, year: yearEnd };
+    expect(periodEnds(at(now))).toEqual({ ...ends, parallel: Number.MAX_SAFE_INTEGER });
   });
 
   it('returns ends after the moment, at most one period length later', () => {

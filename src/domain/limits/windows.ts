@@ -1,10 +1,14 @@
 import type { CostLimit, DeploymentLimit, LimitReset } from '#contract/configuration/limits.ts';
 import { isTimeZone } from '#contract/configuration/values.ts';
 
-/** Quantity that a limit bounds. Cost is counted in billionths of a USD, so that sums are exact. */
-type LimitKind = 'tokens' | 'requests' | 'cost';
+/**
+ * Quantity that a limit bounds. Cost is counted in billionths of a USD, so that sums are exact. `calls` are the calls in progress:
+ * their usage consists of reservations only.
+ */
+type LimitKind = 'tokens' | 'requests' | 'cost' | 'calls';
 
-type Period = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
+/** `parallel` never ends. */
+type Period = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'parallel';
 
 /** A calendar period for one kind of limit. Windows with the same name are equal. */
 export interface Window {
@@ -28,6 +32,7 @@ export const deploymentWindows: Readonly<Record<keyof DeploymentLimit, Window>> 
   requestMinute: createWindow('requests', 'minute'),
   requestHour: createWindow('requests', 'hour'),
   requestDay: createWindow('requests', 'day'),
+  maxParallel: createWindow('calls', 'parallel'),
 };
 
 /** Windows for the cost over all deployments, by their keys in the configuration. */
@@ -50,9 +55,9 @@ export function completeReset({ dayOfMonth = 1, month = 1, timeZone = 'UTC' }: L
   return timeZone === 'UTC' && dayOfMonth === 1 && month === 1 ? undefined : { dayOfMonth, month, timeZone };
 }
 
-/** Returns the window in another calendar. Minutes and hours stay those of UTC. */
+/** Returns the window in another calendar. Minutes and hours stay those of UTC, and parallel calls have no calendar. */
 export function withReset(window: Window, reset: CompleteReset | undefined): Window {
-  if (reset === undefined || window.period === 'minute' || window.period === 'hour') return window;
+  if (reset === undefined || ['minute', 'hour', 'parallel'].includes(window.period)) return window;
   return { ...window, name: `${window.name}/${reset.dayOfMonth}/${reset.month}/${reset.timeZone}`, reset };
 }
 
@@ -66,7 +71,12 @@ export function parseWindowName(name: string): Window | undefined {
   return withReset(window, completeReset({ dayOfMonth: Number(dayOfMonth), month: Number(month), timeZone }));
 }
 
-const kindNames: Readonly<Record<LimitKind, string>> = { tokens: 'Token', requests: 'Request', cost: 'Cost' };
+const kindNames: Readonly<Record<LimitKind, string>> = {
+  tokens: 'Token',
+  requests: 'Request',
+  cost: 'Cost',
+  calls: 'Call',
+};
 
 /** Returns the public name of a window, such as `minuteTokenStats`. */
 export function toStatsName({ kind, period }: Window): string {
@@ -80,12 +90,15 @@ const weekMs = 7 * dayMs;
 /** The first Monday after the epoch, which was a Thursday. */
 const firstMondayMs = 4 * dayMs;
 
+/** End of a period that never ends, in milliseconds. JSON has no infinity. */
+const neverMs = Number.MAX_SAFE_INTEGER;
+
 /** Ends of the periods that contain a moment. An end is the first millisecond of the next period, since the epoch. */
 export type PeriodEnds = Readonly<Record<Period, number>>;
 
 /** Returns the ends of the calendar periods that contain a moment. Weeks start on Monday. Without `reset`, uses the UTC calendar. */
 export function periodEnds(atMs: number, reset?: CompleteReset, toLocalDate = createLocalDate(reset)): PeriodEnds {
-  const clockEnds = { minute: nextMultiple(minuteMs, atMs), hour: nextMultiple(hourMs, atMs) };
+  const clockEnds = { minute: nextMultiple(minuteMs, atMs), hour: nextMultiple(hourMs, atMs), parallel: neverMs };
   if (reset !== undefined) return { ...clockEnds, ...findLocalEnds(atMs, reset, toLocalDate) };
   const at = new Date(atMs);
   return {
@@ -124,6 +137,8 @@ function nextMultiple(lengthMs: number, atMs: number): number {
 type ToLocalDate = (atMs: number) => number;
 
 function createLocalDate({ timeZone }: Pick<CompleteReset, 'timeZone'> = { timeZone: 'UTC' }): ToLocalDate {
+  // Loading the time zones takes 6 MB.
+  if (timeZone === 'UTC') return (atMs) => Math.floor(atMs / dayMs) * dayMs;
   const format = new Intl.DateTimeFormat('en', {
     timeZone,
     calendar: 'gregory',
@@ -142,7 +157,7 @@ function findLocalEnds(
   atMs: number,
   { dayOfMonth, month }: CompleteReset,
   toLocalDate: ToLocalDate,
-): Omit<PeriodEnds, 'minute' | 'hour'> {
+): Omit<PeriodEnds, 'minute' | 'hour' | 'parallel'> {
   const today = toLocalDate(atMs);
   const date = new Date(today);
   const [year, monthIndex] = [date.getUTCFullYear(), date.getUTCMonth()];

@@ -11,6 +11,7 @@ const parleyRejectionCodes: ReadonlySet<string | null> = new Set<ErrorCode>([
   'token_limit_exceeded',
   'request_limit_exceeded',
   'cost_limit_exceeded',
+  'parallel_limit_exceeded',
 ]);
 /** Codes for errors without a code, by status. `invalid_request` for all other statuses. */
 const codes: ReadonlyMap<number, ErrorCode> = new Map([

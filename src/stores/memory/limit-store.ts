@@ -35,25 +35,23 @@ export class MemoryLimitStore implements LimitStore {
   }
 
   /** Reserved amounts by kind and holder. Holders without reservations are omitted. */
-  readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>() };
+  readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>(), calls: new Map<string, number>() };
 
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome {
-    const memoryCounters = counters.map((counter) => this.#getCounter(counter));
-    const used = memoryCounters.map((counted) => counted.used);
+    const used = counters.map((counter) => this.#getUsed(counter));
     const reserved = claims.map((claim) => Math.max(0, this.#getClaimed(claim) - claim.exempt));
     const isWithinLimits = counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
     if (isWithinLimits) {
-      for (const [index, { amount }] of counters.entries()) this.#add(memoryCounters[index], amount);
+      for (const counter of counters) this.#add(counter);
       for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#getClaimed(claim) + claim.amount);
     }
     return { used, reserved, lease: '' };
   }
 
   settle(counters: readonly Counter[], { claims }: LeasedClaims): readonly number[] {
-    const memoryCounters = counters.map((counter) => this.#getCounter(counter));
-    for (const [index, { amount }] of counters.entries()) this.#add(memoryCounters[index], amount);
+    for (const counter of counters) this.#add(counter);
     for (const claim of claims) this.#claim(claim, this.#getClaimed(claim) - claim.amount);
-    return memoryCounters.map(({ used }) => used);
+    return counters.map((counter) => this.#getUsed(counter));
   }
 
   /** Adds counters that an earlier process or another node stored. */
@@ -88,8 +86,15 @@ export class MemoryLimitStore implements LimitStore {
       if (this.#periods.get(state.window.name)?.endsAtMs === state.endsAtMs) this.#recordChange(this.#getCounter(state));
   }
 
-  #add(counted: MemoryCounter | undefined, amount: number): void {
-    if (counted === undefined || amount === 0) return;
+  #getUsed({ window, endsAtMs, holder }: Counter): number {
+    const period = this.#periods.get(window.name);
+    return period?.endsAtMs === endsAtMs ? (period.byHolder.get(holder)?.used ?? 0) : 0;
+  }
+
+  #add(counter: Counter): void {
+    const { amount } = counter;
+    if (amount === 0) return;
+    const counted = this.#getCounter(counter);
     counted.used = toSafeInteger(counted.used + amount);
     if (this.#onChange !== undefined) this.#recordChange(counted);
   }

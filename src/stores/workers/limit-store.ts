@@ -47,7 +47,7 @@ const idleMs = 2_000;
 export class WorkerLimitStore implements LimitStore {
   readonly isApproximate = true;
   readonly #channel: RequestChannel;
-  readonly #shares = { requests: new Map(), tokens: new Map(), cost: new Map() } as Record<
+  readonly #shares = { requests: new Map(), tokens: new Map(), cost: new Map(), calls: new Map() } as Record<
     Window['kind'],
     Map<string, HolderShare>
   >;
@@ -217,7 +217,7 @@ export class WorkerLimitStore implements LimitStore {
   }
 
   *#listShares(): Iterable<readonly [Window['kind'], string, HolderShare]> {
-    for (const kind of ['requests', 'tokens', 'cost'] as const)
+    for (const kind of ['requests', 'tokens', 'cost', 'calls'] as const)
       for (const [holder, share] of this.#shares[kind]) yield [kind, holder, share];
   }
 }

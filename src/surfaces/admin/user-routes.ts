@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { BlockedUserBody } from '#contract/user-keys.ts';
 import type { BlockedUser, BlockedUserStore } from '#domain/callers/blocked-users.ts';
@@ -38,7 +38,7 @@ export interface ConfiguredKeys {
 
 const limits = { most: 500, otherwise: 50 };
 const maxBodyBytes = storedEntries.blockedUser.maxBytes;
-const bodyShape = Compile(BlockedUserBody);
+const bodyShape = compileShape(BlockedUserBody);
 
 /**
  * Serves the list and the deletion of keys at `/v1/admin/keys`, those of the configuration and of users, and `/v1/admin/blocked-users`, the users whose credentials are rejected.

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
 import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/stored-chat.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { withoutNulls } from '#contract/schemas/without-nulls.ts';
 import type { Identify } from '#domain/callers/identify.ts';
@@ -164,7 +164,7 @@ function full(outcome: 'chat_full' | 'user_full'): ParleyError {
   return new ParleyError('payload_too_large', what);
 }
 
-const shape = Compile(ChatPatch);
+const shape = compileShape(ChatPatch);
 const ownFields = new Set(['id', 'revision', 'updatedAtMs', 'turns', ...Object.keys(chatFlags)]);
 const maxRestChars = 1024 ** 2;
 

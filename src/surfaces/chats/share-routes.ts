@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { NewShare } from '#contract/page/stored-chat.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
@@ -30,7 +30,7 @@ export interface ShareRoutesDeps extends ChatRoutesDeps {
   readonly recordAudit: RecordAudit;
 }
 
-const shape = Compile(NewShare);
+const shape = compileShape(NewShare);
 const maxBodyBytes = storedEntries.chatShare.maxBytes;
 const mebibyte = 1024 ** 2;
 const maxSnapshotChars = 8 * mebibyte;

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { AuditAction } from '#contract/audit-actions.ts';
@@ -9,6 +8,7 @@ import { isNetwork } from '#contract/configuration/values.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { KeyRotation, NewKey } from '#contract/user-keys.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -34,8 +34,8 @@ export interface KeyRoutesDeps {
   readonly recordAudit: RecordAudit;
 }
 
-const newKeyShape = Compile(NewKey);
-const rotationShape = Compile(KeyRotation);
+const newKeyShape = compileShape(NewKey);
+const rotationShape = compileShape(KeyRotation);
 const maxBodyBytes = storedEntries.userKey.maxBytes;
 
 /** Serves `/v1/user/keys`: keys that signed-in users create for themselves (docs/keys.md). */

@@ -23,13 +23,14 @@ const windowStats: NamedSchema = {
     {
       total: {
         type: ['number', 'null'],
-        description: 'Tokens, requests, or USD. Null if the window has no limit. Its usage is then not counted.',
+        description:
+          'Tokens, requests, USD, or calls in progress. Null if the window has no limit. Its usage is then not counted.',
       },
       used: { type: 'number' },
       reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if nothing is reserved.' },
-      resetsAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
+      resetsAt: { type: 'integer', description: 'Milliseconds since the epoch. Absent for calls in progress.' },
     },
-    ['reserved'],
+    ['reserved', 'resetsAt'],
   ),
 };
 

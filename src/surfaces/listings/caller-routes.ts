@@ -152,13 +152,14 @@ function toDocumentList(
   return { object: 'list', data };
 }
 
-/** Usage of one window. Amounts are tokens, requests, or USD. Times are milliseconds since the epoch. */
+/** Usage of one window. Amounts are tokens, requests, USD, or calls in progress. Times are milliseconds since the epoch. */
 interface WindowStats {
   readonly total: number | null;
   readonly used: number;
   /** Amount reserved for calls in progress. Absent if nothing is reserved. */
   readonly reserved?: number;
-  readonly resetsAt: number;
+  /** Absent for calls in progress. */
+  readonly resetsAt?: number;
 }
 
 /**
@@ -170,6 +171,8 @@ function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): Record<s
   return Object.fromEntries(
     windows.map((window) => {
       const status = statuses.find(({ limit }) => limit.window === window);
+      if (window.kind === 'calls')
+        return [toStatsName(window), { total: status?.limit.total ?? null, used: status?.reserved ?? 0 }];
       const units = window.kind === 'cost' ? unitsPerUsd : 1;
       const stats: WindowStats =
         status === undefined

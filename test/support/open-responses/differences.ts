@@ -56,4 +56,5 @@ export const differences: Differences = {
   'ErrorPayload.display_message': 'string',
   'ErrorPayload.deployment': 'string',
   'ErrorPayload.consent': 'object',
+  'ErrorPayload.limit': 'object',
 };

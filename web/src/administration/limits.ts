@@ -1,7 +1,16 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /** Windows of the limits of a role, in the order of the page. */
-export const limitWindows = ['day', 'minute', 'week', 'month', 'requestMinute', 'requestHour', 'requestDay'] as const;
+export const limitWindows = [
+  'day',
+  'minute',
+  'week',
+  'month',
+  'requestMinute',
+  'requestHour',
+  'requestDay',
+  'maxParallel',
+] as const;
 export type LimitWindow = (typeof limitWindows)[number];
 
 /** Name of the entry that applies to all deployments without their own. */

@@ -7,6 +7,7 @@ type StringByCode = Readonly<Record<string, keyof Strings>>;
 const commonErrors: StringByCode = {
   token_limit_exceeded: 'errorLimit',
   request_limit_exceeded: 'errorLimit',
+  parallel_limit_exceeded: 'errorParallel',
   cost_limit_exceeded: 'errorBudget',
   overloaded: 'errorBusy',
   shutting_down: 'errorBusy',

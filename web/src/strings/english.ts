@@ -252,6 +252,7 @@ export const english = {
 
   errorTitle: 'This did not work',
   errorLimit: 'You’ve reached your limit for now.',
+  errorParallel: 'You have too many calls in progress. Try again when one of them ends.',
   errorBudget: 'The budget for this is used up for now.',
   errorBusy: 'There are too many requests right now.',
   errorUnavailable: 'The model cannot be reached at the moment.',

@@ -260,6 +260,7 @@ export const french: Strings = {
 
   errorTitle: 'Cela n’a pas fonctionné',
   errorLimit: 'Vous avez atteint votre limite pour le moment.',
+  errorParallel: 'Trop de vos appels sont en cours. Réessayez quand l’un d’eux se termine.',
   errorBudget: 'Le budget prévu est épuisé pour le moment.',
   errorBusy: 'Il y a trop de demandes en ce moment.',
   errorUnavailable: 'Le modèle est injoignable pour le moment.',

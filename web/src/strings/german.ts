@@ -256,6 +256,7 @@ export const german: Strings = {
 
   errorTitle: 'Das hat nicht geklappt',
   errorLimit: 'Du hast dein Limit für jetzt erreicht.',
+  errorParallel: 'Zu viele deiner Aufrufe laufen gleichzeitig. Versuche es erneut, wenn einer davon endet.',
   errorBudget: 'Das Budget dafür ist für jetzt aufgebraucht.',
   errorBusy: 'Zurzeit gibt es zu viele Anfragen.',
   errorUnavailable: 'Das Modell ist zurzeit nicht erreichbar.',

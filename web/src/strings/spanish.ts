@@ -256,6 +256,7 @@ export const spanish: Strings = {
 
   errorTitle: 'No ha funcionado',
   errorLimit: 'Has alcanzado tu límite por ahora.',
+  errorParallel: 'Tienes demasiadas llamadas en curso. Inténtalo de nuevo cuando termine una de ellas.',
   errorBudget: 'El presupuesto para esto se ha agotado por ahora.',
   errorBusy: 'Hay demasiadas solicitudes en este momento.',
   errorUnavailable: 'No se puede contactar con el modelo en este momento.',

@@ -87,13 +87,15 @@ function LimitBar({ status, of }: { readonly status: LimitStatus; readonly of: s
       <span className="limit-left">
         <strong>{remaining}</strong> <span className="soft">· {strings.ofTotal(amount(used), amount(total))}</span>
       </span>
-      <time
-        className="limit-reset soft"
-        dateTime={new Date(resetsAtMs).toISOString()}
-        title={new Date(resetsAtMs).toLocaleString(language)}
-      >
-        {strings.resets(formatTimeUntil(resetsAtMs, Date.now(), language))}
-      </time>
+      {resetsAtMs !== undefined && (
+        <time
+          className="limit-reset soft"
+          dateTime={new Date(resetsAtMs).toISOString()}
+          title={new Date(resetsAtMs).toLocaleString(language)}
+        >
+          {strings.resets(formatTimeUntil(resetsAtMs, Date.now(), language))}
+        </time>
+      )}
     </li>
   );
 }

@@ -1,17 +1,18 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { encodePath, type Service } from '../service/service.ts';
 
-export type LimitKind = 'Token' | 'Request' | 'Cost';
-export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month';
+export type LimitKind = 'Token' | 'Request' | 'Cost' | 'Call';
+export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'parallel';
 
 /** Status of a limit. */
 export interface LimitStatus {
   readonly kind: LimitKind;
   readonly period: Period;
-  /** Tokens, requests, or USD. */
+  /** Tokens, requests, USD, or calls in progress. */
   readonly total: number;
   readonly used: number;
-  readonly resetsAtMs: number;
+  /** Undefined for calls in progress. */
+  readonly resetsAtMs: number | undefined;
 }
 
 export interface OwnLimits {
@@ -53,14 +54,14 @@ async function listAll(service: Service, signal: AbortSignal): Promise<{ id: str
 function toStatuses(answer: unknown): readonly LimitStatus[] {
   if (!isJsonObject(answer)) return [];
   return Object.entries(answer).flatMap(([name, stats]) => {
-    const [, period, kind] = /^(minute|hour|day|week|month)(Token|Request|Cost)Stats$/.exec(name) ?? [];
+    const [, period, kind] = /^(minute|hour|day|week|month|parallel)(Token|Request|Cost|Call)Stats$/.exec(name) ?? [];
     if (period === undefined || !isJsonObject(stats) || typeof stats.total !== 'number') return [];
     return [{ kind: kind as LimitKind, period: period as Period, total: stats.total, ...toNumbers(stats) }];
   });
 }
 
 function toNumbers({ used, resetsAt }: JsonObject): Pick<LimitStatus, 'used' | 'resetsAtMs'> {
-  return { used: Number(used), resetsAtMs: Number(resetsAt) };
+  return { used: Number(used), resetsAtMs: typeof resetsAt === 'number' ? resetsAt : undefined };
 }
 
 function computeMaxUsage({ statuses }: { readonly statuses: readonly LimitStatus[] }): number {

@@ -1,12 +1,13 @@
 import type { LimitKind, Period } from './read-limits.ts';
 
-const units: Readonly<Record<LimitKind, string>> = { Token: 'tokens', Request: 'requests', Cost: 'spent' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'tokens', Request: 'requests', Cost: 'spent', Call: 'calls' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'a minute',
   hour: 'an hour',
   day: 'a day',
   week: 'a week',
   month: 'a month',
+  parallel: 'at the same time',
 };
 
 /** Texts of the usage page. Each other language has the same keys (`UsageStrings`). */

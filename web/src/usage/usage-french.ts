@@ -3,13 +3,14 @@ import type { LimitKind, Period } from './read-limits.ts';
 import type { UsageStrings } from './usage-english.ts';
 
 const plural = createPlural('fr');
-const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Requêtes', Cost: 'USD' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Requêtes', Cost: 'USD', Call: 'Appels' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'par minute',
   hour: 'par heure',
   day: 'par jour',
   week: 'par semaine',
   month: 'par mois',
+  parallel: 'simultanés',
 };
 
 export const usageFrench: UsageStrings = {

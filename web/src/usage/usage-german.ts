@@ -1,13 +1,14 @@
 import type { LimitKind, Period } from './read-limits.ts';
 import type { UsageStrings } from './usage-english.ts';
 
-const units: Readonly<Record<LimitKind, string>> = { Token: 'Token', Request: 'Anfragen', Cost: 'USD' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'Token', Request: 'Anfragen', Cost: 'USD', Call: 'Aufrufe' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'in der Minute',
   hour: 'in der Stunde',
   day: 'am Tag',
   week: 'in der Woche',
   month: 'im Monat',
+  parallel: 'gleichzeitig',
 };
 
 export const usageGerman: UsageStrings = {

@@ -3,13 +3,14 @@ import type { LimitKind, Period } from './read-limits.ts';
 import type { UsageStrings } from './usage-english.ts';
 
 const plural = createPlural('es');
-const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Solicitudes', Cost: 'USD' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Solicitudes', Cost: 'USD', Call: 'Llamadas' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'por minuto',
   hour: 'por hora',
   day: 'por día',
   week: 'por semana',
   month: 'por mes',
+  parallel: 'simultáneas',
 };
 
 export const usageSpanish: UsageStrings = {

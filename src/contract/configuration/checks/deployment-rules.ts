@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { isInfinite, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { parseChatRequest } from '../../chat/chat-request.ts';
 import { parseEmbeddingsRequest } from '../../chat/embeddings-request.ts';
@@ -8,6 +7,7 @@ import { ParleyError } from '../../errors/errors.ts';
 import { requireShape } from '../../errors/request-error.ts';
 import { findQuickAppIssues } from '../../quick-app/quick-app-issues.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '../../quick-app/schema-id.ts';
+import { compileShape } from '../../schemas/compile-shape.ts';
 import { ModelEntry } from '../deployments.ts';
 import { listEntries, listObjects } from '../entries.ts';
 import type { Issue } from '../issue.ts';
@@ -18,7 +18,7 @@ import { readUpstreamKey } from '../upstream-key.ts';
 import { isHeaderName } from '../values.ts';
 
 /** Requests pass this field on unchanged. A default must have a valid value. */
-const outputBound = Compile(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));
+const outputBound = compileShape(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));
 
 /** Yields errors of models and applications that the schema cannot express. */
 export function* findDeploymentIssues(configuration: unknown): Iterable<Issue> {

@@ -1,6 +1,6 @@
-import { Compile } from 'typebox/compile';
 import { ConsentBody, type ConsentForm } from '#contract/consent.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
 import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ConsentRow } from '../schema.ts';
 
-const formCheck = Compile(ConsentBody.properties.consent);
+const formCheck = compileShape(ConsentBody.properties.consent);
 
 /** Consents in a table with one row per consent. */
 export class SqlConsentStore implements ConsentStore {

@@ -30,6 +30,22 @@ import { UsageSums } from './usage-sums.ts';
  */
 const rowsPerStatement = 500;
 
+/** Returns a function that returns the text of an insert statement for a number of rows. Texts of full batches are cached. */
+function createInsertText(kysely: Kysely<Schema>, table: string, [row]: readonly UsageRow[]): (rows: number) => string {
+  const insert = kysely.insertInto(table as 'usage_records').values(row === undefined ? [] : [row]);
+  const { sql: text, parameters } = insert.onConflict((conflict) => conflict.doNothing()).compile();
+  const start = text.indexOf(' values ') + ' values '.length;
+  const end = text.indexOf(')', start) + 1;
+  const isNumbered = text.startsWith('($', start);
+  const width = parameters.length;
+  const toTuple = (index: number): string =>
+    isNumbered ? `(${parameters.map((_, column) => `$${index * width + column + 1}`).join(', ')})` : text.slice(start, end);
+  const toText = (rows: number): string =>
+    `${text.slice(0, start)}${Array.from({ length: rows }, (_, index) => toTuple(index)).join(', ')}${text.slice(end)}`;
+  const fullText = toText(rowsPerStatement);
+  return (rows) => (rows === rowsPerStatement ? fullText : toText(rows));
+}
+
 /** Usage and audit journal, one row per record, stored by day. Only a later rating replaces an existing record. */
 export class SqlJournal implements Journal, RecordUpkeep {
   readonly #database: SqlDatabase;
@@ -38,8 +54,8 @@ export class SqlJournal implements Journal, RecordUpkeep {
   readonly #auditDays: RecordDays;
   readonly #sums: UsageSums;
   readonly #keyUses: KeyUses;
-  /** Insert statement of a full batch, and its table. */
-  #fullInsert: { readonly table: string; readonly text: string } | undefined;
+  /** Insert statement by the number of rows, and its table. */
+  #insert: { readonly table: string; readonly toText: (rows: number) => string } | undefined;
 
   /** `nowMs` returns milliseconds since the epoch. */
   constructor(database: SqlDatabase, nowMs: () => number = systemClock.epochMs) {
@@ -67,14 +83,10 @@ export class SqlJournal implements Journal, RecordUpkeep {
     });
   }
 
-  /** Returns the insert statement. It is compiled once for a full batch, because that takes longer than running it. */
+  /** Returns the insert statement. Only one row is compiled, because the compilation of many takes longer than running them. */
   #toUsageInsert(kysely: Kysely<Schema>, table: string, rows: readonly UsageRow[]): string {
-    const isFull = rows.length === rowsPerStatement;
-    if (isFull && this.#fullInsert?.table === table) return this.#fullInsert.text;
-    const insert = kysely.insertInto(table as 'usage_records').values(rows);
-    const { sql: text } = insert.onConflict((conflict) => conflict.doNothing()).compile();
-    if (isFull) this.#fullInsert = { table, text };
-    return text;
+    if (this.#insert?.table !== table) this.#insert = { table, toText: createInsertText(kysely, table, rows) };
+    return this.#insert.toText(rows.length);
   }
 
   appendAudit(records: readonly AuditRecord[]): Promise<void> {

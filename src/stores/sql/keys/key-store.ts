@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { requireShape } from '#contract/errors/request-error.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { NewKey } from '#contract/user-keys.ts';
 import type { KeyChanges, KeyPage, KeyRef, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
@@ -13,7 +13,7 @@ import type { KeyRow } from './key-tables.ts';
 const userSource = 'user';
 const { deployments, allowedIps } = NewKey.properties;
 /** The parts of a key that determine its rights. */
-const rightsCheck = Compile(
+const rightsCheck = compileShape(
   Type.Object({
     ...{ roles: Type.Array(Type.String()), deployments, allowedIps },
     ...{ digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), expiresAtMs: Type.Integer(), formerUntilMs: Type.Integer() },

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { adminRole, auditorRole, defaultRole } from '#contract/roles.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { RuntimeEntry } from '#domain/administration/entry-store.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -19,9 +19,9 @@ import { serveEarly } from '../../http/serve-raw.ts';
 import { ownsProject, requireAdmin, requireKeyCreator } from '../routes.ts';
 import { change, type EntryDeps, readBody, requireRuntimeEntry } from './entry-routes.ts';
 
-const newKeyShape = Compile(NewAdminKey);
-const rotationShape = Compile(AdminKeyRotation);
-const firstStartShape = Compile(FirstStartBody);
+const newKeyShape = compileShape(NewAdminKey);
+const rotationShape = compileShape(AdminKeyRotation);
+const firstStartShape = compileShape(FirstStartBody);
 const { maxBytes } = storedEntries.adminKey;
 const firstStartAuthor = `${subjectPrefixes.service}first-start`;
 /** Maximum number of keys of a project that were created at run time, for owners who create another one. */

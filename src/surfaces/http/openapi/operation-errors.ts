@@ -36,7 +36,12 @@ export const callErrors: readonly ErrorCode[] = [
 ];
 
 /** Additional errors of calls that count against limits. */
-export const limitErrors: readonly ErrorCode[] = ['token_limit_exceeded', 'request_limit_exceeded', 'cost_limit_exceeded'];
+export const limitErrors: readonly ErrorCode[] = [
+  'token_limit_exceeded',
+  'request_limit_exceeded',
+  'cost_limit_exceeded',
+  'parallel_limit_exceeded',
+];
 
 /** Additional errors of operations that read a JSON body. */
 export const bodyErrors: readonly ErrorCode[] = [

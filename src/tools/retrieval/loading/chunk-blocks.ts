@@ -112,7 +112,6 @@ function toLine(cells: readonly string[]): string {
   return cells.join(' | ');
 }
 
-const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const wordPattern = /\S+\s*/g;
 
 /**
@@ -150,6 +149,7 @@ function toLines(text: string): string[] {
 }
 
 function toSentences(text: string): string[] {
+  const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
   return Array.from(sentences.segment(text), ({ segment }) => segment);
 }
 

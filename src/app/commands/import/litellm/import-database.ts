@@ -31,7 +31,6 @@ const allModels: ReadonlySet<string> = new Set(['all-proxy-models', 'all-team-mo
 
 /** Settings that every kind of row can have, but Parley has no equivalent for. */
 const unsupported: Readonly<Record<string, string>> = {
-  max_parallel_requests: 'Parley does not limit concurrent calls',
   model_max_budget: 'Parley limits the cost of all models together',
   budget_limits: 'Parley limits the cost of all models together',
   soft_budget: 'it only sends alerts',
@@ -180,7 +179,12 @@ const unitHours: Readonly<Record<string, number>> = {
 /** Returns the limits of a row. A budget with another period becomes one with the next longer period, which is stricter. */
 function toLimits(row: JsonObject, path: Path, { notes }: NoteTools): JsonObject {
   const [minute, requestMinute] = [getNumber(row, 'tpm_limit'), getNumber(row, 'rpm_limit')];
-  const totals = { ...(minute !== undefined && { minute }), ...(requestMinute !== undefined && { requestMinute }) };
+  const maxParallel = getNumber(row, 'max_parallel_requests');
+  const totals = {
+    ...(minute !== undefined && { minute }),
+    ...(requestMinute !== undefined && { requestMinute }),
+    ...(maxParallel !== undefined && { maxParallel }),
+  };
   const budget = getNumber(row, 'max_budget');
   return {
     ...(Object.keys(totals).length > 0 && { totals }),
