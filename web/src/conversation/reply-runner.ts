@@ -1,12 +1,15 @@
 import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import { ChunkFold } from '#contract/chat/chunk-fold.ts';
 import type { Message } from '#contract/chat/message.ts';
+import type { ChatRuns } from '../service/chat-runs.ts';
 import type { Service } from '../service/service.ts';
-import { ServiceError, toErrorDetails } from '../service/service-error.ts';
+import { canceledCode, lostCode, ServiceError, toErrorDetails } from '../service/service-error.ts';
+import { type ReplyRequest, streamReply } from '../service/stream-reply.ts';
 import { type ChatContext, withFiles } from './chat-context.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
 import {
   type Conversation,
+  isRunning,
   listTurnsUpTo,
   type Question,
   type Reply,
@@ -26,6 +29,8 @@ export interface ReplyRunnerOptions {
   readonly canReason?: (deployment: string) => boolean;
   /** Returns the instructions and files of a chat beyond its settings, for a deployment. Throws `ServiceError`. */
   readonly readContext?: (conversation: Conversation, deployment: string) => Promise<ChatContext>;
+  /** Loads the code that lets the service continue answers without this page. Undefined if they end with it. */
+  readonly loadRuns?: () => Promise<ChatRuns>;
   /** Sent with each question. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called with the ID of each chat that has another complete answer. */
@@ -63,7 +68,24 @@ interface RunningReply {
   readonly conversationId: string;
   readonly questionId: string;
   readonly controller: AbortController;
+  /** Whether this page started it and receives all of it. */
+  isOwn: boolean;
+  /** Whether this page stopped to receive it while it continues. */
+  isDetached: boolean;
 }
+
+/** An answer that this page receives. */
+interface Receipt {
+  readonly running: RunningReply;
+  /** The answer as it starts. */
+  readonly reply: Reply;
+  /** The answer that it starts with. */
+  readonly earlier?: Reply | undefined;
+  readonly continuation?: Continuation | undefined;
+}
+
+/** Time during which the request of an answer may still be on its way. */
+const newMs = 60_000;
 
 type ReplyListener = (conversationId: string, reply: Reply) => void;
 
@@ -77,6 +99,8 @@ export class ReplyRunner {
   /** By ID of the reply. */
   readonly #retries = new Map<string, Retry>();
   readonly #retryListeners = new Set<() => void>();
+  /** IDs of answers whose connection is being restored. */
+  readonly #reconnecting = new Set<string>();
 
   constructor(options: ReplyRunnerOptions) {
     this.#options = options;
@@ -93,7 +117,7 @@ export class ReplyRunner {
 
   /** Requests an answer to a question, or another version of it. */
   async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
-    const { library, service, headers = {}, canReason = () => false } = this.#options;
+    const { library, loadRuns, readContext, headers = {}, canReason = () => false } = this.#options;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
     const { previous, continuation, isShortened = false } = options;
@@ -103,49 +127,155 @@ export class ReplyRunner {
       ...createReply(conversation, questionId, options),
       ...(omittedMessages > 0 && { omittedMessages }),
     };
-    const controller = new AbortController();
-    this.#running.set(start.id, { conversationId, questionId, controller });
-    library.put(withTurn(conversation, start), 'now');
     const failed = previous?.state === 'failed' && previous.custom.state !== undefined ? previous : undefined;
     const earlier = failed ?? continuation?.truncated;
-    const fold = new ReplyFold(start, earlier, continuation?.join);
-    const toCurrentReply = (): Reply => continuation?.withTotals(fold.reply()) ?? fold.reply();
-    const end = (last: Partial<Reply>): void => {
-      this.#running.delete(start.id);
-      this.#setRetry(start.id, undefined);
-      const reply: Reply = { ...toCurrentReply(), endedAtMs: Date.now(), ...last };
-      library.change(conversationId, (now) => withReply(now, reply), 'now');
-      for (const listener of this.#replyListeners) listener(conversationId, reply);
-    };
-    const draw = this.#createDraw(() => {
-      if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, toCurrentReply()));
-    });
-    try {
+    const buildRequest = async (): Promise<Omit<ReplyRequest, 'signal'>> => {
       const settings = conversation.settings ?? {};
       const history = toMessages(earlier === undefined ? turns : [...turns, earlier]).slice(omittedMessages);
-      const context = await this.#options.readContext?.(conversation, start.deployment);
+      const context = await readContext?.(conversation, start.deployment);
       const turnMessages = continuation === undefined ? history : [...history, continuation.prompt];
       const messages = withInstructions(withFiles(turnMessages, context?.files ?? []), [
         ...(context?.instructions ?? []),
         settings.instructions ?? '',
       ]);
-      const request = {
-        deployment: start.deployment,
-        messages,
-        headers,
-        fields: toSettingFields(settings, { canReason: canReason(start.deployment) }),
-      };
-      const { signal } = controller;
-      const onRetry = (retry: Retry | undefined): void => this.#setRetry(start.id, retry);
-      for await (const chunk of streamReplyWithRetries(service, { ...request, signal }, onRetry)) {
+      const fields = toSettingFields(settings, { canReason: canReason(start.deployment) });
+      return { deployment: start.deployment, messages, headers, fields };
+    };
+    const reply: Reply = {
+      ...start,
+      ...(failed !== undefined && { resumes: failed.id }),
+      ...(loadRuns !== undefined && { isRun: true }),
+    };
+    const running = this.#register(conversationId, reply, true);
+    library.change(conversationId, (now) => withTurn(now, reply), 'now');
+    const chunks = this.#request(reply.id, buildRequest, running.controller.signal);
+    await this.#receive({ running, reply, earlier, continuation }, chunks);
+  }
+
+  /** Requests an answer and streams its chunks. */
+  async *#request(
+    replyId: string,
+    buildRequest: () => Promise<Omit<ReplyRequest, 'signal'>>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Chunk> {
+    const { service, loadRuns } = this.#options;
+    const request: ReplyRequest = { ...(await buildRequest()), signal };
+    const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(replyId, isReconnecting);
+    const onRetry = (retry: Retry | undefined): void => this.#setRetry(replyId, retry);
+    const stream = (): AsyncGenerator<Chunk> =>
+      loadRuns === undefined
+        ? streamReply(service, request)
+        : streamRun(loadRuns, (runs) => runs.start(replyId, request, onReconnecting));
+    yield* streamReplyWithRetries(stream, signal, onRetry);
+  }
+
+  /** Follows an answer that the service continues, such as after a reload or in another tab. */
+  resume(conversationId: string, reply: Reply): void {
+    const { loadRuns } = this.#options;
+    if (loadRuns === undefined || this.#running.has(reply.id)) return;
+    const running = this.#register(conversationId, reply, false);
+    const { signal } = running.controller;
+    // Another page may still be sending the request.
+    const isNew = Date.now() - reply.atMs < newMs;
+    const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(reply.id, isReconnecting);
+    const chunks = streamRun(loadRuns, (runs) => runs.follow(reply.id, { signal, onReconnecting }, isNew));
+    void this.#findEarlier(conversationId, reply).then((earlier) => this.#receive({ running, reply, ...earlier }, chunks));
+  }
+
+  /** Whether this page started an answer that is in progress. */
+  hasStarted(replyId: string): boolean {
+    return this.#running.get(replyId)?.isOwn === true;
+  }
+
+  /** Stops to follow an answer that another page started. */
+  leave(replyId: string): void {
+    const running = this.#running.get(replyId);
+    if (running !== undefined && !running.isOwn) detach(running);
+  }
+
+  /** Returns the earlier answer that an answer in progress continues. */
+  async #findEarlier(conversationId: string, { continues, resumes }: Reply): Promise<Pick<Receipt, 'earlier' | 'continuation'>> {
+    const turns = this.#options.library.find(conversationId)?.turns ?? {};
+    const earlier = turns[continues ?? resumes ?? ''];
+    if (earlier?.kind !== 'reply') return {};
+    if (continues === undefined) return { earlier };
+    return import('./continuation.ts').then(
+      ({ toContinuation }) => ({ earlier, continuation: toContinuation(earlier) }),
+      () => ({ earlier }),
+    );
+  }
+
+  #register(conversationId: string, { id, parent: questionId }: Reply, isOwn: boolean): RunningReply {
+    const running = { conversationId, questionId, controller: new AbortController(), isOwn, isDetached: false };
+    this.#running.set(id, running);
+    return running;
+  }
+
+  /** Writes the chunks of an answer to its chat until it ends. */
+  async #receive({ running, reply, earlier, continuation }: Receipt, chunks: AsyncGenerator<Chunk>): Promise<void> {
+    const { library, onReplyDone } = this.#options;
+    const { conversationId, controller } = running;
+    const { isRun, ...start } = reply;
+    const fold = new ReplyFold(start, earlier, continuation?.join);
+    const toCurrentReply = (): Reply => continuation?.withTotals(fold.reply()) ?? fold.reply();
+    const forget = (): void => {
+      this.#running.delete(start.id);
+      this.#setReconnecting(start.id, false);
+      this.#setRetry(start.id, undefined);
+    };
+    const end = (last: Partial<Reply>): void => {
+      forget();
+      const ended: Reply = { ...toCurrentReply(), endedAtMs: Date.now(), ...last };
+      library.change(conversationId, (now) => withReply(now, ended), 'now');
+      for (const listener of this.#replyListeners) listener(conversationId, ended);
+      if (isRun === true) void this.#removeRun(conversationId, start.id);
+    };
+    const draw = this.#createDraw(() => {
+      if (!this.#running.has(start.id)) return;
+      const current = isRun === true ? { ...toCurrentReply(), isRun } : toCurrentReply();
+      // Other tabs follow a run themselves, so only its end is saved.
+      library.change(conversationId, (now) => withReply(now, current), isRun === true ? 'unsaved' : 'soon');
+    });
+    try {
+      for await (const chunk of chunks) {
         fold.add(chunk, Date.now());
         draw();
       }
       end({ state: 'done' });
-      this.#options.onReplyDone?.(conversationId);
+      // After a reload, no page has started the answer.
+      if (running.isOwn || !document.hidden) onReplyDone?.(conversationId);
     } catch (error) {
-      end(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', fault: toErrorDetails(error) });
+      const details = toErrorDetails(error);
+      if (running.isDetached) forget();
+      else if (controller.signal.aborted || details.code === canceledCode) end({ state: 'stopped' });
+      else if (details.code === lostCode) {
+        // Another device may have stored the answer and deleted the run.
+        running.isOwn = false;
+        await library.refetch(conversationId);
+        forget();
+        this.#endLost(conversationId, toCurrentReply());
+      } else end({ state: 'failed', fault: details });
     }
+  }
+
+  /** Marks an answer as lost unless another device has stored it. */
+  #endLost(conversationId: string, reply: Reply): void {
+    const { library } = this.#options;
+    const stored = library.find(conversationId)?.turns[reply.id];
+    if (stored === undefined || !isRunning(stored)) return;
+    const lost: Reply = { ...reply, state: 'interrupted', isLost: true };
+    // A device that has the answer and is offline may still send it.
+    library.change(conversationId, (now) => withReply(now, lost), 'unsaved');
+    for (const listener of this.#replyListeners) listener(conversationId, lost);
+  }
+
+  /** Deletes the run of an answer after its chat is stored. Otherwise the run expires. */
+  async #removeRun(conversationId: string, replyId: string): Promise<void> {
+    const { library, loadRuns } = this.#options;
+    await Promise.all([loadRuns?.(), library.sync(conversationId)]).then(
+      ([runs]) => runs?.remove(replyId),
+      () => undefined,
+    );
   }
 
   /** Calls the listener with each answer that ended, for any reason. Returns a function that unsubscribes. */
@@ -159,7 +289,12 @@ export class ReplyRunner {
     return this.#retries.get(replyId);
   }
 
-  /** Calls the listener on each change of `getRetry`. Returns a function that unsubscribes. */
+  /** Whether the connection of an answer in progress is lost and is being restored. */
+  isReconnecting(replyId: string): boolean {
+    return this.#reconnecting.has(replyId);
+  }
+
+  /** Calls the listener on each change of `getRetry` and `isReconnecting`. Returns a function that unsubscribes. */
   readonly subscribeToRetries = (listener: () => void): (() => void) => {
     this.#retryListeners.add(listener);
     return () => this.#retryListeners.delete(listener);
@@ -168,6 +303,13 @@ export class ReplyRunner {
   #setRetry(replyId: string, retry: Retry | undefined): void {
     if (retry === undefined) this.#retries.delete(replyId);
     else this.#retries.set(replyId, retry);
+    for (const listener of this.#retryListeners) listener();
+  }
+
+  #setReconnecting(replyId: string, isReconnecting: boolean): void {
+    if (this.#reconnecting.has(replyId) === isReconnecting) return;
+    if (isReconnecting) this.#reconnecting.add(replyId);
+    else this.#reconnecting.delete(replyId);
     for (const listener of this.#retryListeners) listener();
   }
 
@@ -194,16 +336,33 @@ export class ReplyRunner {
   /** Stops an answer and those that are shown side by side with it. */
   stop(replyId: string): void {
     const { questionId } = this.#running.get(replyId) ?? {};
-    for (const running of this.#running.values()) if (running.questionId === questionId) running.controller.abort();
+    this.#stopIf((running) => running.questionId === questionId);
   }
 
   /** Stops all answers of a chat. */
   stopIn(conversationId: string): void {
-    for (const running of this.#running.values()) if (running.conversationId === conversationId) running.controller.abort();
+    this.#stopIf((running) => running.conversationId === conversationId);
   }
 
   stopAll(): void {
-    for (const { controller } of this.#running.values()) controller.abort();
+    this.#stopIf(() => true);
+  }
+
+  /** Stops to receive answers. Those that the service continues stay in progress. */
+  close(): void {
+    for (const running of this.#running.values()) {
+      if (this.#options.loadRuns === undefined) running.controller.abort();
+      else detach(running);
+    }
+  }
+
+  #stopIf(isStopped: (running: RunningReply) => boolean): void {
+    for (const [replyId, running] of this.#running) {
+      if (!isStopped(running)) continue;
+      running.controller.abort();
+      const loading = this.#options.loadRuns?.();
+      void loading?.then((runs) => runs.cancel(replyId)).catch(() => undefined);
+    }
   }
 
   /** Draws any number of chunks between two frames once. */
@@ -218,6 +377,22 @@ export class ReplyRunner {
       });
     };
   }
+}
+
+/** Throws `ServiceError` if the code cannot be loaded. */
+async function* streamRun(
+  loadRuns: () => Promise<ChatRuns>,
+  stream: (runs: ChatRuns) => AsyncGenerator<Chunk>,
+): AsyncGenerator<Chunk> {
+  const runs = await loadRuns().catch((error: unknown) => {
+    throw new ServiceError({ status: 0, code: 'connection_lost', message: '' }, error);
+  });
+  yield* stream(runs);
+}
+
+function detach(running: RunningReply): void {
+  running.isDetached = true;
+  running.controller.abort();
 }
 
 /** Counts the oldest messages that a request omits: those that an earlier request of the chat omitted, and half of the rest. */
