@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { text } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
@@ -14,11 +15,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
   let stored: ResponseDatabase;
   let upstream: ScriptedUpstream;
   let busy: ScriptedUpstream;
+  /** Sends one word and stays open. */
+  let quiet: ScriptedUpstream;
   let nodes: readonly TestService[];
   const toRun = (node = 0, id: string = randomUUID(), key = callerKey) => ({ url: (nodes[node] as TestService).url, id, key });
   const findRequest = (words: string) =>
     vi.waitFor(() => {
-      const found = upstream.requests.find(({ text }) => text.includes(words));
+      const found = upstream.requests.find((each) => each.text.includes(words));
       if (found === undefined) throw new Error('the model was not called yet');
       return found;
     }, 10_000);
@@ -27,12 +30,17 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
     stored = await openResponses(engine);
     upstream = await startScriptedUpstream(countSlowly);
     busy = await startScriptedUpstream(jsonReply({ error: { message: 'Slow down.' } }, 429, { 'retry-after': '7' }));
+    quiet = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.events(text('One'));
+    });
     const toModel = (endpoint: string) => ({ upstreams: [{ endpoint, key: 'k', model: 'm' }], maxRetryAttempts: 1 });
     const configuration = {
       models: {
         slow: toModel(upstream.endpoint),
         bounded: toModel(upstream.endpoint),
         busy: toModel(busy.endpoint),
+        quiet: toModel(quiet.endpoint),
         staff: { ...toModel(upstream.endpoint), userRoles: ['staff'] },
       },
       roles: { default: { limits: { bounded: { requestDay: 1 } } } },
@@ -49,6 +57,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
     for (const node of nodes) await node.close();
     await upstream.close();
     await busy.close();
+    await quiet.close();
     await stored[Symbol.asyncDispose]();
   });
 
@@ -133,13 +142,14 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
     expect((await startRun({ ...run, id: randomUUID(), key: 'bound-key' }, 'x', { model: 'bounded' })).status).toBe(403);
   });
 
-  it('is not a stored response', async () => {
+  it('is not a stored response, and expires after a day', async () => {
     const run = toRun();
     await readEvents(await startRun(run, 'count to 1'));
     const { database } = stored;
     const rows = await database.run((kysely) =>
-      kysely.selectFrom('responses').select('id').where('is_background', '=', 2).execute(),
+      kysely.selectFrom('responses').selectAll().where('is_background', '=', 2).execute(),
     );
+    for (const { created_at_ms, expires_at_ms } of rows) expect(expires_at_ms - created_at_ms).toBe(86_400_000);
     expect(rows.length).toBeGreaterThan(0);
     for (const { id } of rows)
       expect((await fetch(`${run.url}/v1/responses/${id}`, { headers: { 'api-key': callerKey } })).status).toBe(404);
@@ -179,7 +189,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
 
   it('is rejected if its user has 32 runs in progress on any node', async () => {
     const runs = Array.from({ length: 32 }, (_, nth) => toRun(nth % 2, undefined, 'other-key'));
-    const started = await Promise.all(runs.map((run) => startRun(run, 'count to 9999')));
+    const started = await Promise.all(runs.map((run) => startRun(run, 'Hello', { model: 'quiet' })));
     expect(started.map(({ status }) => status)).toEqual(runs.map(() => 200));
     const rejected = await startRun(toRun(0, undefined, 'other-key'), 'count to 1');
     expect(rejected.status).toBe(429);

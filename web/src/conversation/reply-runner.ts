@@ -1,12 +1,12 @@
 import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import { ChunkFold } from '#contract/chat/chunk-fold.ts';
-import type { Message } from '#contract/chat/message.ts';
 import type { ChatRuns } from '../service/chat-runs.ts';
 import type { Service } from '../service/service.ts';
 import { canceledCode, lostCode, ServiceError, toErrorDetails } from '../service/service-error.ts';
 import { type ReplyRequest, streamReply } from '../service/stream-reply.ts';
 import { type ChatContext, withFiles } from './chat-context.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
+import type { Continuation, JoinTexts } from './continuation.ts';
 import {
   type Conversation,
   isRunning,
@@ -43,16 +43,6 @@ type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' 
   /** Deployments in place of the deployment of the chat. Several answers are shown side by side. */
   readonly deployments?: readonly string[];
 };
-
-/** How a truncated answer is continued (continuation.ts). */
-export interface Continuation {
-  readonly truncated: Reply;
-  /** Prompt for the rest of the answer. */
-  readonly prompt: Message;
-  readonly join: JoinTexts;
-  /** Adds the usage of both parts. */
-  readonly withTotals: (reply: Reply) => Reply;
-}
 
 interface AnswerOptions {
   /** An earlier answer. If it failed and can be continued, the new one continues after its completed work. */
@@ -414,9 +404,6 @@ function createReply(conversation: Conversation, questionId: string, { deploymen
     ...(truncated !== undefined && { continues: truncated.id }),
   };
 }
-
-/** Joins the earlier and the new text. `isComplete` is true after the last chunk. */
-type JoinTexts = (text: string, addition: string, isComplete: boolean) => string;
 
 /**
  * Accumulates the chunks of a reply, and records the start and end of its steps. A continued reply contains the parts of both.
