@@ -1,24 +1,23 @@
-import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
-import { ChunkFold } from '#contract/chat/chunk-fold.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
 import type { ChatRuns } from '../service/chat-runs.ts';
 import type { Service } from '../service/service.ts';
 import { canceledCode, lostCode, ServiceError, toErrorDetails } from '../service/service-error.ts';
-import { type ReplyRequest, streamReply } from '../service/stream-reply.ts';
+import type { ReplyRequest } from '../service/stream-reply.ts';
 import { type ChatContext, withFiles } from './chat-context.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
-import type { Continuation, JoinTexts } from './continuation.ts';
+import type { Continuation } from './continuation.ts';
 import {
   type Conversation,
   isRunning,
   listTurnsUpTo,
   type Question,
   type Reply,
-  type StageTime,
   type Turn,
   withReply,
   withTurn,
 } from './conversation.ts';
 import type { Library } from './library.ts';
+import type { ReplyFold } from './reply-fold.ts';
 import { type Retry, streamReplyWithRetries } from './stream-reply-with-retries.ts';
 import { toMessages } from './to-messages.ts';
 
@@ -152,10 +151,11 @@ export class ReplyRunner {
     const request: ReplyRequest = { ...(await buildRequest()), signal };
     const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(replyId, isReconnecting);
     const onRetry = (retry: Retry | undefined): void => this.#setRetry(replyId, retry);
-    const stream = (): AsyncGenerator<Chunk> =>
-      loadRuns === undefined
-        ? streamReply(service, request)
-        : streamRun(loadRuns, (runs) => runs.start(replyId, request, onReconnecting));
+    const stream = async function* (): AsyncGenerator<Chunk> {
+      if (loadRuns !== undefined) return yield* (await loadCode(loadRuns)).start(replyId, request, onReconnecting);
+      const { streamReply } = await loadCode(() => import('../service/stream-reply.ts'));
+      yield* streamReply(service, request);
+    };
     yield* streamReplyWithRetries(stream, signal, onRetry);
   }
 
@@ -168,7 +168,10 @@ export class ReplyRunner {
     // Another page may still be sending the request.
     const isNew = Date.now() - reply.atMs < newMs;
     const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(reply.id, isReconnecting);
-    const chunks = streamRun(loadRuns, (runs) => runs.follow(reply.id, { signal, onReconnecting }, isNew));
+    const follow = async function* (): AsyncGenerator<Chunk> {
+      yield* (await loadCode(loadRuns)).follow(reply.id, { signal, onReconnecting }, isNew);
+    };
+    const chunks = follow();
     void this.#findEarlier(conversationId, reply).then((earlier) => this.#receive({ running, reply, ...earlier }, chunks));
   }
 
@@ -206,8 +209,11 @@ export class ReplyRunner {
     const { library, onReplyDone } = this.#options;
     const { conversationId, controller } = running;
     const { isRun, ...start } = reply;
-    const fold = new ReplyFold(start, earlier, continuation?.join);
-    const toCurrentReply = (): Reply => continuation?.withTotals(fold.reply()) ?? fold.reply();
+    let fold: ReplyFold | undefined;
+    const toCurrentReply = (): Reply => {
+      const current = fold?.reply() ?? start;
+      return continuation?.withTotals(current) ?? current;
+    };
     const forget = (): void => {
       this.#running.delete(start.id);
       this.#setReconnecting(start.id, false);
@@ -227,6 +233,8 @@ export class ReplyRunner {
       library.change(conversationId, (now) => withReply(now, current), isRun === true ? 'unsaved' : 'soon');
     });
     try {
+      const loaded = await loadCode(() => import('./reply-fold.ts'));
+      fold = new loaded.ReplyFold(start, earlier, continuation?.join);
       for await (const chunk of chunks) {
         fold.add(chunk, Date.now());
         draw();
@@ -369,15 +377,11 @@ export class ReplyRunner {
   }
 }
 
-/** Throws `ServiceError` if the code cannot be loaded. */
-async function* streamRun(
-  loadRuns: () => Promise<ChatRuns>,
-  stream: (runs: ChatRuns) => AsyncGenerator<Chunk>,
-): AsyncGenerator<Chunk> {
-  const runs = await loadRuns().catch((error: unknown) => {
+/** Loads code that the page needs only for answers. Throws `ServiceError`. */
+function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
+  return load().catch((error: unknown) => {
     throw new ServiceError({ status: 0, code: 'connection_lost', message: '' }, error);
   });
-  yield* stream(runs);
 }
 
 function detach(running: RunningReply): void {
@@ -403,94 +407,4 @@ function createReply(conversation: Conversation, questionId: string, { deploymen
     ...{ text: truncated?.text ?? '', custom: truncated?.custom ?? {}, stageTimes: truncated?.stageTimes ?? {} },
     ...(truncated !== undefined && { continues: truncated.id }),
   };
-}
-
-/**
- * Accumulates the chunks of a reply, and records the start and end of its steps. A continued reply contains the parts of both.
- */
-export class ReplyFold {
-  readonly #start: Reply;
-  readonly #chunks = new ChunkFold((message) => new ServiceError({ status: 200, code: 'upstream_failed', message }));
-  readonly #running = new Set<number>();
-  readonly #earlier: Reply | undefined;
-  readonly #join: JoinTexts;
-  #stageTimes: Readonly<Record<number, StageTime>> = {};
-
-  constructor(start: Reply, earlier?: Reply, join: JoinTexts = joinParagraphs) {
-    this.#start = start;
-    this.#earlier = earlier;
-    this.#join = join;
-  }
-
-  add(chunk: Chunk, nowMs: number): void {
-    this.#chunks.add(chunk);
-    for (const { index, delta } of chunk.choices) {
-      const stages = index === 0 ? delta?.custom_content?.stages : undefined;
-      if (Array.isArray(stages)) for (const stage of stages) this.#recordStage(stage, nowMs);
-    }
-  }
-
-  /** Returns the reply so far. */
-  reply(): Reply {
-    const { id, choices, usage, statistics } = this.#chunks.completion();
-    const [choice] = choices;
-    const { content, custom_content: custom = {}, function_call: call, ...fields } = choice?.message ?? { role: 'assistant' };
-    const thoughts = readThoughts(fields);
-    const { text: earlierText = '', custom: earlierCustom = {}, stageTimes: before = {} } = this.#earlier ?? {};
-    const steps = earlierCustom.stages?.length ?? 0;
-    return {
-      ...this.#start,
-      text: this.#join(earlierText, content ?? '', choice?.finish_reason != null),
-      custom: appendCustomContent(earlierCustom, custom),
-      stageTimes: {
-        ...before,
-        ...Object.fromEntries(Object.entries(this.#stageTimes).map(([at, time]) => shiftStage(at, time, steps))),
-      },
-      ...(id !== '' && { responseId: id }),
-      ...(thoughts !== '' && { thoughts }),
-      ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
-      ...(call !== undefined && { functionCall: call as NonNullable<Reply['functionCall']> }),
-      ...(usage != null && { usage }),
-      ...(statistics !== undefined && { statistics }),
-    };
-  }
-
-  #recordStage({ index, status }: StageDelta, nowMs: number): void {
-    let time = this.#stageTimes[index];
-    if (time === undefined) {
-      const [only] = this.#running.size === 1 ? this.#running : [];
-      time = { startedAtMs: nowMs, ...(only !== undefined && { within: only }) };
-      if (only === undefined) this.#running.add(index);
-    }
-    if (status != null) {
-      time = { ...time, endedAtMs: nowMs };
-      this.#running.delete(index);
-    }
-    this.#stageTimes = { ...this.#stageTimes, [index]: time };
-  }
-}
-
-function joinParagraphs(text: string, addition: string): string {
-  return [text, addition].filter((part) => part !== '').join('\n\n');
-}
-
-/** Upstreams use two different names. */
-function readThoughts({ reasoning_content, reasoning }: Readonly<Record<string, unknown>>): string {
-  return [reasoning_content, reasoning].find((value): value is string => typeof value === 'string') ?? '';
-}
-
-/** Appends numbered parts after the existing ones. Of other fields, the newer value replaces the older one. */
-function appendCustomContent(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
-  const joined = { ...before, ...custom };
-  for (const key of ['stages', 'attachments'] as const) {
-    const [first, second] = [before[key] ?? [], custom[key] ?? []];
-    const items = [...first, ...second.map((item) => ({ ...item, index: item.index + first.length }))];
-    if (items.length > 0) Object.assign(joined, { [key]: items });
-  }
-  return joined;
-}
-
-function shiftStage(at: string, time: StageTime, steps: number): [number, StageTime] {
-  const { within } = time;
-  return [Number(at) + steps, within === undefined ? time : { ...time, within: within + steps }];
 }

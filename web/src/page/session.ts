@@ -87,7 +87,8 @@ export async function openSession(service: Service, knownUser: string | undefine
   });
   if (loadRuns !== undefined) {
     library.followRuns(replyRunner);
-    setTimeout(() => void loadRuns().catch(() => undefined), prepareAfterMs);
+    const prepare = () => Promise.allSettled([loadRuns(), import('../conversation/reply-fold.ts')]);
+    setTimeout(() => void prepare(), prepareAfterMs);
   }
   const outbox = new Outbox({ library, replyRunner, storage: createOutboxStorage(user) });
   return {
