@@ -16,7 +16,7 @@ interface RunFollower {
   resume(conversationId: string, reply: Reply): void;
   /** Whether this page started an answer that is in progress. */
   hasStarted(replyId: string): boolean;
-  /** Stops to follow an answer, because another page has stored its end. */
+  /** Stops following an answer, because another page has stored its end. */
   leave(replyId: string): void;
 }
 

@@ -59,7 +59,7 @@ interface RunningReply {
   readonly controller: AbortController;
   /** Whether this page started it and receives all of it. */
   isOwn: boolean;
-  /** Whether this page stopped to receive it while it continues. */
+  /** Whether this page stopped receiving it while it continues. */
   isDetached: boolean;
 }
 
@@ -180,7 +180,7 @@ export class ReplyRunner {
     return this.#running.get(replyId)?.isOwn === true;
   }
 
-  /** Stops to follow an answer that another page started. */
+  /** Stops following an answer that another page started. */
   leave(replyId: string): void {
     const running = this.#running.get(replyId);
     if (running !== undefined && !running.isOwn) detach(running);
@@ -346,7 +346,7 @@ export class ReplyRunner {
     this.#stopIf(() => true);
   }
 
-  /** Stops to receive answers. Those that the service continues stay in progress. */
+  /** Stops receiving answers. Those that the service continues stay in progress. */
   close(): void {
     for (const running of this.#running.values()) {
       if (this.#options.loadRuns === undefined) running.controller.abort();
