@@ -18,6 +18,7 @@ import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
+import { toChatRunRef } from '#domain/responses/chat-run.ts';
 import type { ScimStore } from '#domain/scim/scim-store.ts';
 import { FirstStart } from '#services/administration/first-start.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
@@ -151,6 +152,7 @@ export async function startExampleService(): Promise<ExampleService> {
         );
       }
       await putResponse(responses, response);
+      await putChatRun(responses);
       await putChat(responseDatabase.chats());
       await putShare(responseDatabase.chats(), responseDatabase.shares(), await files.index.find(bucket, 'notes/hours.txt'));
       await applications.delete(application.id, undefined);
@@ -192,6 +194,18 @@ async function putResponse({ responses, conversations }: ResponseStores, respons
   });
   await conversations.delete({ id: talk, subject });
   await conversations.add({ id: talk, subject, createdAtMs: 1, metadata: {} }, [{ id: item, ...hello }]);
+}
+
+/** Restores the chat run of the examples, and deletes the one that an example starts. */
+async function putChatRun({ responses }: ResponseStores): Promise<void> {
+  const caller = { subject, project: 'local', roles: [], chain: null };
+  const [ref, started] = [toChatRunRef(caller, exampleNames.chatRun), toChatRunRef(caller, exampleNames.newChatRun)];
+  for (const each of [ref, started]) await responses.delete(each);
+  const run = { id: exampleNames.chatRun, object: 'chat.run', created_at: 1, model: 'demo', status: 'completed' };
+  await responses.add({
+    ...{ ...ref, status: 'completed', isBackground: true, isChatRun: true, previousId: undefined },
+    ...{ createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER, response: { run }, input: [] },
+  });
 }
 
 /** Restores the run-time entries of the examples, which one change created. */

@@ -36,7 +36,8 @@ async function restore(): Promise<void> {
 /** Tags of operations that call a deployment and store no entities that the examples reference. */
 const callTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages']);
 
-function isReading({ method, tags }: DocumentedOperation): boolean {
+function isReading({ method, path, tags }: DocumentedOperation): boolean {
+  if (path.startsWith('/v1/chat-runs/')) return method === 'get';
   return method === 'get' || method === 'head' || tags.every((tag) => callTags.has(tag));
 }
 

@@ -183,6 +183,11 @@ const chatRoutes: readonly Row[] = [
     byUnboundKey('404 share_not_found'),
   ),
   ...toRows(['DELETE /v1/chats/:chat', 'DELETE /v1/chats'], byUnboundKey(204)),
+  toRow('POST /v1/chat-runs/:run', byAnyKey('400 invalid_request')),
+  ...toRows(
+    ['GET /v1/chat-runs/:run', 'POST /v1/chat-runs/:run/cancel', 'DELETE /v1/chat-runs/:run'],
+    byAnyKey('404 response_not_found'),
+  ),
 ];
 
 const messagesRoutes: readonly Row[] = [

@@ -64,7 +64,7 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     await page.getByRole('link', { name: 'New chat' }).click();
     await getLeaveDialog(opened).getByRole('button', { name: 'Leave' }).click();
     await page.locator('.starter').first().waitFor();
-    const stored = page.waitForRequest(/chat\/completions/);
+    const stored = page.waitForRequest(/v1\/chat-runs/);
     await sendMessage('Count to 2, no secret');
     expect((await stored).headers()['x-parley-record-content']).toBeUndefined();
     await expect.poll(readChatsJson).toContain('secret');

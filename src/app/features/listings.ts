@@ -19,6 +19,7 @@ export const listings: Feature = {
       ...core,
       sharesChats: shares !== undefined,
       storesFiles: contents !== undefined,
+      runsChats: core.responses !== undefined,
       keysToMake: (caller) => userKeys?.findSelfService(caller),
       documents: (deployment) => documents.progress(deployment),
     });

@@ -5,6 +5,8 @@ import { BackgroundRuns, type PrepareResponse } from '#services/responses/backgr
 import { DatabaseResponseStorage } from '#services/responses/database-response-storage.ts';
 import { RunMaintenance } from '#services/responses/run-maintenance.ts';
 import { UnconfirmedWrites } from '#services/responses/unconfirmed-writes.ts';
+import { chatRunOperations } from '#surfaces/chat-completions/run-openapi.ts';
+import { chatRunRoutes } from '#surfaces/chat-completions/run-routes.ts';
 import { createRun } from '#surfaces/responses/create-run.ts';
 import { responsesOperations } from '#surfaces/responses/openapi.ts';
 import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surfaces/responses/routes.ts';
@@ -13,9 +15,9 @@ import { storedOperations } from '#surfaces/responses/stored/stored-openapi.ts';
 import { storedRoutes } from '#surfaces/responses/stored/stored-routes.ts';
 import type { Core, Feature } from '../service/feature.ts';
 
-/** The Responses API, with stored responses, conversations, and background responses if there is a store. */
+/** The Responses API and, if there is a store, stored responses, conversations, background responses, and chat runs. */
 export const responses: Feature = {
-  operations: ({ compat }) => [...responsesOperations(compat), ...storedOperations(compat)],
+  operations: ({ compat }) => [...responsesOperations(compat), ...storedOperations(compat), ...chatRunOperations],
   add(core) {
     const { app, handler, calls, stores, aliases, deploymentApis } = core;
     const stored = addStoredResponses(core);
@@ -59,6 +61,7 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
   // If a node misses the notice, it learns about the end when it reads the store.
   const publishEnd = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
   storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded: publishEnd, starting, hasEnded });
+  chatRunRoutes(app, { ...core, runs, responses, notifyEnded: publishEnd });
   conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
   return { storage, background: { runs, responses } };
 }

@@ -315,7 +315,7 @@ export const ResponsesSettings = strict(
     store: Type.Enum(['allow', 'never'], {
       default: 'allow',
       description:
-        '`allow`: responses are stored unless a request has `store: false`. `never`: no responses are stored, and none run in the background.',
+        '`allow`: responses are stored unless a request has `store: false`. `never`: no responses are stored, and no responses or chat runs continue in the background.',
     }),
     retentionDays: Type.Integer({
       minimum: 1,

@@ -64,8 +64,10 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   cost_limit_exceeded: 'The cost limit of a window is reached. The message contains the window and the time of its reset.',
   parallel_limit_exceeded:
     '`maxParallel` of the user, its key, or its project is reached. `Retry-After` is the time in which one of the calls in progress is expected to end.',
+  too_many_chat_runs: 'The user has too many chat runs that have not ended. Wait for one to end, or cancel one.',
   upstream_rate_limited: 'All upstreams of the deployment reject the call because of their rate limits.',
   internal_error: 'An internal error of Parley. The log contains details under the request ID.',
+  node_lost: 'The node that was answering in the background stopped, so the answer ends early. Send the request again.',
   upstream_failed: 'The upstream failed, rejected the configured credentials, or ended its response early.',
   overloaded: 'Too many calls are in progress, or a required store or identity provider is unavailable. Retry later.',
   upstream_unavailable: 'No upstream of the deployment is reachable. Retry later.',

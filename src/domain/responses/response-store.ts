@@ -11,6 +11,8 @@ export interface StoredResponse {
   readonly status: ResponseStatus;
   /** Whether the response continues if its client disconnects. */
   readonly isBackground: boolean;
+  /** Whether it is the run of a chat completion. Its events are chunks, and only the routes of chat runs return it. */
+  readonly isChatRun?: boolean;
   /** ID of the previous response, whose items this one continues. */
   readonly previousId: string | undefined;
   readonly createdAtMs: number;
@@ -122,6 +124,11 @@ export interface ResponseStore {
 
 /** Port that stores responses that have not ended. */
 export interface RunStore {
+  /**
+   * Stores a chat run that starts on this node. Returns false and stores no data if its ID is in use, or if the user has
+   * `maxRuns` chat runs that have not ended. Concurrent requests to PostgreSQL may exceed `maxRuns` slightly.
+   */
+  beginChatRun(run: RunningResponse, maxRuns: number): Promise<boolean>;
   /** Claims a queued run for this node. Returns undefined if another live node holds it, or if it is no longer queued. */
   claim(ref: ResponseRef, node: string, nowMs: number): Promise<QueuedRun | undefined>;
   /** Marks this node's run as in progress. Returns false if it was canceled or deleted, or is already in progress. */

@@ -1,8 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
-import type { ResponseEvent } from '#contract/responses/events.ts';
-import type { ResponseObject } from '#contract/responses/response.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseRef, RunStore } from '#domain/responses/response-store.ts';
@@ -13,27 +11,25 @@ import type { StoredResponseStart } from './stored-response-start.ts';
 const maxBufferedEvents = 5_000;
 const retryMs = 500;
 
-/** Translates the frames of one reply to the numbered events of a response. */
-export interface ResponseTranslation {
-  /** The response so far. Complete after its last event. */
-  readonly response: ResponseObject;
+/** Translates the frames of one reply to events with consecutive `sequence_number`. */
+export interface RunTranslation {
   /** Returns the first events, unless `take` has returned them. */
-  begin(): ResponseEvent[];
-  /** Throws `upstream_failed` for a frame that is not part of a response. */
-  take(frame: Frame): ResponseEvent[];
-  end(): ResponseEvent[];
-  fail(error: ParleyError): ResponseEvent[];
-  /** Ends the response without an event. */
+  begin(): readonly object[];
+  /** Throws `upstream_failed` for a frame that the run does not accept. */
+  take(frame: Frame): readonly object[];
+  end(): readonly object[];
+  fail(error: ParleyError): readonly object[];
+  /** Ends the run without an event. */
   cancel(): void;
 }
 
-export interface BackgroundRunDeps {
+interface BackgroundRunDeps {
   readonly ref: ResponseRef;
   readonly node: string;
   readonly caller: Caller;
-  readonly run: ResponseTranslation;
+  readonly run: RunTranslation;
   readonly opening: StoredResponseStart;
-  /** Returns the result that the run reported at its end. */
+  /** Returns the result of the run. Undefined before its end. */
   readonly getResult: () => ResponseResult | undefined;
   readonly runs: RunStore;
   /** Called whenever new events are available. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { type ParleyError, toParleyError } from '#contract/errors/errors.ts';
+import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Answer, Calls, ChatInput, Target } from '#domain/call.ts';
@@ -9,7 +9,8 @@ import { type CallRecord, type Telemetry, toCallOutcome } from '#domain/telemetr
 import { sumCounts } from '#domain/usage/usage.ts';
 import type { InFlightCalls } from '../node/in-flight-calls.ts';
 import type { NodeLease } from '../node/node-lease.ts';
-import { BackgroundRun, type ResponseTranslation } from './background-run.ts';
+import { BackgroundRun, type RunTranslation } from './background-run.ts';
+import { ChatRunTranslation } from './chat-run-translation.ts';
 import type { DatabaseResponseStorage } from './database-response-storage.ts';
 import { failedResponse, fromQueued, toQueued } from './queued-run.ts';
 import type { OpenedResponse, ResponseResult } from './response-storage.ts';
@@ -24,6 +25,12 @@ export interface ResponseStart {
   readonly opened: OpenedResponse;
   /** ID and creation time of a response that the client already received. Undefined for a new one. */
   readonly promised?: { readonly id: string; readonly createdAtSeconds: number };
+}
+
+/** Translates the frames of one reply to the events of a response. */
+interface ResponseTranslation extends RunTranslation {
+  /** The response so far. Complete after its last event. */
+  readonly response: ResponseObject;
 }
 
 /** A translated request. */
@@ -72,6 +79,42 @@ interface RunStart extends BackgroundRequest {
   readonly promised?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
+/** A request for a chat run. */
+interface ChatRunRequest {
+  /** Its record ends with the run. */
+  readonly target: Target;
+  readonly input: ChatInput;
+  /** ID that the client chose. */
+  readonly id: string;
+  readonly ref: ResponseRef;
+}
+
+export interface StartedChatRun {
+  /** The run as it starts. */
+  readonly response: JsonObject;
+  /** Resolves with the first event, or with the error of a run that failed before it. */
+  readonly started: Promise<ParleyError | undefined>;
+  readonly answer: Answer;
+}
+
+/** A run whose answer can start. */
+interface ReadyRun {
+  readonly ref: ResponseRef;
+  readonly target: Target;
+  readonly input: ChatInput;
+  readonly run: RunTranslation;
+  readonly getResult: () => ResponseResult | undefined;
+  readonly opening: StoredResponseStart;
+  /** Called after the limits admit the run. Stores its start. */
+  readonly onAdmitted: () => Promise<void>;
+  /** Called if the run is rejected before that. */
+  readonly onRejected: (error: unknown) => void;
+  /** Whether another node may have claimed the run. */
+  readonly isQueued: boolean;
+}
+
+/** Maximum time without a look at the store for readers of this node's runs, who are notified of each change. */
+const ownRunMs = 2_000;
 const maxRuns = 2_000;
 const defaultMaxRunMs = 6 * 60 * 60 * 1000;
 
@@ -111,6 +154,41 @@ export class BackgroundRuns {
     return queued.promise;
   }
 
+  /**
+   * Starts a chat completion that continues without its client. Resolves after its limits admit it and it is stored. Throws the
+   * error if it is rejected, `precondition_failed` if its ID is in use, and `too_many_chat_runs`.
+   */
+  async startChatRun({ target, input, id, ref }: ChatRunRequest): Promise<StartedChatRun> {
+    const { storage, clock } = this.#deps;
+    if (this.capacity === 0) throw new ParleyError('overloaded', 'This node runs too many answers.', { retryAfterSeconds: 1 });
+    const { call } = target;
+    const opening = storage.openChatRun(target);
+    const createdAtSeconds = Math.floor(clock.epochMs() / 1000);
+    const run = new ChatRunTranslation({ ref, id, model: call.deployment, createdAtSeconds, record: call.record, clock });
+    const stored = Promise.withResolvers<void>();
+    const onAdmitted = async (): Promise<void> => {
+      if (!(await opening.beginChatRun(run.response))) throw await this.#toChatRunRejection(ref);
+      stored.resolve();
+    };
+    const onRejected = (error: unknown): void => {
+      void opening.onEnded(undefined);
+      stored.reject(error);
+    };
+    const getResult = (): ResponseResult => ({ response: run.response, items: [] });
+    const answer = this.#answer({ ref, target, input, run, getResult, opening, onAdmitted, onRejected, isQueued: false });
+    await stored.promise;
+    return { response: run.visible, started: run.started, answer };
+  }
+
+  async #toChatRunRejection(ref: ResponseRef): Promise<ParleyError> {
+    const existing = await this.#deps.responses.find(ref, this.#deps.clock.epochMs());
+    return existing === undefined
+      ? new ParleyError('too_many_chat_runs', 'You have too many answers in progress. Wait until one ends.', {
+          retryAfterSeconds: 5,
+        })
+      : new ParleyError('precondition_failed', 'You have a chat run with this ID. Follow it, or choose another ID.');
+  }
+
   /** Answers a queued run, unless another node does. */
   async claim(ref: ResponseRef): Promise<void> {
     const { lease, responses, clock } = this.#deps;
@@ -139,7 +217,7 @@ export class BackgroundRuns {
     this.#running.get(id)?.drop();
   }
 
-  /** Resolves when a run of this node has new events, or after `ms`. */
+  /** Resolves when a run of this node has new events. For a run of another node, resolves after `ms`. */
   waitForChange(id: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
       const waiters = this.#waiting.get(id) ?? new Set();
@@ -150,7 +228,7 @@ export class BackgroundRuns {
         if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id);
         resolve();
       };
-      const timer = setTimeout(wake, ms);
+      const timer = setTimeout(wake, this.#running.has(id) ? ownRunMs : ms);
       waiters.add(wake);
     });
   }
@@ -186,7 +264,7 @@ export class BackgroundRuns {
     onAdmitted: (ready: PreparedResponse) => Promise<void>,
     onRejected: (error: unknown) => void,
   ): void {
-    const { calls, prepare, responses, lease, maxRunMs = defaultMaxRunMs } = this.#deps;
+    const { prepare } = this.#deps;
     const { caller } = requestedTarget.call;
     const record = this.#record(requestedTarget.call, requestedTarget.call.record);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
@@ -202,35 +280,47 @@ export class BackgroundRuns {
       };
       const prepared = prepare(target, { request, body: value as JsonObject, opened, ...(promised && { promised }) });
       const { run, input } = prepared;
-      const ref = { id: run.response.id, subject: caller.subject };
-      let answer: Answer | undefined;
-      const background = new BackgroundRun({
-        ...{ ref, node: lease.node, caller, run, opening, getResult: () => result, runs: responses.runs },
-        onChange: () => this.#wakeWaiters(ref.id),
-        onEnded: (error) => this.#onEnded(ref.id, { background, record, answer, error }),
+      this.#answer({
+        ...{ ref: { id: run.response.id, subject: caller.subject }, target, input, run, opening, isQueued: true },
+        getResult: () => result,
+        onAdmitted: () => onAdmitted(prepared),
+        onRejected: (error) => void closeRejected(opening, record, this.#deps.clock).then(() => onRejected(error)),
       });
-      let isAdmitted = false;
-      const admitted = async (): Promise<void> => {
-        await onAdmitted(prepared);
-        isAdmitted = true;
-        this.#running.set(ref.id, background);
-        this.#deps.inFlightCalls.add(background);
-        background.endAfter(maxRunMs);
-        if (!(await responses.runs.start(ref, lease.node))) background.drop();
-      };
-      const onFailure = (error: unknown): void => {
-        if (isAdmitted) return background.fail(error);
-        void closeRejected(opening, record, this.#deps.clock).then(() => onRejected(error));
-      };
-      answer = calls.answer(
-        target,
-        { ...input, admitted },
-        { frame: (frame) => background.frame(frame), end: () => background.end(), fail: onFailure },
-      );
-      background.follow(answer);
     } catch (error) {
       void closeRejected(opening, record, this.#deps.clock).then(() => onRejected(error));
     }
+  }
+
+  /** Starts the answer of a run. Throws the error with status 400 if its request is invalid. */
+  #answer({ ref, target, input, run, getResult, opening, onAdmitted, onRejected, isQueued }: ReadyRun): Answer {
+    const { calls, responses, lease, inFlightCalls, maxRunMs = defaultMaxRunMs } = this.#deps;
+    const { caller, record } = target.call;
+    let answer: Answer | undefined;
+    const background = new BackgroundRun({
+      ...{ ref, node: lease.node, caller, run, opening, getResult, runs: responses.runs },
+      onChange: () => this.#wakeWaiters(ref.id),
+      onEnded: (error) => this.#onEnded(ref.id, { background, record, answer, error }),
+    });
+    let isAdmitted = false;
+    const admitted = async (): Promise<void> => {
+      await onAdmitted();
+      isAdmitted = true;
+      this.#running.set(ref.id, background);
+      inFlightCalls.add(background);
+      background.endAfter(maxRunMs);
+      if (isQueued && !(await responses.runs.start(ref, lease.node))) background.drop();
+    };
+    answer = calls.answer(
+      target,
+      { ...input, admitted },
+      {
+        frame: (frame) => background.frame(frame),
+        end: () => background.end(),
+        fail: (error) => (isAdmitted ? background.fail(error) : onRejected(error)),
+      },
+    );
+    background.follow(answer);
+    return answer;
   }
 
   #onEnded(

@@ -5,6 +5,7 @@ import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Target } from '#domain/call.ts';
 import { isBoundKey, mayUseRecord } from '#domain/callers/bound-key.ts';
+import { isChatRunId } from '#domain/responses/chat-run.ts';
 import { listCarriedItems } from '#domain/responses/stored-items.ts';
 import { notStored, type OpenedResponse, type ResponseStorage } from './response-storage.ts';
 import { type ResponseStorageDeps, StoredResponseStart } from './stored-response-start.ts';
@@ -43,6 +44,11 @@ export class DatabaseResponseStorage implements ResponseStorage {
     }
   }
 
+  openChatRun(target: Target): StoredResponseStart {
+    const noInput = { turn: undefined, earlier: [], input: [] };
+    return new StoredResponseStart(this.#deps, { ...noInput, target, request: {}, isStored: true, isChatRun: true });
+  }
+
   async read(target: Target, request: ResponsesRequest): Promise<OpenedResponse> {
     const conversation = getConversationId(request);
     const { earlier } =
@@ -52,7 +58,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
 
   async #readChain({ call, snapshot }: Target, { previous_response_id: id }: ResponsesRequest): Promise<EarlierTurns> {
     if (id === undefined) return { earlier: [] };
-    if (!mayUseRecord(call.caller, id)) throw toPreviousNotFoundError(id, id);
+    if (!mayUseRecord(call.caller, id) || isChatRunId(id)) throw toPreviousNotFoundError(id, id);
     const { maxBodyBytes: maxBytes } = snapshot.configuration.security;
     const nowMs = this.#deps.clock.epochMs();
     const chain = await this.#deps.responses.chain({ id, subject: call.caller.subject }, { nowMs, maxBytes });

@@ -8,9 +8,12 @@ import type { Target } from '#domain/call.ts';
 /** An output item in the form that the next turn needs, including sealed content and items that are hidden from clients. */
 export type ResultItem = object & { readonly type: string; readonly [key: string]: unknown };
 
+/** Fields of a response that its storage reads. The other fields are stored unchanged. */
+export type StorableResponse = Pick<ResponseObject, 'id' | 'created_at' | 'status' | 'background' | 'output'>;
+
 /** Final state of a response. */
 export interface ResponseResult {
-  readonly response: ResponseObject;
+  readonly response: StorableResponse;
   /** Output in the form that the next turn sends. */
   readonly items: readonly ResultItem[];
 }

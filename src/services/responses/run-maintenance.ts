@@ -1,5 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
 import { Recurring } from '#base/time/recurring.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { toFailedChatRun } from '#domain/responses/chat-run.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { NodeLease } from '../node/node-lease.ts';
 import type { BackgroundRuns } from './background-runs.ts';
@@ -27,6 +29,7 @@ const sweepMs = 600_000;
  * be in progress.
  */
 const graceMs = 3_600_000;
+const orphanedChatRun = new ParleyError('node_lost', 'The node that was answering stopped. Send the request again.');
 const orphanedError = { code: 'server_error', message: 'The node that answered this response is gone. Send the request again.' };
 
 /** Maintains responses that have not ended, on all nodes, and deletes expired ones. */
@@ -58,7 +61,7 @@ export class RunMaintenance {
     const { responses, runs, clock, unconfirmed } = this.#deps;
     await unconfirmed.deleteFrom(responses);
     const toFailed: Parameters<ResponseStore['runs']['failOrphaned']>[1] = (stored, next) =>
-      failedResponse(stored, orphanedError, next);
+      stored.isChatRun === true ? toFailedChatRun(stored, orphanedChatRun, next) : failedResponse(stored, orphanedError, next);
     while ((await responses.runs.failOrphaned(clock.epochMs(), toFailed)) > 0);
     const { capacity } = runs;
     if (capacity === 0) return;

@@ -15,7 +15,7 @@ import type {
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
 import type { NodeLease } from '../node/node-lease.ts';
-import type { OpenedResponse, ResponseResult } from './response-storage.ts';
+import type { OpenedResponse, ResponseResult, StorableResponse } from './response-storage.ts';
 import { retryUntilStored, type UnconfirmedWrites } from './unconfirmed-writes.ts';
 
 export interface ResponseStorageDeps {
@@ -35,10 +35,16 @@ export interface ResponseStorageDeps {
 }
 
 const dayMs = 86_400_000;
+/** Time from the start of a chat run to its deletion. Its client copies the answer to its conversation much earlier. */
+const chatRunLifetimeMs = dayMs;
+/** Maximum number of chat runs of a user at the same time. */
+const maxChatRuns = 32;
 
 interface ResponseStartOptions {
   readonly target: Target;
-  readonly request: ResponsesRequest;
+  readonly request: Pick<ResponsesRequest, 'previous_response_id' | 'stream'>;
+  /** Whether it is the run of a chat completion. */
+  readonly isChatRun?: true;
   readonly isStored: boolean;
   readonly turn: Omit<ConversationTurn, 'items'> | undefined;
   readonly earlier: readonly JsonObject[];
@@ -90,6 +96,24 @@ export class StoredResponseStart implements OpenedResponse {
       this.#deps.responses.begin({ ...stored, node: this.#deps.lease.node }, run),
     );
     this.#startWrite = Promise.resolve(true);
+  }
+
+  /**
+   * Stores the start of a chat run, which only this node answers. Returns false if its ID is in use, or if the user has too many
+   * chat runs. Throws `StoreError`.
+   */
+  async beginChatRun(response: StorableResponse): Promise<boolean> {
+    const { responses, lease, unconfirmed } = this.#deps;
+    await this.#holdLease();
+    const stored = this.#toStored({ response, items: [] });
+    let isStored = false;
+    await this.#write(stored, async () => {
+      isStored = await responses.runs.beginChatRun({ ...stored, node: lease.node }, maxChatRuns);
+    });
+    if (!isStored) return false;
+    unconfirmed.remove(stored);
+    this.#startWrite = Promise.resolve(true);
+    return true;
   }
 
   /** Continues a run that is already stored, because this node claimed it. */
@@ -195,9 +219,10 @@ export class StoredResponseStart implements OpenedResponse {
   }
 
   #toStored(result: ResponseResult): StoredResponse {
-    const { target, request } = this.#options;
+    const { target, request, isChatRun } = this.#options;
     const { response } = result;
     const { retentionDays } = target.snapshot.configuration.responses;
+    const lifetimeMs = isChatRun === true ? chatRunLifetimeMs : retentionDays * dayMs;
     const createdAtMs = response.created_at * 1000;
     const { output } = response;
     const isOutputComplete =
@@ -205,7 +230,8 @@ export class StoredResponseStart implements OpenedResponse {
     this.#input ??= this.input.map((item) => toStoredItem(item as JsonObject, this.#deps.newId));
     return {
       ...{ id: response.id, subject: target.call.caller.subject, status: response.status, isBackground: response.background },
-      ...{ previousId: request.previous_response_id, createdAtMs, expiresAtMs: createdAtMs + retentionDays * dayMs },
+      ...(isChatRun && { isChatRun }),
+      ...{ previousId: request.previous_response_id, createdAtMs, expiresAtMs: createdAtMs + lifetimeMs },
       ...{ response, input: this.#input, ...(!isOutputComplete && { items: this.#toItems(result) }) },
     };
   }

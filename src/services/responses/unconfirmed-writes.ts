@@ -27,6 +27,11 @@ export class UnconfirmedWrites {
     if (this.#noted.size < maxNoted) this.#noted.set(id, { id, subject, atMs: this.#clock.nowMs() });
   }
 
+  /** Excludes a response that is stored after all, because its client sent the request again. */
+  remove({ id }: ResponseRef): void {
+    this.#noted.delete(id);
+  }
+
   /** Deletes the responses. Throws `StoreError`. The next call then deletes the rest. */
   async deleteFrom(responses: Pick<ResponseStore, 'delete'>): Promise<void> {
     for (const { atMs, ...ref } of [...this.#noted.values()]) {

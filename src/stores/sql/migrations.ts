@@ -44,6 +44,7 @@ export const migrations: readonly Migration[] = [
   toCallContentTable,
   toFirstWrites,
   toAlertAttempts,
+  toChatRunIndex,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -251,6 +252,11 @@ function toContentsPlace(): readonly string[] {
 /** Users may list their background responses. The index finds them without reading all responses. */
 function toBackgroundList(): readonly string[] {
   return ['create index responses_in_background on responses (subject, created_at_ms, id) where is_background = 1'];
+}
+
+/** Chat runs of a user that have not ended are counted when another one starts. */
+function toChatRunIndex(): readonly string[] {
+  return ['create index chat_runs_under_way on responses (subject) where is_background = 2 and owner is not null'];
 }
 
 const wordTables: Readonly<Record<ColumnTypes['engine'], (key: string) => readonly string[]>> = {

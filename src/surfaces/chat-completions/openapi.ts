@@ -29,7 +29,7 @@ const embeddingsErrors: readonly ErrorCode[] = [
   ...limitErrors,
   ...callErrors,
 ];
-const chatErrors: readonly ErrorCode[] = [...embeddingsErrors, 'control_not_offered', 'unknown_addon'];
+export const chatErrors: readonly ErrorCode[] = [...embeddingsErrors, 'control_not_offered', 'unknown_addon'];
 
 const chatDescription =
   'With `stream: true`, the response is a stream of chunks, followed by `data: [DONE]`. An error after the first chunk is sent as one event `{"error": …}` before it. ' +
@@ -169,7 +169,7 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): Api
   };
 }
 
-function toChatExamples(model: object): Content['examples'] {
+export function toChatExamples(model: object): Content['examples'] {
   const createExample = (content: string, extra: object = {}) => ({ ...model, messages: [{ role: 'user', content }], ...extra });
   const city = { type: 'string', description: 'Name of the city' };
   const weather = {
@@ -279,7 +279,7 @@ function toChatSchema(required: readonly string[]): object {
 /** Body of a chat completion whose path names the deployment. */
 const chatRequest: NamedSchema = { name: 'ChatRequest', schema: toChatSchema(ChatRequest.required) };
 /** Body of a chat completion whose `model` names the deployment. */
-const chatRequestByModel: NamedSchema = {
+export const chatRequestByModel: NamedSchema = {
   name: 'ChatRequestByModel',
   schema: toChatSchema(['model', ...ChatRequest.required]),
 };

@@ -56,7 +56,7 @@ const delta = buildOptionalObject({
  */
 const noMessage = { ...message, description: 'Absent in chunks.' };
 
-function toReply(object: string, part: 'message' | 'delta'): object {
+function toReply(object: string, part: 'message' | 'delta', added: Readonly<Record<string, object>> = {}): object {
   const choice = {
     type: 'object',
     required: ['index', part, 'finish_reason'],
@@ -76,13 +76,17 @@ function toReply(object: string, part: 'message' | 'delta'): object {
       choices: list(choice),
       usage: part === 'delta' ? { anyOf: [usage, { type: 'null' }] } : usage,
       statistics,
+      ...added,
     },
     ['model', 'usage', 'statistics'],
   );
 }
 
 export const completion: NamedSchema = { name: 'Completion', schema: toReply('chat.completion', 'message') };
-export const chunk: NamedSchema = { name: 'Chunk', schema: toReply('chat.completion.chunk', 'delta') };
+const chunkObject = 'chat.completion.chunk';
+export const chunk: NamedSchema = { name: 'Chunk', schema: toReply(chunkObject, 'delta') };
+const sequence_number = { ...count, description: 'Number of the event. Events are numbered without gaps.' };
+export const numberedChunk: NamedSchema = { name: 'NumberedChunk', schema: toReply(chunkObject, 'delta', { sequence_number }) };
 
 export const embeddings: NamedSchema = {
   name: 'Embeddings',

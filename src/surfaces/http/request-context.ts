@@ -50,6 +50,7 @@ export class RequestContext {
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
   #following: { readonly answer: Answer; readonly reply: CancelableReply } | undefined;
   #isPaused = false;
+  #isHandedOver = false;
   /** Resolves when the response is sent or its connection is closed. */
   readonly closed: Promise<void>;
 
@@ -173,8 +174,14 @@ export class RequestContext {
     else sendJson(response, error.status, bytes, headers);
   }
 
+  /** Leaves the end of the record to a run that continues after the request. */
+  handOverRecord(): void {
+    this.#isHandedOver = true;
+  }
+
   /** Records the end of the request. Called after the response is closed, so that no client waits for the accounting. */
   finish(): void {
+    if (this.#isHandedOver) return;
     const { prompt_tokens, completion_tokens } = sumCounts(this.#answer?.used() ?? []);
     const isDisconnected = this.#cancelled !== undefined && this.isDisconnected;
     const error = isDisconnected ? undefined : this.#error;

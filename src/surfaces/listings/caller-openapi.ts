@@ -66,6 +66,10 @@ const userInfo: NamedSchema = {
         description:
           'Maximum number of active keys that the user may create (`POST /v1/user/keys`), and their maximum lifetime in days. Absent if the user may not create keys.',
       },
+      runsChats: {
+        type: 'boolean',
+        description: 'Whether the answers of chats can run in the background. Absent if not.',
+      },
       sharesChats: { type: 'boolean', description: 'Whether chats can be shared by a link. Absent if not.' },
       storesFiles: {
         type: 'boolean',

@@ -29,6 +29,8 @@ export interface CallerRoutesDeps {
   readonly sharesChats: boolean;
   /** Whether the service stores files and documents of users. */
   readonly storesFiles: boolean;
+  /** Whether the service can store chat runs. */
+  readonly runsChats: boolean;
   /** Returns the caller's rights to create keys. Undefined if the caller may not create keys. */
   readonly keysToMake: (caller: Caller) => SelfService | undefined;
   readonly snapshot: () => ConfigSnapshot;
@@ -79,13 +81,16 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const { subject, project, roles } = caller;
     const selfService = deps.keysToMake(caller);
-    const { titleModel, sharing, conversations } = deps.snapshot().configuration.page;
+    const { page, responses } = deps.snapshot().configuration;
+    const { titleModel, sharing, conversations } = page;
     const sharesChats = deps.sharesChats && sharing && conversations === 'server';
+    const runsChats = deps.runsChats && responses.store === 'allow' && conversations === 'server';
     return {
       ...{ user: subject, project, roles },
       ...(titleModel !== undefined && { titleModel }),
       ...(sharesChats && { sharesChats }),
       ...(deps.storesFiles && !isBoundKey(caller) && { storesFiles: true }),
+      ...(runsChats && { runsChats }),
       ...(selfService && { selfService }),
     };
   });

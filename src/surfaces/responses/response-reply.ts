@@ -8,6 +8,7 @@ import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ReplySink } from '#domain/call.ts';
 import type { EventHead } from '../http/replies/event-stream.ts';
 import { ignoredHeader, toIgnoredNames } from '../http/replies/header-fields.ts';
+import { endMark } from '../http/replies/run-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { type EventWriter, StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -15,10 +16,6 @@ import type { ListIgnoredFields } from './create-run.ts';
 import type { ResponseRun } from './response-run.ts';
 import { toOwnName } from './translation/to-chat-request.ts';
 import { toErrorEvent, toResponseError } from './translation/to-error-events.ts';
-
-/** Heartbeat of an idle stream. */
-export const comment = ': ping\n\n';
-export const endMark = 'data: [DONE]\n\n';
 
 /** Sends a response as one JSON document, assembled from its events. */
 export class JsonResponse implements ReplySink {
@@ -132,12 +129,12 @@ class ResponseWriter implements EventWriter {
   begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
     this.#isReported = true;
-    return { headers: buildHeaders(context, this.#ignored(first.native !== undefined)), heartbeat: comment };
+    return { headers: buildHeaders(context, this.#ignored(first.native !== undefined)) };
   }
 
   beginEarly(context: RequestContext): { head: EventHead; bytes: string } {
     this.#isReported = true;
-    return { head: { headers: buildHeaders(context, this.#ignored()), heartbeat: comment }, bytes: toBytes(this.#run.begin()) };
+    return { head: { headers: buildHeaders(context, this.#ignored()) }, bytes: toBytes(this.#run.begin()) };
   }
 
   /** Throws `upstream_failed` if the reply is not a stream. */

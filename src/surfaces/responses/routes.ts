@@ -17,15 +17,15 @@ import { noStorage, type OpenedResponse, type ResponseStorage } from '#services/
 import { methodNotAllowed } from '../http/answer-methods.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
+import { streamRun } from '../http/replies/run-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
 import { responsesPlaces } from './places.ts';
-import { buildHeaders, JsonResponse, streamed } from './response-reply.ts';
+import { buildHeaders, JsonResponse, streamed, toBytes } from './response-reply.ts';
 import type { ResponseRun } from './response-run.ts';
-import { streamRun } from './stored/background-stream.ts';
 import type { Thoughts } from './translation/sealed-thoughts.ts';
 
 /** Maximum delay of `response.created` if the upstream is slow. An error within this time sets the HTTP status. */
@@ -131,7 +131,7 @@ async function serveBackground(
   const { subject } = runRequest.target.call.caller;
   // The run ends together with the reader's access, so no separate check is needed.
   const hasEnded = () => false;
-  await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, hasEnded });
+  await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, hasEnded, toBytes });
 }
 
 interface OpenedRequest {

@@ -143,6 +143,16 @@ describeOnEach('queries', (node) => {
       await responses.runs.listWaiting(nowMs, 10);
       await responses.runs.listRunning('node');
       await responses.runs.isInProgress(ref);
+      const times = { createdAtMs: nowMs, expiresAtMs: nowMs };
+      const run = {
+        ...ref,
+        ...times,
+        status: 'in_progress',
+        isBackground: true,
+        isChatRun: true,
+        previousId: undefined,
+      } as const;
+      await responses.runs.beginChatRun({ ...run, response: {}, input: [], node: 'node' }, 32);
     });
   });
 });

@@ -1,6 +1,19 @@
 import type { ModelUsage, Usage } from '#contract/chat/chunk.ts';
+import type { Message } from '#contract/chat/message.ts';
 import type { Reply } from './conversation.ts';
-import type { Continuation } from './reply-runner.ts';
+
+/** Joins the earlier and the new text. `isComplete` is true after the last chunk. */
+export type JoinTexts = (text: string, addition: string, isComplete: boolean) => string;
+
+/** How a truncated answer is continued. */
+export interface Continuation {
+  readonly truncated: Reply;
+  /** Prompt for the rest of the answer. */
+  readonly prompt: Message;
+  readonly join: JoinTexts;
+  /** Adds the usage of both parts. */
+  readonly withTotals: (reply: Reply) => Reply;
+}
 
 /** Number of characters at the end of an answer that its continuation should repeat. */
 const tailChars = 80;

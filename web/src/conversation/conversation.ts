@@ -34,7 +34,7 @@ export interface Reply {
   readonly atMs: number;
   readonly endedAtMs?: number;
   readonly deployment: string;
-  /** `interrupted`: the page was closed during the answer. */
+  /** `interrupted`: the page was closed during the answer, or the service no longer has it. */
   readonly state: 'running' | 'done' | 'stopped' | 'failed' | 'interrupted';
   readonly text: string;
   /** Thoughts of the model before the answer. */
@@ -54,6 +54,12 @@ export interface Reply {
   readonly omittedMessages?: number;
   /** The truncated answer that this one starts with and continues. */
   readonly continues?: string;
+  /** The failed answer after whose completed work this one continues. */
+  readonly resumes?: string;
+  /** Whether the service continues the answer without this page, as a chat run with the ID of the answer. Only while it runs. */
+  readonly isRun?: true;
+  /** Whether the service no longer has the rest of the answer. */
+  readonly isLost?: true;
 }
 
 export interface Rating {
@@ -163,9 +169,19 @@ export function withVisibleTurn(conversation: Conversation, { parent, id }: Turn
   return { ...conversation, shown: { ...conversation.shown, [parent]: id } };
 }
 
-/** Marks replies in progress as interrupted, because nothing arrives after the page was reloaded. */
-export function withInterruptedReplies(conversation: Conversation): Conversation {
-  const runningReplies = Object.values(conversation.turns).filter((turn) => turn.kind === 'reply' && turn.state === 'running');
+/** Whether a turn is an answer in progress. */
+export function isRunning(turn: Turn): turn is Reply {
+  return turn.kind === 'reply' && turn.state === 'running';
+}
+
+/**
+ * Marks replies in progress as interrupted, because nothing arrives after the page was reloaded. `canResume` excludes those that
+ * the service continues.
+ */
+export function withInterruptedReplies(conversation: Conversation, canResume = false): Conversation {
+  const runningReplies = Object.values(conversation.turns).filter(
+    (turn) => isRunning(turn) && !(canResume && turn.isRun === true),
+  );
   return runningReplies.reduce<Conversation>(
     (sum, turn) => withReply(sum, { ...(turn as Reply), state: 'interrupted' }),
     conversation,

@@ -91,4 +91,33 @@ describe('Library changes from another tab', () => {
     expect(Object.keys(library.find('c')?.turns ?? {})).toEqual(['q', 'p']);
     expect(library.find('c')?.shown).toEqual({ q: 'p' });
   });
+
+  it('follow answers that the service continues until they are complete here or in the other tab', async () => {
+    const run = { kind: 'reply', state: 'running', id: 'r', parent: 'q', text: '', isRun: true } as Turn;
+    const kept = { now: conversation(question('q', 'one'), run) };
+    const { library, change } = libraryOf(kept);
+    const resumed: string[] = [];
+    const left: string[] = [];
+    const own = new Set<string>();
+    library.followRuns({
+      resume: (_conversation, { id }) => void resumed.push(id),
+      hasStarted: (id) => own.has(id),
+      leave: (id) => void left.push(id),
+    });
+    await library.load();
+    await library.open('c');
+    expect([library.find('c')?.turns.r, resumed]).toEqual([run, ['r']]);
+    const done = { kind: 'reply', state: 'done', id: 'r', parent: 'q', text: 'two' } as Turn;
+    own.add('r');
+    kept.now = conversation(question('q', 'one'), done);
+    await change();
+    expect([library.find('c')?.turns.r, left]).toEqual([run, []]);
+    own.clear();
+    await change();
+    expect([library.find('c')?.turns.r, left]).toEqual([done, ['r']]);
+    const next = { ...run, id: 's', parent: 'r' } as Turn;
+    kept.now = conversation(question('q', 'one'), done, next);
+    await change();
+    expect([library.find('c')?.turns.s, resumed.at(-1)]).toEqual([next, 's']);
+  });
 });

@@ -1,5 +1,5 @@
 import { type Arrangement, getArrangement, isSameArrangement, mergeArrangement } from './arrangement.ts';
-import { type Conversation, withInterruptedReplies } from './conversation.ts';
+import { type Conversation, isRunning, type Reply, type Turn, withInterruptedReplies } from './conversation.ts';
 import { type ConversationSummary, type Database, toSummary } from './database.ts';
 import type { Search, SearchSources } from './deep-search.ts';
 import type { OtherTabs } from './other-tabs.ts';
@@ -7,6 +7,18 @@ import type { ServerSync } from './server-sync.ts';
 import { includesAll, splitWords } from './split-words.ts';
 
 const saveAfterMs = 400;
+
+type SaveTime = 'soon' | 'now' | 'unsaved';
+
+/** Follows answers that the service continues without this page. */
+interface RunFollower {
+  /** Follows an answer, unless this page already does. */
+  resume(conversationId: string, reply: Reply): void;
+  /** Whether this page started an answer that is in progress. */
+  hasStarted(replyId: string): boolean;
+  /** Stops following an answer, because another page has stored its end. */
+  leave(replyId: string): void;
+}
 
 /** The user's chats: open ones in memory, and all of them in the database. Views are notified of changes. */
 export class Library {
@@ -27,6 +39,7 @@ export class Library {
   readonly #tabs: OtherTabs | undefined;
   #sync: ServerSync | undefined;
   #preparing: AbortController | undefined;
+  #runs: RunFollower | undefined;
 
   constructor(database: Database, tabs?: OtherTabs) {
     this.#database = database;
@@ -37,6 +50,11 @@ export class Library {
   /** Connects the library to the service, which then receives writes and provides missing chats. */
   follow(sync: ServerSync): void {
     this.#sync = sync;
+  }
+
+  /** Connects the library to the answers that the service continues. Without it, they count as interrupted. */
+  followRuns(runs: RunFollower): void {
+    this.#runs = runs;
   }
 
   /** Loads a chat that another device changed and the database already contains. */
@@ -145,14 +163,21 @@ export class Library {
     const stored = local ?? (await read());
     if (stored !== undefined && !this.#open.has(id)) {
       this.#saved.set(id, stored);
-      this.#open.set(id, withInterruptedReplies(stored));
+      this.#open.set(id, withInterruptedReplies(stored, this.#runs !== undefined));
       this.#notify();
+      this.#resumeRuns(id);
     }
     return this.#open.has(id);
   }
 
-  /** Replaces a chat. It is saved soon, or immediately with `now`. */
-  put(conversation: Conversation, when: 'soon' | 'now' = 'soon'): void {
+  /** Loads all of a chat from the service again, as far as it can be reached. */
+  async refetch(id: string): Promise<void> {
+    await this.#sync?.refetch(id);
+    await this.#reload(id);
+  }
+
+  /** Replaces a chat. It is saved soon, immediately with `now`, or with the next change with `unsaved`. */
+  put(conversation: Conversation, when: SaveTime = 'soon'): void {
     const { id } = conversation;
     const before = this.#open.get(id);
     this.#open.set(id, conversation);
@@ -160,7 +185,7 @@ export class Library {
       this.#summaries = sortByUpdate([toSummary(conversation), ...this.#summaries.filter((summary) => summary.id !== id)]);
     }
     if (when === 'now') this.#save(id);
-    else if (!this.#unsaved.has(id))
+    else if (when === 'soon' && !this.#unsaved.has(id))
       this.#unsaved.set(
         id,
         setTimeout(() => this.#save(id), saveAfterMs),
@@ -175,7 +200,7 @@ export class Library {
   }
 
   /** Changes an open chat. */
-  change(id: string, toNext: (conversation: Conversation) => Conversation, when?: 'soon' | 'now'): void {
+  change(id: string, toNext: (conversation: Conversation) => Conversation, when?: SaveTime): void {
     const conversation = this.#open.get(id);
     if (conversation !== undefined) this.put(toNext(conversation), when);
   }
@@ -288,10 +313,18 @@ export class Library {
       this.#open.delete(id);
     if (open !== undefined && stored !== undefined) {
       const base = this.#saved.get(id);
-      this.#open.set(id, mergeArrangement(mergeFinishedTurns(open, stored), stored, base));
+      const changed = listTurnsOfOthers(open, stored, this.#runs);
+      this.#open.set(id, mergeArrangement(withTurnsOfOthers(open, stored, changed), stored, base));
+      for (const turn of changed) if (!isRunning(turn)) this.#runs?.leave(turn.id);
+      this.#resumeRuns(id);
       if (base !== undefined) this.#saved.set(id, { ...base, ...getArrangement(stored) });
     }
     this.#notify();
+  }
+
+  #resumeRuns(id: string): void {
+    const running = Object.values(this.#open.get(id)?.turns ?? {}).filter(isRunning);
+    for (const reply of running) if (reply.isRun === true) this.#runs?.resume(id, reply);
   }
 
   #notify(): void {
@@ -318,17 +351,31 @@ function mergeTurns(local: Conversation, imported: Conversation): Conversation {
   return { ...local, updatedAtMs, turns: Object.fromEntries(all.map((turn) => [turn.id, turn])) };
 }
 
-/** Adds turns that another tab added and finished. */
-function mergeFinishedTurns(open: Conversation, stored: Conversation): Conversation {
-  const added = Object.values(stored.turns).filter(
-    (turn) => open.turns[turn.id] === undefined && !(turn.kind === 'reply' && turn.state === 'running'),
-  );
-  if (added.length === 0) return open;
-  const addedBranches = Object.fromEntries(added.map(({ parent, id }) => [parent, id]));
+/**
+ * Lists turns of another tab that are complete or that the service continues, and answers that are complete only there, unless
+ * this tab started them.
+ */
+function listTurnsOfOthers(open: Conversation, stored: Conversation, runs: RunFollower | undefined): readonly Turn[] {
+  return Object.values(stored.turns).filter((turn) => {
+    const own = open.turns[turn.id];
+    if (own === undefined) return !isRunning(turn) || (runs !== undefined && turn.isRun === true);
+    return isIncomplete(own) && !isIncomplete(turn) && runs?.hasStarted(turn.id) !== true;
+  });
+}
+
+/** Adds or replaces turns, and shows the added ones. */
+function withTurnsOfOthers(open: Conversation, stored: Conversation, changed: readonly Turn[]): Conversation {
+  if (changed.length === 0) return open;
+  const added = changed.filter(({ id }) => open.turns[id] === undefined);
   return {
     ...open,
     updatedAtMs: stored.updatedAtMs,
-    turns: { ...open.turns, ...Object.fromEntries(added.map((turn) => [turn.id, turn])) },
-    shown: { ...open.shown, ...addedBranches },
+    turns: { ...open.turns, ...Object.fromEntries(changed.map((turn) => [turn.id, turn])) },
+    shown: { ...open.shown, ...Object.fromEntries(added.map(({ parent, id }) => [parent, id])) },
   };
+}
+
+/** Whether another device may have more of an answer. */
+function isIncomplete(turn: Turn): boolean {
+  return turn.kind === 'reply' && (turn.state === 'running' || turn.isLost === true);
 }

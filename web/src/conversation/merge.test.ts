@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Turn } from './conversation.ts';
-import { areFieldsUnsent, getSharedFields, listUnsentTurns, mergeConversations } from './merge.ts';
+import { areFieldsUnsent, getSharedFields, listUnsentTurns, markTurns, mergeConversations } from './merge.ts';
 
 const turn = (id: string, state = 'done'): Turn =>
   ({ kind: 'reply', id, parent: '', atMs: 1, text: state, state }) as unknown as Turn;
@@ -32,5 +32,25 @@ describe('mergeConversations', () => {
     expect(listUnsentTurns(own, mark).map(({ id }) => id)).toEqual(['b']);
     expect([areFieldsUnsent(own, mark), areFieldsUnsent(own, undefined)]).toEqual([false, true]);
     expect(areFieldsUnsent({ ...own, title: 'B' }, mark)).toBe(true);
+  });
+
+  it('sends an answer that the service continues when it starts and when it ends', () => {
+    const run = { ...turn('a', 'running'), isRun: true } as Turn;
+    const started = conversation('A', run);
+    expect(listUnsentTurns(started, undefined)).toEqual([run]);
+    const mark = { id: 'c', revision: 1, ...markTurns(undefined, [run]), fields: getSharedFields(started) };
+    expect(mark).toMatchObject({ turns: [], running: ['a'] });
+    expect(listUnsentTurns(started, mark)).toEqual([]);
+    const ended = conversation('A', turn('a'));
+    expect(listUnsentTurns(ended, mark)).toEqual([turn('a')]);
+    expect(listUnsentTurns(ended, { ...mark, ...markTurns(mark, [turn('a')]) })).toEqual([]);
+  });
+
+  it('prefers the complete answer of another device to one that was lost here', () => {
+    const lost = { ...turn('a', 'interrupted'), isLost: true } as Turn;
+    expect(mergeConversations(conversation('A', lost), conversation('A', turn('a')), undefined).turns.a).toEqual(turn('a'));
+    expect(mergeConversations(conversation('A', turn('a')), conversation('A', turn('a', 'running')), undefined).turns.a).toEqual(
+      turn('a'),
+    );
   });
 });

@@ -1,13 +1,15 @@
 import type { JsonObject } from '#base/json/json.ts';
 import { type Arrangement, getArrangement } from './arrangement.ts';
-import type { Conversation, Turn } from './conversation.ts';
+import { type Conversation, isRunning, type Turn } from './conversation.ts';
 
 /** The state of a chat at the service, as known to this browser. */
 export interface SyncMark {
   readonly id: string;
   readonly revision: number;
-  /** IDs of the turns at the service. */
+  /** IDs of the complete turns at the service. */
   readonly turns: readonly string[];
+  /** IDs of the answers that the service has, or had, as in progress. */
+  readonly running?: readonly string[];
   /** Fields without the turns, as sent or received. */
   readonly fields: SharedFields;
 }
@@ -20,10 +22,30 @@ export function getSharedFields(fields: SharedFields): SharedFields {
   return { ...getArrangement(fields), deployment, ...optional, shown, createdAtMs };
 }
 
-/** Lists the turns to send: those that are final and that the service does not have. */
+/**
+ * Lists the turns to send: those that are final and that the service does not have. Answers that the service continues are also
+ * sent when they start, so that other devices can follow them.
+ */
 export function listUnsentTurns({ turns }: Conversation, mark: SyncMark | undefined): readonly Turn[] {
   const sent = new Set(mark?.turns);
-  return Object.values(turns).filter((turn) => !sent.has(turn.id) && !isRunning(turn));
+  const started = new Set(mark?.running);
+  return Object.values(turns).filter(
+    (turn) => !sent.has(turn.id) && (!isRunning(turn) || (turn.isRun === true && !started.has(turn.id))),
+  );
+}
+
+/** Adds sent or received turns to a mark. */
+export function markTurns(mark: SyncMark | undefined, turns: readonly Turn[]): Pick<SyncMark, 'turns' | 'running'> {
+  const toIds = (before: readonly string[] = [], added: readonly Turn[]) => [
+    ...new Set([...before, ...added.map(({ id }) => id)]),
+  ];
+  return {
+    turns: toIds(
+      mark?.turns,
+      turns.filter((turn) => !isRunning(turn)),
+    ),
+    running: toIds(mark?.running, turns.filter(isRunning)),
+  };
 }
 
 /** Whether the fields differ from those of the service. */
@@ -78,7 +100,8 @@ export function mergeConversations(local: Conversation, remote: Conversation, ma
   const all = { ...local.turns };
   for (const turn of Object.values(remote.turns)) {
     const existing = all[turn.id];
-    if (existing === undefined || isRunning(existing)) all[turn.id] = turn;
+    const isLost = existing?.kind === 'reply' && existing.isLost === true;
+    if (existing === undefined || isRunning(existing) || isLost) all[turn.id] = turn;
   }
   const turns = Object.fromEntries(
     Object.values(all)
@@ -93,10 +116,6 @@ export function mergeConversations(local: Conversation, remote: Conversation, ma
     turns,
     shown: isShownChanged ? { ...remote.shown, ...local.shown } : remote.shown,
   };
-}
-
-function isRunning(turn: Turn): boolean {
-  return turn.kind === 'reply' && turn.state === 'running';
 }
 
 function isSame(left: unknown, right: unknown): boolean {

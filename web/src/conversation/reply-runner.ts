@@ -1,21 +1,23 @@
-import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
-import { ChunkFold } from '#contract/chat/chunk-fold.ts';
-import type { Message } from '#contract/chat/message.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import type { ChatRuns } from '../service/chat-runs.ts';
 import type { Service } from '../service/service.ts';
-import { ServiceError, toErrorDetails } from '../service/service-error.ts';
+import { canceledCode, lostCode, ServiceError, toErrorDetails } from '../service/service-error.ts';
+import type { ReplyRequest } from '../service/stream-reply.ts';
 import { type ChatContext, withFiles } from './chat-context.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
+import type { Continuation } from './continuation.ts';
 import {
   type Conversation,
+  isRunning,
   listTurnsUpTo,
   type Question,
   type Reply,
-  type StageTime,
   type Turn,
   withReply,
   withTurn,
 } from './conversation.ts';
 import type { Library } from './library.ts';
+import type { ReplyFold } from './reply-fold.ts';
 import { type Retry, streamReplyWithRetries } from './stream-reply-with-retries.ts';
 import { toMessages } from './to-messages.ts';
 
@@ -26,6 +28,8 @@ export interface ReplyRunnerOptions {
   readonly canReason?: (deployment: string) => boolean;
   /** Returns the instructions and files of a chat beyond its settings, for a deployment. Throws `ServiceError`. */
   readonly readContext?: (conversation: Conversation, deployment: string) => Promise<ChatContext>;
+  /** Loads the code that lets the service continue answers without this page. Undefined if they end with it. */
+  readonly loadRuns?: () => Promise<ChatRuns>;
   /** Sent with each question. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called with the ID of each chat that has another complete answer. */
@@ -38,16 +42,6 @@ type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' 
   /** Deployments in place of the deployment of the chat. Several answers are shown side by side. */
   readonly deployments?: readonly string[];
 };
-
-/** How a truncated answer is continued (continuation.ts). */
-export interface Continuation {
-  readonly truncated: Reply;
-  /** Prompt for the rest of the answer. */
-  readonly prompt: Message;
-  readonly join: JoinTexts;
-  /** Adds the usage of both parts. */
-  readonly withTotals: (reply: Reply) => Reply;
-}
 
 interface AnswerOptions {
   /** An earlier answer. If it failed and can be continued, the new one continues after its completed work. */
@@ -63,7 +57,24 @@ interface RunningReply {
   readonly conversationId: string;
   readonly questionId: string;
   readonly controller: AbortController;
+  /** Whether this page started it and receives all of it. */
+  isOwn: boolean;
+  /** Whether this page stopped receiving it while it continues. */
+  isDetached: boolean;
 }
+
+/** An answer that this page receives. */
+interface Receipt {
+  readonly running: RunningReply;
+  /** The answer as it starts. */
+  readonly reply: Reply;
+  /** The answer that it starts with. */
+  readonly earlier?: Reply | undefined;
+  readonly continuation?: Continuation | undefined;
+}
+
+/** Time during which the request of an answer may still be on its way. */
+const newMs = 60_000;
 
 type ReplyListener = (conversationId: string, reply: Reply) => void;
 
@@ -77,6 +88,8 @@ export class ReplyRunner {
   /** By ID of the reply. */
   readonly #retries = new Map<string, Retry>();
   readonly #retryListeners = new Set<() => void>();
+  /** IDs of answers whose connection is being restored. */
+  readonly #reconnecting = new Set<string>();
 
   constructor(options: ReplyRunnerOptions) {
     this.#options = options;
@@ -93,7 +106,7 @@ export class ReplyRunner {
 
   /** Requests an answer to a question, or another version of it. */
   async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
-    const { library, service, headers = {}, canReason = () => false } = this.#options;
+    const { library, loadRuns, readContext, headers = {}, canReason = () => false } = this.#options;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
     const { previous, continuation, isShortened = false } = options;
@@ -103,49 +116,164 @@ export class ReplyRunner {
       ...createReply(conversation, questionId, options),
       ...(omittedMessages > 0 && { omittedMessages }),
     };
-    const controller = new AbortController();
-    this.#running.set(start.id, { conversationId, questionId, controller });
-    library.put(withTurn(conversation, start), 'now');
     const failed = previous?.state === 'failed' && previous.custom.state !== undefined ? previous : undefined;
     const earlier = failed ?? continuation?.truncated;
-    const fold = new ReplyFold(start, earlier, continuation?.join);
-    const toCurrentReply = (): Reply => continuation?.withTotals(fold.reply()) ?? fold.reply();
-    const end = (last: Partial<Reply>): void => {
-      this.#running.delete(start.id);
-      this.#setRetry(start.id, undefined);
-      const reply: Reply = { ...toCurrentReply(), endedAtMs: Date.now(), ...last };
-      library.change(conversationId, (now) => withReply(now, reply), 'now');
-      for (const listener of this.#replyListeners) listener(conversationId, reply);
-    };
-    const draw = this.#createDraw(() => {
-      if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, toCurrentReply()));
-    });
-    try {
+    const buildRequest = async (): Promise<Omit<ReplyRequest, 'signal'>> => {
       const settings = conversation.settings ?? {};
       const history = toMessages(earlier === undefined ? turns : [...turns, earlier]).slice(omittedMessages);
-      const context = await this.#options.readContext?.(conversation, start.deployment);
+      const context = await readContext?.(conversation, start.deployment);
       const turnMessages = continuation === undefined ? history : [...history, continuation.prompt];
       const messages = withInstructions(withFiles(turnMessages, context?.files ?? []), [
         ...(context?.instructions ?? []),
         settings.instructions ?? '',
       ]);
-      const request = {
-        deployment: start.deployment,
-        messages,
-        headers,
-        fields: toSettingFields(settings, { canReason: canReason(start.deployment) }),
-      };
-      const { signal } = controller;
-      const onRetry = (retry: Retry | undefined): void => this.#setRetry(start.id, retry);
-      for await (const chunk of streamReplyWithRetries(service, { ...request, signal }, onRetry)) {
+      const fields = toSettingFields(settings, { canReason: canReason(start.deployment) });
+      return { deployment: start.deployment, messages, headers, fields };
+    };
+    const reply: Reply = {
+      ...start,
+      ...(failed !== undefined && { resumes: failed.id }),
+      ...(loadRuns !== undefined && { isRun: true }),
+    };
+    const running = this.#register(conversationId, reply, true);
+    library.change(conversationId, (now) => withTurn(now, reply), 'now');
+    const chunks = this.#request(reply.id, buildRequest, running.controller.signal);
+    await this.#receive({ running, reply, earlier, continuation }, chunks);
+  }
+
+  /** Requests an answer and streams its chunks. */
+  async *#request(
+    replyId: string,
+    buildRequest: () => Promise<Omit<ReplyRequest, 'signal'>>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Chunk> {
+    const { service, loadRuns } = this.#options;
+    const request: ReplyRequest = { ...(await buildRequest()), signal };
+    const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(replyId, isReconnecting);
+    const onRetry = (retry: Retry | undefined): void => this.#setRetry(replyId, retry);
+    const stream = async function* (): AsyncGenerator<Chunk> {
+      if (loadRuns !== undefined) return yield* (await loadCode(loadRuns)).start(replyId, request, onReconnecting);
+      const { streamReply } = await loadCode(() => import('../service/stream-reply.ts'));
+      yield* streamReply(service, request);
+    };
+    yield* streamReplyWithRetries(stream, signal, onRetry);
+  }
+
+  /** Follows an answer that the service continues, such as after a reload or in another tab. */
+  resume(conversationId: string, reply: Reply): void {
+    const { loadRuns } = this.#options;
+    if (loadRuns === undefined || this.#running.has(reply.id)) return;
+    const running = this.#register(conversationId, reply, false);
+    const { signal } = running.controller;
+    // Another page may still be sending the request.
+    const isNew = Date.now() - reply.atMs < newMs;
+    const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(reply.id, isReconnecting);
+    const follow = async function* (): AsyncGenerator<Chunk> {
+      yield* (await loadCode(loadRuns)).follow(reply.id, { signal, onReconnecting }, isNew);
+    };
+    const chunks = follow();
+    void this.#findEarlier(conversationId, reply).then((earlier) => this.#receive({ running, reply, ...earlier }, chunks));
+  }
+
+  /** Whether this page started an answer that is in progress. */
+  hasStarted(replyId: string): boolean {
+    return this.#running.get(replyId)?.isOwn === true;
+  }
+
+  /** Stops following an answer that another page started. */
+  leave(replyId: string): void {
+    const running = this.#running.get(replyId);
+    if (running !== undefined && !running.isOwn) detach(running);
+  }
+
+  /** Returns the earlier answer that an answer in progress continues. */
+  async #findEarlier(conversationId: string, { continues, resumes }: Reply): Promise<Pick<Receipt, 'earlier' | 'continuation'>> {
+    const turns = this.#options.library.find(conversationId)?.turns ?? {};
+    const earlier = turns[continues ?? resumes ?? ''];
+    if (earlier?.kind !== 'reply') return {};
+    if (continues === undefined) return { earlier };
+    return import('./continuation.ts').then(
+      ({ toContinuation }) => ({ earlier, continuation: toContinuation(earlier) }),
+      () => ({ earlier }),
+    );
+  }
+
+  #register(conversationId: string, { id, parent: questionId }: Reply, isOwn: boolean): RunningReply {
+    const running = { conversationId, questionId, controller: new AbortController(), isOwn, isDetached: false };
+    this.#running.set(id, running);
+    return running;
+  }
+
+  /** Writes the chunks of an answer to its chat until it ends. */
+  async #receive({ running, reply, earlier, continuation }: Receipt, chunks: AsyncGenerator<Chunk>): Promise<void> {
+    const { library, onReplyDone } = this.#options;
+    const { conversationId, controller } = running;
+    const { isRun, ...start } = reply;
+    let fold: ReplyFold | undefined;
+    const toCurrentReply = (): Reply => {
+      const current = fold?.reply() ?? start;
+      return continuation?.withTotals(current) ?? current;
+    };
+    const forget = (): void => {
+      this.#running.delete(start.id);
+      this.#setReconnecting(start.id, false);
+      this.#setRetry(start.id, undefined);
+    };
+    const end = (last: Partial<Reply>): void => {
+      forget();
+      const ended: Reply = { ...toCurrentReply(), endedAtMs: Date.now(), ...last };
+      library.change(conversationId, (now) => withReply(now, ended), 'now');
+      for (const listener of this.#replyListeners) listener(conversationId, ended);
+      if (isRun === true) void this.#removeRun(conversationId, start.id);
+    };
+    const draw = this.#createDraw(() => {
+      if (!this.#running.has(start.id)) return;
+      const current = isRun === true ? { ...toCurrentReply(), isRun } : toCurrentReply();
+      // Other tabs follow a run themselves, so only its end is saved.
+      library.change(conversationId, (now) => withReply(now, current), isRun === true ? 'unsaved' : 'soon');
+    });
+    try {
+      const loaded = await loadCode(() => import('./reply-fold.ts'));
+      fold = new loaded.ReplyFold(start, earlier, continuation?.join);
+      for await (const chunk of chunks) {
         fold.add(chunk, Date.now());
         draw();
       }
       end({ state: 'done' });
-      this.#options.onReplyDone?.(conversationId);
+      // After a reload, no page has started the answer.
+      if (running.isOwn || !document.hidden) onReplyDone?.(conversationId);
     } catch (error) {
-      end(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', fault: toErrorDetails(error) });
+      const details = toErrorDetails(error);
+      if (running.isDetached) forget();
+      else if (controller.signal.aborted || details.code === canceledCode) end({ state: 'stopped' });
+      else if (details.code === lostCode) {
+        // Another device may have stored the answer and deleted the run.
+        running.isOwn = false;
+        await library.refetch(conversationId);
+        forget();
+        this.#endLost(conversationId, toCurrentReply());
+      } else end({ state: 'failed', fault: details });
     }
+  }
+
+  /** Marks an answer as lost unless another device has stored it. */
+  #endLost(conversationId: string, reply: Reply): void {
+    const { library } = this.#options;
+    const stored = library.find(conversationId)?.turns[reply.id];
+    if (stored === undefined || !isRunning(stored)) return;
+    const lost: Reply = { ...reply, state: 'interrupted', isLost: true };
+    // A device that has the answer and is offline may still send it.
+    library.change(conversationId, (now) => withReply(now, lost), 'unsaved');
+    for (const listener of this.#replyListeners) listener(conversationId, lost);
+  }
+
+  /** Deletes the run of an answer after its chat is stored. Otherwise the run expires. */
+  async #removeRun(conversationId: string, replyId: string): Promise<void> {
+    const { library, loadRuns } = this.#options;
+    await Promise.all([loadRuns?.(), library.sync(conversationId)]).then(
+      ([runs]) => runs?.remove(replyId),
+      () => undefined,
+    );
   }
 
   /** Calls the listener with each answer that ended, for any reason. Returns a function that unsubscribes. */
@@ -159,7 +287,12 @@ export class ReplyRunner {
     return this.#retries.get(replyId);
   }
 
-  /** Calls the listener on each change of `getRetry`. Returns a function that unsubscribes. */
+  /** Whether the connection of an answer in progress is lost and is being restored. */
+  isReconnecting(replyId: string): boolean {
+    return this.#reconnecting.has(replyId);
+  }
+
+  /** Calls the listener on each change of `getRetry` and `isReconnecting`. Returns a function that unsubscribes. */
   readonly subscribeToRetries = (listener: () => void): (() => void) => {
     this.#retryListeners.add(listener);
     return () => this.#retryListeners.delete(listener);
@@ -168,6 +301,13 @@ export class ReplyRunner {
   #setRetry(replyId: string, retry: Retry | undefined): void {
     if (retry === undefined) this.#retries.delete(replyId);
     else this.#retries.set(replyId, retry);
+    for (const listener of this.#retryListeners) listener();
+  }
+
+  #setReconnecting(replyId: string, isReconnecting: boolean): void {
+    if (this.#reconnecting.has(replyId) === isReconnecting) return;
+    if (isReconnecting) this.#reconnecting.add(replyId);
+    else this.#reconnecting.delete(replyId);
     for (const listener of this.#retryListeners) listener();
   }
 
@@ -194,16 +334,33 @@ export class ReplyRunner {
   /** Stops an answer and those that are shown side by side with it. */
   stop(replyId: string): void {
     const { questionId } = this.#running.get(replyId) ?? {};
-    for (const running of this.#running.values()) if (running.questionId === questionId) running.controller.abort();
+    this.#stopIf((running) => running.questionId === questionId);
   }
 
   /** Stops all answers of a chat. */
   stopIn(conversationId: string): void {
-    for (const running of this.#running.values()) if (running.conversationId === conversationId) running.controller.abort();
+    this.#stopIf((running) => running.conversationId === conversationId);
   }
 
   stopAll(): void {
-    for (const { controller } of this.#running.values()) controller.abort();
+    this.#stopIf(() => true);
+  }
+
+  /** Stops receiving answers. Those that the service continues stay in progress. */
+  close(): void {
+    for (const running of this.#running.values()) {
+      if (this.#options.loadRuns === undefined) running.controller.abort();
+      else detach(running);
+    }
+  }
+
+  #stopIf(isStopped: (running: RunningReply) => boolean): void {
+    for (const [replyId, running] of this.#running) {
+      if (!isStopped(running)) continue;
+      running.controller.abort();
+      const loading = this.#options.loadRuns?.();
+      void loading?.then((runs) => runs.cancel(replyId)).catch(() => undefined);
+    }
   }
 
   /** Draws any number of chunks between two frames once. */
@@ -218,6 +375,18 @@ export class ReplyRunner {
       });
     };
   }
+}
+
+/** Loads code that the page needs only for answers. Throws `ServiceError`. */
+function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
+  return load().catch((error: unknown) => {
+    throw new ServiceError({ status: 0, code: 'connection_lost', message: '' }, error);
+  });
+}
+
+function detach(running: RunningReply): void {
+  running.isDetached = true;
+  running.controller.abort();
 }
 
 /** Counts the oldest messages that a request omits: those that an earlier request of the chat omitted, and half of the rest. */
@@ -238,97 +407,4 @@ function createReply(conversation: Conversation, questionId: string, { deploymen
     ...{ text: truncated?.text ?? '', custom: truncated?.custom ?? {}, stageTimes: truncated?.stageTimes ?? {} },
     ...(truncated !== undefined && { continues: truncated.id }),
   };
-}
-
-/** Joins the earlier and the new text. `isComplete` is true after the last chunk. */
-type JoinTexts = (text: string, addition: string, isComplete: boolean) => string;
-
-/**
- * Accumulates the chunks of a reply, and records the start and end of its steps. A continued reply contains the parts of both.
- */
-export class ReplyFold {
-  readonly #start: Reply;
-  readonly #chunks = new ChunkFold((message) => new ServiceError({ status: 200, code: 'upstream_failed', message }));
-  readonly #running = new Set<number>();
-  readonly #earlier: Reply | undefined;
-  readonly #join: JoinTexts;
-  #stageTimes: Readonly<Record<number, StageTime>> = {};
-
-  constructor(start: Reply, earlier?: Reply, join: JoinTexts = joinParagraphs) {
-    this.#start = start;
-    this.#earlier = earlier;
-    this.#join = join;
-  }
-
-  add(chunk: Chunk, nowMs: number): void {
-    this.#chunks.add(chunk);
-    for (const { index, delta } of chunk.choices) {
-      const stages = index === 0 ? delta?.custom_content?.stages : undefined;
-      if (Array.isArray(stages)) for (const stage of stages) this.#recordStage(stage, nowMs);
-    }
-  }
-
-  /** Returns the reply so far. */
-  reply(): Reply {
-    const { id, choices, usage, statistics } = this.#chunks.completion();
-    const [choice] = choices;
-    const { content, custom_content: custom = {}, function_call: call, ...fields } = choice?.message ?? { role: 'assistant' };
-    const thoughts = readThoughts(fields);
-    const { text: earlierText = '', custom: earlierCustom = {}, stageTimes: before = {} } = this.#earlier ?? {};
-    const steps = earlierCustom.stages?.length ?? 0;
-    return {
-      ...this.#start,
-      text: this.#join(earlierText, content ?? '', choice?.finish_reason != null),
-      custom: appendCustomContent(earlierCustom, custom),
-      stageTimes: {
-        ...before,
-        ...Object.fromEntries(Object.entries(this.#stageTimes).map(([at, time]) => shiftStage(at, time, steps))),
-      },
-      ...(id !== '' && { responseId: id }),
-      ...(thoughts !== '' && { thoughts }),
-      ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
-      ...(call !== undefined && { functionCall: call as NonNullable<Reply['functionCall']> }),
-      ...(usage != null && { usage }),
-      ...(statistics !== undefined && { statistics }),
-    };
-  }
-
-  #recordStage({ index, status }: StageDelta, nowMs: number): void {
-    let time = this.#stageTimes[index];
-    if (time === undefined) {
-      const [only] = this.#running.size === 1 ? this.#running : [];
-      time = { startedAtMs: nowMs, ...(only !== undefined && { within: only }) };
-      if (only === undefined) this.#running.add(index);
-    }
-    if (status != null) {
-      time = { ...time, endedAtMs: nowMs };
-      this.#running.delete(index);
-    }
-    this.#stageTimes = { ...this.#stageTimes, [index]: time };
-  }
-}
-
-function joinParagraphs(text: string, addition: string): string {
-  return [text, addition].filter((part) => part !== '').join('\n\n');
-}
-
-/** Upstreams use two different names. */
-function readThoughts({ reasoning_content, reasoning }: Readonly<Record<string, unknown>>): string {
-  return [reasoning_content, reasoning].find((value): value is string => typeof value === 'string') ?? '';
-}
-
-/** Appends numbered parts after the existing ones. Of other fields, the newer value replaces the older one. */
-function appendCustomContent(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
-  const joined = { ...before, ...custom };
-  for (const key of ['stages', 'attachments'] as const) {
-    const [first, second] = [before[key] ?? [], custom[key] ?? []];
-    const items = [...first, ...second.map((item) => ({ ...item, index: item.index + first.length }))];
-    if (items.length > 0) Object.assign(joined, { [key]: items });
-  }
-  return joined;
-}
-
-function shiftStage(at: string, time: StageTime, steps: number): [number, StageTime] {
-  const { within } = time;
-  return [Number(at) + steps, within === undefined ? time : { ...time, within: within + steps }];
 }

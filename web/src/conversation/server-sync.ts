@@ -3,7 +3,15 @@ import { toErrorDetails } from '../service/service-error.ts';
 import { type Arrangement, getArrangement } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 import type { ConversationSummary, Database } from './database.ts';
-import { areFieldsUnsent, fromChat, getSharedFields, listUnsentTurns, mergeConversations, type SyncMark } from './merge.ts';
+import {
+  areFieldsUnsent,
+  fromChat,
+  getSharedFields,
+  listUnsentTurns,
+  markTurns,
+  mergeConversations,
+  type SyncMark,
+} from './merge.ts';
 
 interface SyncOptions {
   readonly chats: Chats;
@@ -81,6 +89,12 @@ export class ServerSync {
   async fetch(id: string): Promise<void> {
     if (this.#state !== 'following') return;
     await this.#enqueue(() => this.#pull(id)).catch(() => undefined);
+  }
+
+  /** Loads all turns of a chat again. */
+  async refetch(id: string): Promise<void> {
+    if (this.#state !== 'following') return;
+    await this.#enqueue(() => this.#pull(id, 'all')).catch(() => undefined);
   }
 
   /** Completes the list in the database. Throws `ServiceError`. */
@@ -211,16 +225,16 @@ export class ServerSync {
   }
 
   /** Merges the state of the service into the database without losing local changes. */
-  async #pull(id: string): Promise<void> {
+  async #pull(id: string, turns: 'new' | 'all' = 'new'): Promise<void> {
     const { chats, database, onChange } = this.#options;
     const [local, mark] = await Promise.all([database.read(id), database.getMark(id)]);
-    const since = local === undefined ? 0 : (mark?.revision ?? 0);
+    const since = local === undefined || turns === 'all' ? 0 : (mark?.revision ?? 0);
     const chat = await chats.read(id, since);
     const remote = fromChat(chat);
     await database.putSynced(local === undefined ? remote : mergeConversations(local, remote, mark?.fields), {
       id,
       revision: Number(chat.revision),
-      turns: [...new Set([...(since === 0 ? [] : (mark?.turns ?? [])), ...Object.keys(remote.turns)])],
+      ...markTurns(since === 0 ? undefined : mark, Object.values(remote.turns)),
       fields: getSharedFields(remote),
     });
     onChange(id);
@@ -269,8 +283,7 @@ export class ServerSync {
         attempts += 1;
         await this.#pullOrRecreate(id);
       } else {
-        const ids = [...(mark?.turns ?? []), ...turns.map((turn) => turn.id)];
-        await database.putMark({ id, revision: sent.revision, turns: ids, fields });
+        await database.putMark({ id, revision: sent.revision, ...markTurns(mark, turns), fields });
       }
     }
     throw new Error('Too many concurrent writes to this chat');

@@ -1,7 +1,5 @@
 import type { Chunk } from '#contract/chat/chunk.ts';
-import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
-import { type ReplyRequest, streamReply } from '../service/stream-reply.ts';
 
 /** Why an answer is delayed, and when it is requested again. */
 export interface Retry {
@@ -16,17 +14,17 @@ const maxWaitSeconds = 15;
 
 /**
  * Streams the chunks of a reply. A rejection with a retry time had no effect, so the same request is repeated then, unless the
- * wait is long. `onRetry` is called with each wait, and with undefined when it is over. Throws the same errors as `streamReply`.
+ * wait is long. `onRetry` is called with each wait, and with undefined when it is over. Throws the same errors as `stream`.
  */
 export async function* streamReplyWithRetries(
-  service: Service,
-  request: ReplyRequest,
+  stream: () => AsyncGenerator<Chunk>,
+  signal: AbortSignal,
   onRetry: (retry: Retry | undefined) => void,
 ): AsyncGenerator<Chunk> {
   for (let number = 1; ; number += 1) {
     let hasStarted = false;
     try {
-      for await (const chunk of streamReply(service, request)) {
+      for await (const chunk of stream()) {
         hasStarted = true;
         yield chunk;
       }
@@ -34,9 +32,9 @@ export async function* streamReplyWithRetries(
     } catch (error) {
       const details = toErrorDetails(error);
       const waitMs = toWaitMs(details);
-      if (hasStarted || waitMs === undefined || number > maxRetries || request.signal.aborted) throw error;
+      if (hasStarted || waitMs === undefined || number > maxRetries || signal.aborted) throw error;
       onRetry({ error: details, number, atMs: Date.now() + waitMs });
-      await sleep(waitMs, request.signal);
+      await sleep(waitMs, signal);
       onRetry(undefined);
     }
   }

@@ -150,7 +150,7 @@ function useActiveSession(active: ActiveSession | undefined, endSession: () => v
     return () => {
       stopSharing();
       visitor.clear();
-      session.replyRunner.stopAll();
+      session.replyRunner.close();
       session.close();
     };
   }, [active, endSession]);

@@ -10,6 +10,7 @@ import { Outbox } from '../conversation/outbox.ts';
 import { ReplyRunner } from '../conversation/reply-runner.ts';
 import { ServerSync } from '../conversation/server-sync.ts';
 import { deleteKnownUser, type KnownUser, readKnownUser, saveKnownUser } from '../offline/known-user.ts';
+import type { ChatRuns } from '../service/chat-runs.ts';
 import { Chats } from '../service/chats.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
 import { isGatewayError } from '../service/is-gateway-error.ts';
@@ -45,7 +46,7 @@ export interface Session {
 const hiddenFrameMs = 400;
 /** Maximum time to wait for the service before the page shows the browser's data. */
 const maxStartMs = 1500;
-/** Delay before search data is loaded, so that the page is usable first. */
+/** Delay before code and data for later are loaded, so that the page is usable first. */
 const prepareAfterMs = 1000;
 
 /**
@@ -65,7 +66,9 @@ export async function openSession(service: Service, knownUser: string | undefine
   const library = new Library(database ?? createMemoryDatabase(), connectOtherTabs(user));
   await library.load();
   const stopSync = database === undefined ? undefined : await startSync(service, database, library);
+  const loadRuns = info.runsChats === true ? createRunLoader(service) : undefined;
   const replyRunner = new ReplyRunner({
+    ...(loadRuns && { loadRuns }),
     ...{
       service,
       library,
@@ -82,6 +85,11 @@ export async function openSession(service: Service, knownUser: string | undefine
     }),
     ...(canName && { onReplyDone: (id) => void createTitle({ service, library, model: String(titleModel) }, id) }),
   });
+  if (loadRuns !== undefined) {
+    library.followRuns(replyRunner);
+    const prepare = () => Promise.allSettled([loadRuns(), import('../conversation/reply-fold.ts')]);
+    setTimeout(() => void prepare(), prepareAfterMs);
+  }
   const outbox = new Outbox({ library, replyRunner, storage: createOutboxStorage(user) });
   return {
     ...{
@@ -124,6 +132,21 @@ async function loadUser(service: Service, knownUser: string | undefined): Promis
     service.reach.reportUnreachable();
     return storedUser;
   }
+}
+
+/** Loads the code once, and again after a failure. */
+function createRunLoader(service: Service): () => Promise<ChatRuns> {
+  let loading: Promise<ChatRuns> | undefined;
+  return () => {
+    loading ??= import('../service/chat-runs.ts').then(
+      ({ ChatRuns: Runs }) => new Runs(service),
+      (error: unknown) => {
+        loading = undefined;
+        throw error;
+      },
+    );
+    return loading;
+  };
 }
 
 /** A failure is not an error. The old title stays. */

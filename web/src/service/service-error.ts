@@ -29,6 +29,11 @@ export interface ErrorDetails {
   readonly consent?: { readonly deployment: string; readonly form: Readonly<Record<string, boolean>> };
 }
 
+/** Code of an answer that the service no longer has. */
+export const lostCode = 'run_lost';
+/** Code of an answer that was stopped, such as in another tab. */
+export const canceledCode = 'run_canceled';
+
 /** Thrown by all calls of the service. */
 export class ServiceError extends Error {
   readonly details: ErrorDetails;

@@ -42,7 +42,8 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
   throw new ServiceError({ status: 200, code: 'broke_off', message: '' });
 }
 
-function toChunk(data: string): Chunk {
+/** Parses an event. Throws `ServiceError` for an error event. */
+export function toChunk(data: string): Chunk {
   const value = tryParseJson(data);
   if (isJsonObject(value) && value.error !== undefined) throw new ServiceError(parseErrorDetails(value, 200));
   if (!isJsonObject(value) || !Array.isArray(value.choices))

@@ -37,6 +37,8 @@ const answerErrors: StringByCode = {
   unknown_addon: 'errorToolRemoved',
   control_not_offered: 'errorNotFound',
   upstream_rate_limited: 'errorBusy',
+  too_many_chat_runs: 'errorTooManyAnswers',
+  node_lost: 'errorNodeLost',
   upstream_unavailable: 'errorUnavailable',
   upstream_failed: 'errorFailed',
   context_length_exceeded: 'errorTooLong',

@@ -171,6 +171,8 @@ export const english = {
   thoughts: 'Thoughts',
   stopped: 'You stopped this answer.',
   interrupted: 'This answer was interrupted when the page closed. Only the part that arrived is shown.',
+  answerLost: 'This answer is no longer available. You can ask again.',
+  answerReconnecting: 'Connection lost. The answer continues and appears here as soon as the connection is back.',
   lengthLimitReached: 'The answer reached its length limit.',
   filtered: 'A content filter removed part of the answer.',
   functionCalled: (name: string) =>
@@ -258,6 +260,8 @@ export const english = {
   errorUnavailable: 'The model cannot be reached at the moment.',
   errorFailed: 'The model could not answer.',
   errorInternal: 'Something went wrong in the service.',
+  errorNodeLost: 'The service stopped while it was answering. You can see the part that arrived.',
+  errorTooManyAnswers: 'Too many answers are in progress. Wait until one ends.',
   errorRejected: 'The model did not accept this message.',
   errorTooLong: 'The chat is too long for this model.',
   errorTooLarge: 'The message or an attached file is too large.',

@@ -179,6 +179,8 @@ export const french: Strings = {
   thoughts: 'Réflexions',
   stopped: 'Vous avez arrêté cette réponse.',
   interrupted: 'Cette réponse a été interrompue à la fermeture de la page. Seule la partie reçue est affichée.',
+  answerLost: 'Cette réponse n’est plus disponible. Vous pouvez reposer la question.',
+  answerReconnecting: 'Connexion perdue. La réponse se poursuit et apparaîtra ici dès que la connexion sera rétablie.',
   lengthLimitReached: 'La réponse a atteint sa longueur maximale.',
   filtered: 'Un filtre de contenu a retiré une partie de la réponse.',
   functionCalled: (name) =>
@@ -266,6 +268,8 @@ export const french: Strings = {
   errorUnavailable: 'Le modèle est injoignable pour le moment.',
   errorFailed: 'Le modèle n’a pas pu répondre.',
   errorInternal: 'Un problème est survenu dans le service.',
+  errorNodeLost: 'Le service s’est arrêté pendant la réponse. La partie reçue est affichée.',
+  errorTooManyAnswers: 'Trop de réponses sont en cours. Attendez que l’une d’elles se termine.',
   errorRejected: 'Le modèle n’a pas accepté ce message.',
   errorTooLong: 'La conversation est trop longue pour ce modèle.',
   errorTooLarge: 'Le message, ou un fichier joint, est trop volumineux.',

@@ -176,6 +176,8 @@ export const german: Strings = {
   thoughts: 'Gedanken',
   stopped: 'Du hast diese Antwort angehalten.',
   interrupted: 'Diese Antwort wurde unterbrochen, als die Seite geschlossen wurde. Du siehst nur den Teil, der angekommen ist.',
+  answerLost: 'Diese Antwort ist nicht mehr verfügbar. Du kannst noch einmal fragen.',
+  answerReconnecting: 'Verbindung verloren. Die Antwort läuft weiter und erscheint hier, sobald die Verbindung wieder da ist.',
   lengthLimitReached: 'Die Antwort hat ihre maximale Länge erreicht.',
   filtered: 'Ein Inhaltsfilter hat einen Teil der Antwort entfernt.',
   functionCalled: (name) =>
@@ -262,6 +264,8 @@ export const german: Strings = {
   errorUnavailable: 'Das Modell ist zurzeit nicht erreichbar.',
   errorFailed: 'Das Modell konnte nicht antworten.',
   errorInternal: 'Im Dienst ist etwas schiefgegangen.',
+  errorNodeLost: 'Der Dienst wurde während der Antwort beendet. Du siehst den Teil, der angekommen ist.',
+  errorTooManyAnswers: 'Es laufen zu viele Antworten gleichzeitig. Warte, bis eine fertig ist.',
   errorRejected: 'Das Modell hat diese Nachricht nicht angenommen.',
   errorTooLong: 'Das Gespräch ist zu lang für dieses Modell.',
   errorTooLarge: 'Die Nachricht oder eine angehängte Datei ist zu groß.',

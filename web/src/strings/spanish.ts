@@ -177,6 +177,8 @@ export const spanish: Strings = {
   thoughts: 'Razonamientos',
   stopped: 'Detuviste esta respuesta.',
   interrupted: 'Esta respuesta se interrumpió al cerrarse la página. Solo se muestra la parte que llegó.',
+  answerLost: 'Esta respuesta ya no está disponible. Puedes volver a preguntar.',
+  answerReconnecting: 'Se perdió la conexión. La respuesta continúa y aparecerá aquí en cuanto se restablezca.',
   lengthLimitReached: 'La respuesta alcanzó su longitud máxima.',
   filtered: 'Un filtro de contenido eliminó una parte de la respuesta.',
   functionCalled: (name) =>
@@ -262,6 +264,8 @@ export const spanish: Strings = {
   errorUnavailable: 'No se puede contactar con el modelo en este momento.',
   errorFailed: 'El modelo no pudo responder.',
   errorInternal: 'Algo salió mal en el servicio.',
+  errorNodeLost: 'El servicio se detuvo mientras respondía. Se muestra la parte que llegó.',
+  errorTooManyAnswers: 'Hay demasiadas respuestas en curso. Espera a que termine una.',
   errorRejected: 'El modelo no ha aceptado este mensaje.',
   errorTooLong: 'La conversación es demasiado larga para este modelo.',
   errorTooLarge: 'El mensaje, o un archivo adjunto, es demasiado grande.',

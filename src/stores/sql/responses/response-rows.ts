@@ -32,10 +32,17 @@ export function toRow(seal: Seal, stored: StoredResponse): ResponseRow {
   requireStorable(id, subject);
   return {
     ...{ id, subject, previous_id: previousId ?? null },
-    ...{ is_background: stored.isBackground ? 1 : 0, owner: null, sealed_run: null },
+    ...{ is_background: toBackgroundColumn(stored), owner: null, sealed_run: null },
     ...{ created_at_ms: stored.createdAtMs, expires_at_ms: stored.expiresAtMs },
     ...toEndedFields(seal, stored),
   };
+}
+
+const chatRunColumn = 2;
+
+function toBackgroundColumn({ isBackground, isChatRun }: StoredResponse): number {
+  if (isChatRun === true) return chatRunColumn;
+  return isBackground ? 1 : 0;
 }
 
 /** Returns the row of a response that starts. */
@@ -60,7 +67,8 @@ export function fromRow(seal: Seal, row: ReadRow): StoredResponse {
   const { response, input, items } = openSealedObject(seal, row.sealed_content, row.id);
   const status = row.status as ResponseStatus;
   return {
-    ...{ id: row.id, subject: row.subject, status, isBackground: row.is_background === 1 },
+    ...{ id: row.id, subject: row.subject, status, isBackground: row.is_background > 0 },
+    ...(row.is_background === chatRunColumn && { isChatRun: true }),
     ...{ previousId: row.previous_id ?? undefined, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
     response: { ...(isJsonObject(response) && response), status },
     input: filterObjects(input),

@@ -12,7 +12,7 @@ export interface ResponseRow {
   readonly id: string;
   readonly subject: string;
   readonly status: string;
-  /** 0 or 1. */
+  /** 0 for a response, 1 for a background response, and 2 for a chat run. */
   readonly is_background: number;
   /** The node that answers it. Empty while any node may claim it. Null after the end. */
   readonly owner: string | null;

@@ -17,7 +17,8 @@ export const unfinishedStates = ['queued', 'in_progress'] as const;
  * visible. They are on disk about a millisecond later with SQLite, and after at most three times `wal_writer_delay` with
  * PostgreSQL. If a node is killed, these writes are not lost. If a machine loses power, these writes may be lost.
  */
-export const asyncCommit = sql<null>`set_config('synchronous_commit', 'off', true)`.as('synced');
+export const commitAsync = sql<null>`set_config('synchronous_commit', 'off', true)`;
+export const asyncCommit = commitAsync.as('synced');
 
 /** Statements on the critical path of a response. */
 export class ResponseStatements {

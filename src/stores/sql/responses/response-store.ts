@@ -103,7 +103,7 @@ export class SqlResponseStore implements ResponseStore {
         .set({ status: 'cancelled', sealed_run: null })
         .set({ owner: sql<string | null>`nullif(owner, '')` })
         .where((row) => row.and(ref))
-        .where('is_background', '=', 1)
+        .where('is_background', '>', 0)
         .where('status', 'in', ['queued', 'in_progress'])
         .execute();
       const row = await kysely

@@ -7,14 +7,15 @@ import type {
   EventRun,
   QueuedRun,
   ResponseRef,
+  RunningResponse,
   RunStore,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
 import { isAliveAt, nodeLease } from '../engine/is-alive-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../open-sealed.ts';
-import { fromRow, type ReadRow, readColumns, toEventsContext, toRunContext } from './response-rows.ts';
-import { type ResponseStatements, unfinishedStates } from './response-statements.ts';
+import { fromRow, type ReadRow, readColumns, toEventsContext, toRunContext, toRunningRow } from './response-rows.ts';
+import { commitAsync, type ResponseStatements, unfinishedStates } from './response-statements.ts';
 import { endRun, toEventRow } from './run-end.ts';
 
 interface AppendedEvents {
@@ -37,6 +38,23 @@ export class SqlRunStore implements RunStore {
     this.#seal = seal;
     this.#statements = statements;
     this.#appended = new Batches((appended) => this.#append(appended));
+  }
+
+  async beginChatRun(run: RunningResponse, maxRuns: number): Promise<boolean> {
+    const row = toRunningRow(this.#seal, run, undefined);
+    const integers = new Set(['is_background', 'created_at_ms', 'expires_at_ms', 'bytes']);
+    const values = Object.entries(row).map(([name, value]) =>
+      integers.has(name) ? sql`cast(${value} as bigint)` : sql`cast(${value} as text)`,
+    );
+    const statement = sql<{ id: string }>`
+      insert into responses (${sql.join(Object.keys(row).map((name) => sql.ref(name)))})
+      select ${sql.join(values)} where (
+        select count(*) from responses
+        where subject = ${row.subject} and is_background = ${sql.lit(row.is_background)} and owner is not null
+      ) < cast(${maxRuns} as bigint)
+      on conflict (id) do nothing returning id, ${commitAsync} as synced`;
+    const { rows } = await this.#database.run((kysely) => statement.execute(kysely));
+    return rows.length > 0;
   }
 
   async claim({ id, subject }: ResponseRef, node: string, nowMs: number): Promise<QueuedRun | undefined> {

@@ -29,6 +29,9 @@ export const exampleNames = {
   item: 'msg_example',
   /** A chat of the page. */
   chatId: 'opening-hours',
+  /** A chat run that has ended, and one that does not exist. */
+  chatRun: 'run-about-hours',
+  newChatRun: 'run-about-books',
   /** A shared chat, and the token of its link. */
   share: 'share-of-hours',
   shareToken: 'example-token-of-a-link-that-nobody-guesses',

@@ -7,13 +7,15 @@ import { mayUseRecord } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { isChatRunId } from '#domain/responses/chat-run.ts';
 import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/stored-items.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials } from '../../http/read-request.ts';
+import { streamRun } from '../../http/replies/run-stream.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { responsesPlaces } from '../places.ts';
-import { streamRun } from './background-stream.ts';
+import { toBytes } from '../response-reply.ts';
 import {
   createQueryError,
   type Query,
@@ -66,7 +68,8 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       if (!stored.isBackground) throw createQueryError('stream', 'is supported only for background responses');
       reply.hijack();
       const hasEnded = () => deps.hasEnded(caller);
-      await streamRun(deps, reply.raw, { location, after: after ?? -1, headers: { 'x-request-id': request.id }, hasEnded });
+      const headers = { 'x-request-id': request.id };
+      await streamRun(deps, reply.raw, { location, after: after ?? -1, headers, hasEnded, toBytes });
       return reply;
     });
     serveEarly(app, { method: 'DELETE', url }, async (request) => {
@@ -141,7 +144,7 @@ async function identifyRequest(
   const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
   rejectPerRequestKey(caller, 'use stored responses');
   const { response: id } = params as { response: string };
-  if (!mayUseRecord(caller, id)) throw notStored('response', id);
+  if (!mayUseRecord(caller, id) || isChatRunId(id)) throw notStored('response', id);
   await starting.get(id);
   return { location: { id, subject: caller.subject }, caller };
 }

@@ -68,7 +68,11 @@ export function ReplyActions({
         {reply.text !== '' && <CopyButton text={() => reply.text} />}
         {reply.text !== '' && <ReadAloudButton text={reply.text} />}
         {reply.text !== '' && !isTest && <EditButton edit={edit} />}
-        <RetryButton isIncomplete={!canContinue && (reply.state !== 'done' || hasRefusedStage(reply))} retry={retry} />
+        <RetryButton
+          isIncomplete={!canContinue && (reply.state !== 'done' || hasRefusedStage(reply))}
+          name={reply.isLost === true ? strings.regenerate : strings.retry}
+          retry={retry}
+        />
         {!isTest && <RetryWithAnother {...{ reply, conversationId }} />}
         {!isTest && !isTemporary && <ForkButton {...{ reply, conversationId }} />}
         {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
@@ -83,8 +87,8 @@ export function ReplyActions({
 
 /** Whether the answer is incomplete and can be continued by another request. */
 function isContinuable(reply: Reply): boolean {
-  const { text, finish, state, custom, functionCall } = reply;
-  if (text === '' || functionCall !== undefined || hasControls(reply)) return false;
+  const { text, finish, state, isLost, custom, functionCall } = reply;
+  if (text === '' || isLost === true || functionCall !== undefined || hasControls(reply)) return false;
   // A failed reply with state is continued by a retry.
   return (
     finish === 'length' || state === 'stopped' || state === 'interrupted' || (state === 'failed' && custom.state === undefined)
@@ -168,13 +172,18 @@ function RetryWithAnother({ reply, conversationId }: Pick<ReplyActionsProps, 're
 }
 
 /** For an incomplete answer, the retry button has a text. */
-function RetryButton({ isIncomplete, retry }: { readonly isIncomplete: boolean; readonly retry: () => void }) {
-  const strings = useStrings();
-  const buttonProps = isIncomplete ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': strings.retry };
+interface RetryButtonProps {
+  readonly isIncomplete: boolean;
+  readonly name: string;
+  readonly retry: () => void;
+}
+
+function RetryButton({ isIncomplete, name, retry }: RetryButtonProps) {
+  const buttonProps = isIncomplete ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': name };
   return (
-    <button type="button" {...buttonProps} title={strings.retry} onClick={retry}>
+    <button type="button" {...buttonProps} title={name} onClick={retry}>
       <Icon name="again" />
-      {isIncomplete && strings.retry}
+      {isIncomplete && name}
     </button>
   );
 }

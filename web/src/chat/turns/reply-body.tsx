@@ -66,6 +66,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
         </Guard>
       )}
       {isRunning && text === '' && <Waiting replyId={reply.id} />}
+      {isRunning && text !== '' && <Reconnecting replyId={reply.id} />}
       {cited.length > 0 && <SourceRow {...{ cited, selected, show }} />}
       {selected !== undefined && (
         <LazyDialog onClose={() => show(undefined)}>
@@ -79,11 +80,11 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
 }
 
 /** How the answer ended, if it did not end normally. */
-function Remarks({ reply: { state, finish, functionCall, omittedMessages = 0 } }: { readonly reply: Reply }) {
+function Remarks({ reply: { state, isLost, finish, functionCall, omittedMessages = 0 } }: { readonly reply: Reply }) {
   const strings = useStrings();
   const remarks = [
     state === 'stopped' && strings.stopped,
-    state === 'interrupted' && strings.interrupted,
+    state === 'interrupted' && (isLost === true ? strings.answerLost : strings.interrupted),
     finish === 'length' && strings.lengthLimitReached,
     finish === 'content_filter' && strings.filtered,
     omittedMessages > 0 && strings.oldestLeftOut,
@@ -140,6 +141,7 @@ function Waiting({ replyId }: { readonly replyId: string }) {
   const { replyRunner } = usePage();
   const [isLong, setIsLong] = useState(false);
   const isOnline = useOnline();
+  const isReconnecting = useIsReconnecting(replyId);
   const retry = useSyncExternalStore(replyRunner.subscribeToRetries, () => replyRunner.getRetry(replyId));
   useEffect(() => {
     const timer = setTimeout(() => setIsLong(true), longMs);
@@ -149,10 +151,22 @@ function Waiting({ replyId }: { readonly replyId: string }) {
     <p className="waiting soft">
       <span className="pulse" aria-hidden="true" />
       {isOnline && retry !== undefined && <RetryNote retry={retry} />}
-      {isOnline && retry === undefined && (isLong ? strings.stillWaiting : strings.waiting)}
-      {!isOnline && strings.waitingOffline}
+      {isOnline && retry === undefined && !isReconnecting && (isLong ? strings.stillWaiting : strings.waiting)}
+      {isOnline && retry === undefined && isReconnecting && strings.answerReconnecting}
+      {!isOnline && (isReconnecting ? strings.answerReconnecting : strings.waitingOffline)}
     </p>
   );
+}
+
+/** Shows that the connection of an answer in progress is being restored. */
+function Reconnecting({ replyId }: { readonly replyId: string }) {
+  const strings = useStrings();
+  return useIsReconnecting(replyId) && <p className="waiting soft">{strings.answerReconnecting}</p>;
+}
+
+function useIsReconnecting(replyId: string): boolean {
+  const { replyRunner } = usePage();
+  return useSyncExternalStore(replyRunner.subscribeToRetries, () => replyRunner.isReconnecting(replyId));
 }
 
 /** The reason for a retry, and its time. */

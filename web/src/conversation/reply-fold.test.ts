@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Chunk, ResponseCustomContent } from '#contract/chat/chunk.ts';
 import type { Reply } from './conversation.ts';
-import { ReplyFold } from './reply-runner.ts';
+import { ReplyFold } from './reply-fold.ts';
 
 const start: Reply = {
   ...{ kind: 'reply', id: 'r', parent: 'q', atMs: 0, deployment: 'demo', state: 'running', text: '', custom: {}, stageTimes: {} },

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import type { JsonObject } from '#base/json/json.ts';
 import type { ResponseRef, ResponseStore, RunStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
-import { EventStream } from '../../http/replies/event-stream.ts';
-import { comment, endMark, toBytes } from '../response-reply.ts';
+import { EventStream } from './event-stream.ts';
 
 interface StreamDeps {
   readonly responses: Pick<ResponseStore, 'runs'>;
@@ -16,7 +16,15 @@ interface StreamPosition {
   readonly headers: Readonly<Record<string, string>>;
   /** Returns whether the reader has lost access. */
   readonly hasEnded: () => boolean;
+  /** Returns events as latin1 bytes. */
+  readonly toBytes: (events: readonly JsonObject[]) => string;
+  /** Returns the last bytes of the stream after the run has ended. Default: the end mark. */
+  readonly toEnd?: () => Promise<string>;
 }
+
+/** Heartbeat of an idle stream. */
+const comment = ': ping\n\n';
+export const endMark = 'data: [DONE]\n\n';
 
 /** Polling interval for events of another node's run. */
 const pollMs = 200;
@@ -30,11 +38,12 @@ const maxFailures = 100;
 export async function streamRun(
   { responses, runs }: StreamDeps,
   response: ServerResponse,
-  { location, after, headers, hasEnded }: StreamPosition,
+  { location, after, headers, hasEnded, toBytes, toEnd = async () => endMark }: StreamPosition,
 ): Promise<void> {
   const stream = new EventStream(response, { headers, heartbeat: comment });
   let last = after;
   let failures = 0;
+  let opening = comment;
   while (!response.destroyed) {
     if (hasEnded()) return stream.abandon();
     const changed = runs.waitForChange(location.id, pollMs);
@@ -46,9 +55,16 @@ export async function streamRun(
       last = Number(batch.events.at(-1)?.sequence_number);
       if (!keepsUp) await stream.drained();
     } else if (batch?.isUnderWay === false) break;
-    else await changed;
+    else {
+      // The client learns that it is connected, even if the next event is far away.
+      stream.send(opening);
+      opening = '';
+      await changed;
+    }
   }
-  stream.send(endMark);
+  const end = await toEnd().catch(() => undefined);
+  if (end === undefined) return stream.abandon();
+  stream.send(end);
   stream.end();
 }
 

@@ -1,0 +1,91 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { FoldLimit } from '#contract/chat/fold-frames.ts';
+import type { Frame } from '#contract/chat/frame.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
+import { toChatRunError } from '#domain/responses/chat-run.ts';
+import type { ResponseRef } from '#domain/responses/response-store.ts';
+import type { CallRecord } from '#domain/telemetry.ts';
+import type { RunTranslation } from './background-run.ts';
+import type { StorableResponse } from './response-storage.ts';
+
+interface ChatRunFacts {
+  readonly ref: ResponseRef;
+  /** ID that the client chose. */
+  readonly id: string;
+  readonly model: string;
+  readonly createdAtSeconds: number;
+  readonly record: CallRecord;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+/** Maximum size of the stored chunks. A conversation of the page has the same maximum. */
+const storageBound = {
+  maxBytes: 32 * 1024 ** 2,
+  claim: 'The answer is too large to be continued in the background. Request it with a direct call.',
+};
+
+/** Numbers the chunks of a chat completion. They are otherwise those of a direct call. */
+export class ChatRunTranslation implements RunTranslation {
+  /** Resolves with the first event, or with the error of a run that failed before it. */
+  readonly started: Promise<ParleyError | undefined>;
+  readonly #facts: ChatRunFacts;
+  readonly #budget = new FoldLimit(storageBound);
+  readonly #onStarted: (error: ParleyError | undefined) => void;
+  #next = 0;
+  #status: 'in_progress' | 'completed' | 'failed' | 'cancelled' = 'in_progress';
+
+  constructor(facts: ChatRunFacts) {
+    this.#facts = facts;
+    const { promise, resolve } = Promise.withResolvers<ParleyError | undefined>();
+    this.started = promise;
+    this.#onStarted = resolve;
+  }
+
+  /** The run as its client reads it. */
+  get visible(): JsonObject {
+    const { id, model, createdAtSeconds: created_at } = this.#facts;
+    return { id, object: 'chat.run', created_at, model, status: this.#status };
+  }
+
+  /** The run in the form that is stored. */
+  get response(): StorableResponse & JsonObject {
+    const { ref, createdAtSeconds: created_at } = this.#facts;
+    const stored = { id: ref.id, created_at, status: this.#status, background: true, output: [] };
+    return { ...stored, run: this.visible };
+  }
+
+  begin(): readonly object[] {
+    return [];
+  }
+
+  /** Throws `upstream_failed` if the chunks are larger than the store accepts. */
+  take(frame: Frame): readonly object[] {
+    const { record, clock } = this.#facts;
+    this.#budget.consume(frame);
+    if (this.#next === 0) record.recordFirstByte(clock.nowMs());
+    else record.recordChunk(clock.nowMs());
+    this.#onStarted(undefined);
+    return frame.chunks.map((chunk) => ({ sequence_number: this.#next++, ...chunk }));
+  }
+
+  end(): readonly object[] {
+    this.#end('completed');
+    return [];
+  }
+
+  fail(error: ParleyError): readonly object[] {
+    if (this.#next === 0) this.#onStarted(error);
+    this.#end('failed');
+    return [toChatRunError(error, this.#next++)];
+  }
+
+  cancel(): void {
+    this.#end('cancelled');
+  }
+
+  #end(status: 'completed' | 'failed' | 'cancelled'): void {
+    this.#status = status;
+    this.#onStarted(undefined);
+  }
+}

@@ -1,0 +1,154 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { stripPathPrefix } from '#base/http/url-path.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { parseChatRequest } from '#contract/chat/chat-request.ts';
+import { toEvent } from '#contract/chat/frame.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import { chatIdForm } from '#contract/page/stored-chat.ts';
+import type { Calls } from '#domain/call.ts';
+import { isExcludedByKey } from '#domain/callers/bound-key.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { toChatRunRef } from '#domain/responses/chat-run.ts';
+import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
+import type { BackgroundRuns } from '#services/responses/background-runs.ts';
+import { routeNotFound } from '../http/answer-methods.ts';
+import { authorizeByModel } from '../http/authorize-by-model.ts';
+import { modelErrorDialect } from '../http/error-dialect.ts';
+import { readCredentials } from '../http/read-request.ts';
+import { endMark, streamRun } from '../http/replies/run-stream.ts';
+import { sendJson } from '../http/replies/send-json.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { RequestHandler } from '../http/request-handler.ts';
+import { serveEarly, serveRaw } from '../http/serve-raw.ts';
+
+export interface ChatRunDeps {
+  readonly handler: RequestHandler;
+  readonly calls: Calls;
+  readonly identify: Identify;
+  readonly runs: BackgroundRuns;
+  readonly responses: ResponseStore;
+  readonly clock: Clock;
+  /** Called after a user ended a run, to notify another node that may run it. */
+  readonly notifyEnded: (id: string) => void;
+  /** Returns whether the caller's key is no longer valid. */
+  readonly hasEnded: (caller: Caller) => boolean;
+}
+
+const base = '/v1/chat-runs/';
+const toBytes = (events: readonly JsonObject[]): string => events.map(toEvent).join('');
+
+/** Serves `/v1/chat-runs/{run}`: chat completions that continue without their client (docs/wire.md, Chat runs). */
+export function chatRunRoutes(app: FastifyInstance, deps: ChatRunDeps): void {
+  const url = `${base}:run`;
+  const facts = { operation: 'chat', route: `${base}{run}`, errorDialect: modelErrorDialect } as const;
+  serveRaw(app, 'POST', url, (raw) => deps.handler.serve(facts, raw, (context, caller) => start(deps, { context, caller })));
+  app.get(url, async (request, reply) => {
+    const after = readPosition(request.query);
+    const { location, caller } = await find(deps, request);
+    reply.hijack();
+    const hasEnded = () => deps.hasEnded(caller);
+    const headers = { 'x-request-id': request.id };
+    await streamRun(deps, reply.raw, { location, after, headers, hasEnded, toBytes, toEnd: () => toEnd(deps, location) });
+    return reply;
+  });
+  serveEarly(app, { method: 'POST', url: `${url}/cancel` }, async (request) => {
+    const { location } = await find(deps, request);
+    // Cancels a run on this node first, so that the store contains all of its events.
+    await deps.runs.cancel(location.id);
+    const cancelled = await deps.responses.cancel(location);
+    if (cancelled === undefined) throw notThere();
+    deps.notifyEnded(location.id);
+    return toVisibleRun(cancelled);
+  });
+  serveEarly(app, { method: 'DELETE', url }, async (request, reply) => {
+    const { location } = await find(deps, request);
+    await remove(deps, location);
+    reply.code(204);
+  });
+}
+
+/**
+ * Starts a run and sends its chunks. As for a direct call, an error before the first chunk sets the status. Such a run is
+ * deleted, unless the client has disconnected and will ask for the run.
+ */
+async function start(deps: ChatRunDeps, exchange: { context: RequestContext; caller: Caller }): Promise<void> {
+  const { context, caller } = exchange;
+  rejectPerRequestKey(caller, 'start chat runs');
+  const id = toId(stripPathPrefix(base, context.request.url ?? ''));
+  const { target, value } = await authorizeByModel(deps, exchange);
+  if (target.snapshot.configuration.responses.store === 'never') throw routeNotFound();
+  const request = parseChatRequest(value);
+  if (request.store === false) throw createRequestError('store', 'must not be false, because the chunks of a run are stored');
+  const location = toChatRunRef(caller, id);
+  const input = { request: { ...request, stream: true }, includesCost: context.wantsCost };
+  const { response: run, started, answer } = await deps.runs.startChatRun({ target, input, id, ref: location });
+  context.handOverRecord();
+  context.answeredBy(answer);
+  const { response } = context;
+  if (request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(run)), context.headers);
+  const error = await started;
+  if (context.isDisconnected) return;
+  if (error !== undefined) {
+    await remove(deps, location);
+    throw error;
+  }
+  // The run ends together with the reader's access, so no separate check is needed.
+  const reader = { location, after: -1, headers: context.replyHeaders, hasEnded: () => false };
+  await streamRun(deps, response, { ...reader, toBytes, toEnd: () => toEnd(deps, location) });
+}
+
+/** Returns the last event of a stream, which has the final status of the run. A deleted run has none. */
+async function toEnd({ responses, clock }: ChatRunDeps, location: ResponseRef): Promise<string> {
+  const stored = await responses.find(location, clock.epochMs());
+  return (stored === undefined ? '' : toEvent(toVisibleRun(stored))) + endMark;
+}
+
+async function remove({ runs, responses, notifyEnded }: ChatRunDeps, location: ResponseRef): Promise<void> {
+  await responses.delete(location);
+  runs.drop(location.id);
+  notifyEnded(location.id);
+}
+
+interface FoundRun {
+  readonly location: ResponseRef;
+  readonly caller: Caller;
+}
+
+/** Throws `response_not_found` for the run of another user, or of a deployment that the key excludes. */
+async function find({ identify, responses, clock }: ChatRunDeps, { raw, params }: FastifyRequest): Promise<FoundRun> {
+  const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
+  rejectPerRequestKey(caller, 'use chat runs');
+  const location = toChatRunRef(caller, toId((params as { run: string }).run));
+  const stored = await responses.find(location, clock.epochMs());
+  if (stored === undefined || isExcludedByKey(caller, String(toVisibleRun(stored).model))) throw notThere();
+  return { location, caller };
+}
+
+function toVisibleRun({ response, status }: StoredResponse): JsonObject {
+  return { ...(isJsonObject(response.run) && response.run), status };
+}
+
+function toId(text: string): string {
+  if (!chatIdForm.test(text)) throw notThere();
+  return text;
+}
+
+function notThere(): ParleyError {
+  return new ParleyError(
+    'response_not_found',
+    'You have no chat run with this ID. An ID has at most 64 of the characters A-Z, a-z, 0-9, _, and -.',
+  );
+}
+
+/** Returns the sequence number after which the events start. */
+function readPosition(query: unknown): number {
+  const after = isJsonObject(query) ? query.starting_after : undefined;
+  if (after === undefined) return -1;
+  if (typeof after !== 'string' || !/^\d{1,15}$/.test(after)) throw createRequestError('starting_after', 'must be an integer');
+  return Number(after);
+}

@@ -1,0 +1,170 @@
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import type { Service } from './service.ts';
+import { canceledCode, lostCode, ServiceError, toErrorDetails } from './service-error.ts';
+import { type ReplyRequest, readEvents, toChunk } from './stream-reply.ts';
+
+interface FollowOptions {
+  readonly signal: AbortSignal;
+  /** Called with true when the connection is lost, and with false when chunks arrive again. */
+  readonly onReconnecting: (isReconnecting: boolean) => void;
+}
+
+const minWaitMs = 500;
+const maxWaitMs = 8_000;
+/** Number of lost connections after which the page gives up to start an answer. */
+const maxStartAttempts = 4;
+const maxCancelAttempts = 5;
+const cancelAgainMs = 1_000;
+
+/**
+ * Answers that the service continues without this page (docs/wire.md, Chat runs). The page chooses their IDs, so that it can find
+ * an answer whose start it did not receive.
+ */
+export class ChatRuns {
+  readonly #service: Service;
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /**
+   * Starts an answer and streams its chunks. If the connection is lost, continues after the last chunk. Throws the same errors as
+   * `streamReply`, and `ServiceError` with `lostCode` or `canceledCode`.
+   */
+  async *start(id: string, request: ReplyRequest, onReconnecting: FollowOptions['onReconnecting']): AsyncGenerator<Chunk> {
+    const response = await this.#post(id, request, onReconnecting);
+    yield* this.#read(id, { signal: request.signal, onReconnecting }, response);
+  }
+
+  /**
+   * Streams the chunks of an answer from the first one. If it is new, waits some seconds for its start. Throws `ServiceError` with
+   * `lostCode` if the service does not have it.
+   */
+  async *follow(id: string, options: FollowOptions, isNew: boolean): AsyncGenerator<Chunk> {
+    yield* this.#read(id, options, isNew ? await this.#awaitStart(id, options.signal) : undefined);
+  }
+
+  async #awaitStart(id: string, signal: AbortSignal): Promise<Response | undefined> {
+    for (let attempt = 1; attempt <= maxStartAttempts; attempt += 1) {
+      try {
+        return await this.#open(id, -1, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (toErrorDetails(error).code !== lostCode) return undefined;
+        await sleep(getWaitMs(attempt), signal);
+      }
+    }
+    return undefined;
+  }
+
+  /** Stops an answer. Repeats the request if the connection is lost, or if the start of the answer may not have arrived yet. */
+  async cancel(id: string): Promise<void> {
+    for (let attempt = 1; attempt <= maxCancelAttempts; attempt += 1) {
+      const error = await this.#service.send(`${getPath(id)}/cancel`, { method: 'POST' }).then(() => undefined, toErrorDetails);
+      if (error === undefined || (error.status !== 0 && error.status !== 404)) return;
+      await new Promise((resolve) => setTimeout(resolve, cancelAgainMs));
+    }
+  }
+
+  /** Deletes an answer that is stored in its chat. A failure is not an error, because answers expire. */
+  async remove(id: string): Promise<void> {
+    await this.#service.send(getPath(id), { method: 'DELETE' }).catch(() => undefined);
+  }
+
+  /** Returns undefined if the service has the answer already, because it received an earlier attempt. */
+  async #post(
+    id: string,
+    { deployment, messages, headers = {}, fields = {}, signal }: ReplyRequest,
+    onReconnecting: FollowOptions['onReconnecting'],
+  ): Promise<Response | undefined> {
+    const body = { model: deployment, stream: true, stream_options: { include_cost: true }, ...fields, messages };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#service.send(getPath(id), { method: 'POST', body, headers, signal });
+      } catch (error) {
+        signal.throwIfAborted();
+        const { status, code } = toErrorDetails(error);
+        if (attempt > 1 && code === 'precondition_failed') return undefined;
+        if (status !== 0 || attempt === maxStartAttempts) throw error;
+        onReconnecting(true);
+        await sleep(getWaitMs(attempt), signal);
+      }
+    }
+  }
+
+  async *#read(id: string, { signal, onReconnecting }: FollowOptions, first?: Response): AsyncGenerator<Chunk> {
+    let response = first;
+    let last = -1;
+    let hasFailed = false;
+    for (let failures = 0; ; ) {
+      try {
+        response ??= await this.#open(id, last, signal);
+        onReconnecting(false);
+        for await (const data of readEvents(response, signal)) {
+          const event = tryParseJson(data);
+          if (isJsonObject(event) && event.object === 'chat.run') return requireNotCanceled(event.status);
+          hasFailed = isJsonObject(event) && event.error !== undefined;
+          const chunk = toChunk(data);
+          last = Number((chunk as { readonly sequence_number?: unknown }).sequence_number);
+          failures = 0;
+          yield chunk;
+        }
+        // The answer was deleted while it was read. The next request finds out.
+        response = undefined;
+      } catch (error) {
+        if (signal.aborted || hasFailed || !isTemporary(error)) throw error;
+        response = undefined;
+        failures += 1;
+        onReconnecting(true);
+        await sleep(getWaitMs(failures), signal);
+      }
+    }
+  }
+
+  /** Any failure other than a missing answer is temporary, because the answer continues. */
+  async #open(id: string, last: number, signal: AbortSignal): Promise<Response> {
+    const query = last < 0 ? '' : `?starting_after=${last}`;
+    try {
+      return await this.#service.send(`${getPath(id)}${query}`, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      const isLost = toErrorDetails(error).code === 'response_not_found';
+      throw new ServiceError({ status: 200, code: isLost ? lostCode : 'broke_off', message: '' }, error);
+    }
+  }
+}
+
+function requireNotCanceled(status: unknown): void {
+  if (status === 'cancelled') throw new ServiceError({ status: 200, code: canceledCode, message: '' });
+}
+
+function isTemporary(error: unknown): boolean {
+  return toErrorDetails(error).code === 'broke_off';
+}
+
+function getWaitMs(failures: number): number {
+  return Math.min(maxWaitMs, minWaitMs * 2 ** (failures - 1));
+}
+
+/** Resolves after the time, or when the network returns. Rejects when the signal is aborted. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (act: () => void): void => {
+      clearTimeout(timer);
+      removeEventListener('online', onOnline);
+      signal.removeEventListener('abort', onAbort);
+      act();
+    };
+    const onOnline = (): void => end(resolve);
+    const onAbort = (): void => end(() => reject(signal.reason));
+    const timer = setTimeout(onOnline, ms);
+    addEventListener('online', onOnline);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+  });
+}
+
+function getPath(id: string): string {
+  return `v1/chat-runs/${id}`;
+}
