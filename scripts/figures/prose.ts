@@ -57,7 +57,7 @@ const bannedWords: ReadonlySet<string> = new Set(
   say sayings shortest takes teller tells thrown told trouble twin twins unheard untold whoever`.split(/\s+/),
 );
 
-const otherLanguages = /(?:^|[-/])(?:french|german|spanish)\.ts$/;
+const otherLanguages = /\/locales\/(?!en\/)/;
 const minWords = 4;
 
 /** Measures the docs, the comments, strings, and identifiers of src and web, and the names of tests. */

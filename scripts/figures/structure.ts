@@ -8,7 +8,7 @@ export type StructureFigures = Record<
 >;
 
 const maxFragmentLines = 80;
-const catalogs = /(?:english|french|german|spanish)\.ts$/;
+const catalogs = /\/locales\//;
 /** Folders that behavior tests may import. They reach all other code through the running service. */
 const openRooms = /^#(?:base|contract|test)\//;
 

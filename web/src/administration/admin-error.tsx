@@ -1,6 +1,6 @@
+import type { AdminStrings } from '../locales/en/administration.ts';
 import { ErrorMessage, ErrorSupport } from '../parts/error-message.tsx';
 import type { ErrorDetails } from '../service/service-error.ts';
-import type { AdminStrings } from './strings/admin-english.ts';
 import { useAdminStrings } from './strings/admin-strings.ts';
 
 /** Returns an explanation for an error code of the administration API, or undefined for other codes. */

@@ -4,10 +4,10 @@ import { type EntryKind, entryKinds } from '#contract/administration/entry-kinds
 import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
 import { foldedKeyword } from '../builder/editors/properties.tsx';
 import { getInitialValue, type Property, toShape } from '../builder/editors/shape.ts';
+import { fieldsEnglish } from '../locales/en/fields.ts';
 import { toEntryErrors } from './entries.ts';
 import { toFormSchema, toPathLabel } from './form-schema.ts';
 import { findInherited, findLimit, parseLimit, readLimits, withLimits } from './limits.ts';
-import { fieldsEnglish } from './strings/fields-english.ts';
 import { mergeChanges } from './use-entry-draft.ts';
 
 function getFormSchema(kind: EntryKind): JsonObject {

@@ -4,7 +4,7 @@ import { additionKeyword } from '../builder/editors/list-editor.tsx';
 import { foldedKeyword } from '../builder/editors/properties.tsx';
 import { optionLabelsKeyword } from '../builder/editors/scalar-editor.tsx';
 import { withSuggestions } from '../builder/editors/suggestions.tsx';
-import type { FieldStrings } from './strings/fields-english.ts';
+import type { FieldStrings } from '../locales/en/fields.ts';
 
 /** Fields that are visible at first, in this order, by the path of their object. The other fields are folded. */
 const commonFields: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
+import type { AdminStrings, KindTexts } from '../locales/en/administration.ts';
 import { toReadableName } from './form-schema.ts';
-import type { AdminStrings, KindTexts } from './strings/admin-english.ts';
 
 /** Returns the texts of a kind. An unknown kind has general texts. */
 export function getKindTexts(strings: AdminStrings, kind: string): KindTexts {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import type { BackgroundStrings } from '../locales/en/background.ts';
 import type { Service } from '../service/service.ts';
 import { ServiceError, toErrorDetails } from '../service/service-error.ts';
 import { readEvents } from '../service/stream-reply.ts';
-import type { BackgroundStrings } from './background-english.ts';
 
 export type AnswerState = keyof BackgroundStrings['states'];
 

@@ -1,8 +1,8 @@
+import { backgroundGerman } from '../locales/de/background.ts';
+import { type BackgroundStrings, backgroundEnglish } from '../locales/en/background.ts';
+import { backgroundSpanish } from '../locales/es/background.ts';
+import { backgroundFrench } from '../locales/fr/background.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type BackgroundStrings, backgroundEnglish } from './background-english.ts';
-import { backgroundFrench } from './background-french.ts';
-import { backgroundGerman } from './background-german.ts';
-import { backgroundSpanish } from './background-spanish.ts';
 
 /** Texts of the background page, in a separate chunk that only this page loads. */
 export function useBackgroundStrings(): BackgroundStrings {

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
+import type { BuilderStrings } from '../locales/en/builder.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
@@ -22,7 +23,6 @@ import {
 } from './applications.ts';
 import { clearSecrets, secretPlaceholder } from './editors/shape.ts';
 import type { InitialDraft } from './initial-draft.ts';
-import type { BuilderStrings } from './strings/builder-english.ts';
 import { useBuilderStrings } from './strings/builder-strings.ts';
 
 /** The API needs coordinates, and models know those of cities. */

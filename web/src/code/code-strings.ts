@@ -1,8 +1,8 @@
+import { codeGerman } from '../locales/de/code.ts';
+import { type CodeStrings, codeEnglish } from '../locales/en/code.ts';
+import { codeSpanish } from '../locales/es/code.ts';
+import { codeFrench } from '../locales/fr/code.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type CodeStrings, codeEnglish } from './code-english.ts';
-import { codeFrench } from './code-french.ts';
-import { codeGerman } from './code-german.ts';
-import { codeSpanish } from './code-spanish.ts';
 
 /** Texts of the code dialog, in a separate chunk that only the dialog loads. */
 export function useCodeStrings(): CodeStrings {

@@ -1,8 +1,8 @@
+import { consentGerman } from '../locales/de/consent.ts';
+import { type ConsentStrings, consentEnglish } from '../locales/en/consent.ts';
+import { consentSpanish } from '../locales/es/consent.ts';
+import { consentFrench } from '../locales/fr/consent.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type ConsentStrings, consentEnglish } from './consent-english.ts';
-import { consentFrench } from './consent-french.ts';
-import { consentGerman } from './consent-german.ts';
-import { consentSpanish } from './consent-spanish.ts';
 
 /** Texts of the permission pages, in a separate chunk that only these pages load. */
 export function useConsentStrings(): ConsentStrings {

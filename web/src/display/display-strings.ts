@@ -1,8 +1,8 @@
+import { displayGerman } from '../locales/de/display.ts';
+import { type DisplayStrings, displayEnglish } from '../locales/en/display.ts';
+import { displaySpanish } from '../locales/es/display.ts';
+import { displayFrench } from '../locales/fr/display.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type DisplayStrings, displayEnglish } from './display-english.ts';
-import { displayFrench } from './display-french.ts';
-import { displayGerman } from './display-german.ts';
-import { displaySpanish } from './display-spanish.ts';
 
 /** Loaded in a separate chunk when the display settings open. */
 export function useDisplayStrings(): DisplayStrings {

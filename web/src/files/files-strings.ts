@@ -1,8 +1,8 @@
+import { filesGerman } from '../locales/de/files.ts';
+import { type FilesStrings, filesEnglish } from '../locales/en/files.ts';
+import { filesSpanish } from '../locales/es/files.ts';
+import { filesFrench } from '../locales/fr/files.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type FilesStrings, filesEnglish } from './files-english.ts';
-import { filesFrench } from './files-french.ts';
-import { filesGerman } from './files-german.ts';
-import { filesSpanish } from './files-spanish.ts';
 
 /** Texts of the files page, in a separate chunk that only this page loads. */
 export function useFilesStrings(): FilesStrings {

@@ -1,6 +1,6 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { FormsStrings } from '../locales/en/forms.ts';
 import type { Field } from './field.ts';
-import type { FormsStrings } from './forms-english.ts';
 
 /** Entered values, by the path of field names. */
 export type Draft = ReadonlyMap<string, unknown>;

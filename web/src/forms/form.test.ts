@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { formsEnglish as english } from '../locales/en/forms.ts';
 import { type Field, toFields } from './field.ts';
 import { toDraft, toValue } from './form-value.ts';
-import { formsEnglish as english } from './forms-english.ts';
 import { describeValue } from './schema-form.tsx';
 
 const schema = {

@@ -1,8 +1,8 @@
+import { formsGerman } from '../locales/de/forms.ts';
+import { type FormsStrings, formsEnglish } from '../locales/en/forms.ts';
+import { formsSpanish } from '../locales/es/forms.ts';
+import { formsFrench } from '../locales/fr/forms.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type FormsStrings, formsEnglish } from './forms-english.ts';
-import { formsFrench } from './forms-french.ts';
-import { formsGerman } from './forms-german.ts';
-import { formsSpanish } from './forms-spanish.ts';
 
 /** Texts of forms, in a separate chunk that is loaded with the first form. */
 export function useFormsStrings(): FormsStrings {

@@ -1,11 +1,11 @@
 import { type FormEvent, useId, useMemo, useState } from 'react';
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { FormsStrings } from '../locales/en/forms.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { ChoiceButton } from './choice-button.tsx';
 import { type Field, toFields } from './field.ts';
 import { FieldView, toFieldId } from './field-view.tsx';
 import { type Draft, type FormErrors, toDraft, toValue } from './form-value.ts';
-import type { FormsStrings } from './forms-english.ts';
 import { useFormsStrings } from './forms-strings.ts';
 
 interface SchemaFormProps {

@@ -1,15 +1,15 @@
 import { type FormEvent, useCallback, useId, useState } from 'react';
 import { type Memory, maxNotesChars, readMemory, saveMemory } from '../conversation/chat-context.ts';
+import { memoryGerman } from '../locales/de/memory.ts';
+import { memoryEnglish } from '../locales/en/memory.ts';
+import { memorySpanish } from '../locales/es/memory.ts';
+import { memoryFrench } from '../locales/fr/memory.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
-import { memoryEnglish } from './memory-english.ts';
-import { memoryFrench } from './memory-french.ts';
-import { memoryGerman } from './memory-german.ts';
-import { memorySpanish } from './memory-spanish.ts';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 

@@ -15,10 +15,10 @@ import { type KnownUser, readKnownUser } from './known-user.ts';
 import '../chat/turns/thread.css';
 import '../chat/turns/turns.css';
 import './kept.css';
-import { type OfflineStrings, offlineEnglish } from './offline-english.ts';
-import { offlineFrench } from './offline-french.ts';
-import { offlineGerman } from './offline-german.ts';
-import { offlineSpanish } from './offline-spanish.ts';
+import { offlineGerman } from '../locales/de/offline.ts';
+import { type OfflineStrings, offlineEnglish } from '../locales/en/offline.ts';
+import { offlineSpanish } from '../locales/es/offline.ts';
+import { offlineFrench } from '../locales/fr/offline.ts';
 
 /** Number of turns that are drawn before the user scrolls. */
 const drawnTurns = 6;

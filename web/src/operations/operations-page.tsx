@@ -10,8 +10,8 @@ import { useOperationsStrings } from './operations-strings.ts';
 import { type ConfigurationIssue, type NodeState, readState } from './read-operations.ts';
 import { UpstreamsSection } from './upstreams-section.tsx';
 import './operations.css';
+import type { OperationsStrings } from '../locales/en/operations.ts';
 import { findIssues } from './find-issues.ts';
-import type { OperationsStrings } from './operations-english.ts';
 import { toMoment } from './to-moment.ts';
 
 const refreshMs = 15_000;

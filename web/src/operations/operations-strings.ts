@@ -1,8 +1,8 @@
+import { operationsGerman } from '../locales/de/operations.ts';
+import { type OperationsStrings, operationsEnglish } from '../locales/en/operations.ts';
+import { operationsSpanish } from '../locales/es/operations.ts';
+import { operationsFrench } from '../locales/fr/operations.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type OperationsStrings, operationsEnglish } from './operations-english.ts';
-import { operationsFrench } from './operations-french.ts';
-import { operationsGerman } from './operations-german.ts';
-import { operationsSpanish } from './operations-spanish.ts';
 
 /** Texts of the operations page, in a separate chunk that only this page loads. */
 export function useOperationsStrings(): OperationsStrings {

@@ -1,4 +1,5 @@
 import { Suspense, useCallback, useEffect, useState } from 'react';
+import type { Strings } from '../locales/en/page.ts';
 import { deleteKnownUser } from '../offline/known-user.ts';
 import { OfflineReader } from '../offline/offline-reader.tsx';
 import { useOfflineShell } from '../offline/use-offline-shell.ts';
@@ -10,7 +11,6 @@ import { SessionEndedNote } from '../sign-in/session-ended-note.tsx';
 import { requestSharedSignIn, shareSignIn, signOutOtherTabs } from '../sign-in/shared-sign-in.ts';
 import { SignInError } from '../sign-in/sign-in-error.ts';
 import { loadSignIn } from '../sign-in/sign-in-storage.ts';
-import type { Strings } from '../strings/english.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useTypeface } from '../typeface/use-typeface.ts';
 import { useAppearance } from './appearance.ts';

@@ -1,5 +1,6 @@
 import { useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
+import type { Strings } from '../locales/en/page.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -7,7 +8,6 @@ import { lazyView } from '../parts/lazy-view.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { ShareButton } from '../share/share-button.tsx';
-import type { Strings } from '../strings/english.ts';
 import { getLanguageName, type Language, languages, useLanguage } from '../strings/strings.tsx';
 import { type Appearance, appearances } from './appearance.ts';
 import { usePage } from './page.tsx';

@@ -1,8 +1,8 @@
 import { tryParseJson } from '#base/json/json.ts';
+import type { Strings } from '../locales/en/page.ts';
 import type { Credentials } from '../service/credentials.ts';
 import type { SharedSignIn } from '../sign-in/shared-sign-in.ts';
 import { clearSignIn, getStorage } from '../sign-in/sign-in-storage.ts';
-import type { Strings } from '../strings/english.ts';
 
 const keyStorageKey = 'parley key';
 const userStorageKey = 'parley key of';

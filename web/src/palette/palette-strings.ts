@@ -1,8 +1,8 @@
+import { paletteGerman } from '../locales/de/palette.ts';
+import { type PaletteStrings, paletteEnglish } from '../locales/en/palette.ts';
+import { paletteSpanish } from '../locales/es/palette.ts';
+import { paletteFrench } from '../locales/fr/palette.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type PaletteStrings, paletteEnglish } from './palette-english.ts';
-import { paletteFrench } from './palette-french.ts';
-import { paletteGerman } from './palette-german.ts';
-import { paletteSpanish } from './palette-spanish.ts';
 
 /** Texts of the palette, in a separate chunk that only the palette loads. */
 export function usePaletteStrings(): PaletteStrings {

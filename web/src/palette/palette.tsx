@@ -7,9 +7,9 @@ import { usePaletteStrings } from './palette-strings.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
 import { escapePattern } from '#base/text/escape-pattern.ts';
+import type { Strings } from '../locales/en/page.ts';
 import { usePage } from '../page/page.tsx';
 import type { Route } from '../page/route.ts';
-import type { Strings } from '../strings/english.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useFollow } from './use-follow.ts';
 

@@ -1,8 +1,8 @@
 import { Fragment, useId } from 'react';
+import type { PaletteStrings } from '../locales/en/palette.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { toKeys } from './keys.ts';
-import type { PaletteStrings } from './palette-english.ts';
 import { usePaletteStrings } from './palette-strings.ts';
 import '../parts/question-dialog.css';
 import './palette.css';

@@ -1,8 +1,8 @@
+import { projectsGerman } from '../locales/de/projects.ts';
+import { type ProjectsStrings, projectsEnglish } from '../locales/en/projects.ts';
+import { projectsSpanish } from '../locales/es/projects.ts';
+import { projectsFrench } from '../locales/fr/projects.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type ProjectsStrings, projectsEnglish } from './projects-english.ts';
-import { projectsFrench } from './projects-french.ts';
-import { projectsGerman } from './projects-german.ts';
-import { projectsSpanish } from './projects-spanish.ts';
 
 /** Texts of the project dialogs, in a separate chunk. */
 export function useProjectsStrings(): ProjectsStrings {

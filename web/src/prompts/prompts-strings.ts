@@ -1,8 +1,8 @@
+import { promptsGerman } from '../locales/de/prompts.ts';
+import { type PromptsStrings, promptsEnglish } from '../locales/en/prompts.ts';
+import { promptsSpanish } from '../locales/es/prompts.ts';
+import { promptsFrench } from '../locales/fr/prompts.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type PromptsStrings, promptsEnglish } from './prompts-english.ts';
-import { promptsFrench } from './prompts-french.ts';
-import { promptsGerman } from './prompts-german.ts';
-import { promptsSpanish } from './prompts-spanish.ts';
 
 /** Texts of the prompts, in a separate chunk that is loaded with the dialog. */
 export function usePromptsStrings(): PromptsStrings {

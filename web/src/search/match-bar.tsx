@@ -3,11 +3,11 @@ import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useMarks } from './use-marks.ts';
 import './match-bar.css';
+import { searchGerman } from '../locales/de/chat/search.ts';
+import { type SearchStrings, searchEnglish } from '../locales/en/chat/search.ts';
+import { searchSpanish } from '../locales/es/chat/search.ts';
+import { searchFrench } from '../locales/fr/chat/search.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type SearchStrings, searchEnglish } from './search-english.ts';
-import { searchFrench } from './search-french.ts';
-import { searchGerman } from './search-german.ts';
-import { searchSpanish } from './search-spanish.ts';
 
 interface MatchBarProps {
   readonly conversation: Conversation;

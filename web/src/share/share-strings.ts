@@ -1,8 +1,8 @@
+import { shareGerman } from '../locales/de/share.ts';
+import { type ShareStrings, shareEnglish } from '../locales/en/share.ts';
+import { shareSpanish } from '../locales/es/share.ts';
+import { shareFrench } from '../locales/fr/share.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type ShareStrings, shareEnglish } from './share-english.ts';
-import { shareFrench } from './share-french.ts';
-import { shareGerman } from './share-german.ts';
-import { shareSpanish } from './share-spanish.ts';
 
 /** Texts of sharing, in a separate chunk that only the dialogs load. */
 export function useShareStrings(): ShareStrings {

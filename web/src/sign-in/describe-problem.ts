@@ -1,4 +1,4 @@
-import type { SignInStrings } from './sign-in-english.ts';
+import type { SignInStrings } from '../locales/en/sign-in.ts';
 import type { SignInProblem } from './sign-in-error.ts';
 
 const maxDetailChars = 300;

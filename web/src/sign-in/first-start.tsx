@@ -1,10 +1,10 @@
 import { type FormEvent, useId, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
+import type { SignInStrings } from '../locales/en/sign-in.ts';
 import { formatRoute } from '../page/route.ts';
 import { SecretField } from '../parts/secret-field.tsx';
 import { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
-import type { SignInStrings } from './sign-in-english.ts';
 import { useSignInStrings } from './sign-in-strings.ts';
 
 interface FirstStartProps {

@@ -1,8 +1,8 @@
+import { signInGerman } from '../locales/de/sign-in.ts';
+import { type SignInStrings, signInEnglish } from '../locales/en/sign-in.ts';
+import { signInSpanish } from '../locales/es/sign-in.ts';
+import { signInFrench } from '../locales/fr/sign-in.ts';
 import { type Language, useLocalizedStrings } from '../strings/strings.tsx';
-import { type SignInStrings, signInEnglish } from './sign-in-english.ts';
-import { signInFrench } from './sign-in-french.ts';
-import { signInGerman } from './sign-in-german.ts';
-import { signInSpanish } from './sign-in-spanish.ts';
 
 /** Texts of the sign-in, in a separate chunk that only unknown visitors load. */
 export const signInStrings: Readonly<Record<Language, SignInStrings>> = {

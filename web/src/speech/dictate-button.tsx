@@ -3,10 +3,10 @@ import { Icon } from '../parts/icon.tsx';
 import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
 import { findRecognitionMode, listen, onDictationChange, type RecognitionMode } from './recognition.ts';
 import './dictation.css';
-import { type DictationStrings, dictationEnglish } from './dictation-english.ts';
-import { dictationFrench } from './dictation-french.ts';
-import { dictationGerman } from './dictation-german.ts';
-import { dictationSpanish } from './dictation-spanish.ts';
+import { dictationGerman } from '../locales/de/chat/dictation.ts';
+import { type DictationStrings, dictationEnglish } from '../locales/en/chat/dictation.ts';
+import { dictationSpanish } from '../locales/es/chat/dictation.ts';
+import { dictationFrench } from '../locales/fr/chat/dictation.ts';
 
 interface DictateButtonProps {
   /** Text in the input. */

@@ -1,5 +1,5 @@
+import type { Strings } from '../locales/en/page.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
-import type { Strings } from './english.ts';
 
 type StringByCode = Readonly<Record<string, keyof Strings>>;
 

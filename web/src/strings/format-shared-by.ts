@@ -1,5 +1,5 @@
+import type { Strings } from '../locales/en/page.ts';
 import type { Deployment } from '../service/deployments.ts';
-import type { Strings } from './english.ts';
 
 const visibleOwnerChars = 8;
 

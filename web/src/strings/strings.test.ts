@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { formsEnglish } from '../forms/forms-english.ts';
-import { english } from './english.ts';
-import { french } from './french.ts';
-import { german } from './german.ts';
-import { spanish } from './spanish.ts';
+import { german } from '../locales/de/page.ts';
+import { formsEnglish } from '../locales/en/forms.ts';
+import { english } from '../locales/en/page.ts';
+import { spanish } from '../locales/es/page.ts';
+import { french } from '../locales/fr/page.ts';
 
-const translations = ['german', 'french', 'spanish'] as const;
+const translations = ['de', 'fr', 'es'] as const;
 /** Catalogs by path: of the page, and of its parts. */
-const files = import.meta.glob<Record<string, unknown>>(
-  ['../**/english.ts', '../**/*-english.ts', '../**/*german.ts', '../**/*french.ts', '../**/*spanish.ts'],
-  { eager: true },
-);
-const schemaPaths = Object.keys(files).filter((path) => path.includes('/schema-'));
-const englishPaths = Object.keys(files).filter((path) => path.endsWith('english.ts'));
+const files = import.meta.glob<Record<string, unknown>>('../locales/**/*.ts', { eager: true });
+const listPaths = (language: string): readonly string[] => Object.keys(files).filter((path) => path.includes(`/${language}/`));
+const schemaPaths = Object.keys(files).filter((path) => path.endsWith('/schema.ts'));
+const englishPaths = listPaths('en');
 
 /** Returns the catalog of a file. */
 function getCatalog(path: string): object {
@@ -46,7 +44,7 @@ describe.each(englishPaths)('%s', (path) => {
   const englishCatalog = getCatalog(path);
 
   it.each(translations)('has the same keys and values in %s', (language) => {
-    const catalog = getCatalog(path.replace('english.ts', `${language}.ts`));
+    const catalog = getCatalog(path.replace('/en/', `/${language}/`));
     const textByKey = new Map(listTexts(catalog, argumentValues));
     const englishTexts = listTexts(englishCatalog, argumentValues);
     expect([...textByKey.keys()].sort()).toEqual(englishTexts.map(([key]) => key).sort());
@@ -58,7 +56,7 @@ describe.each(englishPaths)('%s', (path) => {
   });
 
   it.each(translations)('has no English texts in %s', (language) => {
-    const textByKey = new Map(listTexts(getCatalog(path.replace('english.ts', `${language}.ts`)), argumentValues));
+    const textByKey = new Map(listTexts(getCatalog(path.replace('/en/', `/${language}/`)), argumentValues));
     // A sentence differs between two languages. Single words may be equal.
     const untranslated = listTexts(englishCatalog, argumentValues).filter(
       ([key, text]) => textByKey.get(key) === text && /\p{L}{2,} \p{Ll}{2,}/u.test(text.replace(/711|822|933/g, '')),
@@ -70,9 +68,7 @@ describe.each(englishPaths)('%s', (path) => {
 });
 
 describe('French texts', () => {
-  const paths = Object.keys(files).filter((path) => path.endsWith('french.ts'));
-
-  it.each(paths)('use no-break spaces and the formal address in %s', (path) => {
+  it.each(listPaths('fr'))('use no-break spaces and the formal address in %s', (path) => {
     const texts = listTexts(getCatalog(path), argumentValues);
     expect(texts.length).toBeGreaterThan(3);
     expect(texts.filter(([, text]) => /« | [»?!;:]|\S[?!;]|[^\s\d/]:(?:\s|$)/.test(removeExemptPunctuation(text)))).toEqual([]);
@@ -85,26 +81,20 @@ function removeExemptPunctuation(text: string): string {
   return text.replace(/\u00a0[»?!;:%]|«\u00a0|"\w+":|background: true/g, '');
 }
 
-it.each(Object.keys(files).filter((path) => path.endsWith('spanish.ts')))(
-  'Spanish texts use opening question marks and the informal address in %s',
-  (path) => {
-    const texts = listTexts(getCatalog(path), argumentValues);
-    expect(texts.filter(([, text]) => (text.match(/\?/g)?.length ?? 0) !== (text.match(/¿/g)?.length ?? 0))).toEqual([]);
-    expect(texts.filter(([, text]) => /\b(?:usted|su cuenta|sus conversaciones)\b/i.test(text))).toEqual([]);
-  },
-);
+it.each(listPaths('es'))('Spanish texts use opening question marks and the informal address in %s', (path) => {
+  const texts = listTexts(getCatalog(path), argumentValues);
+  expect(texts.filter(([, text]) => (text.match(/\?/g)?.length ?? 0) !== (text.match(/¿/g)?.length ?? 0))).toEqual([]);
+  expect(texts.filter(([, text]) => /\b(?:usted|su cuenta|sus conversaciones)\b/i.test(text))).toEqual([]);
+});
 
-it.each(Object.keys(files).filter((path) => path.endsWith('german.ts')))(
-  'German texts use the informal address in %s',
-  (path) => {
-    const texts = listTexts(getCatalog(path), argumentValues);
-    // At the start of a sentence, the word may have another meaning.
-    expect(texts.filter(([, text]) => /[\p{L},] (?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)(?!\p{L})/u.test(text))).toEqual([]);
-  },
-);
+it.each(listPaths('de'))('German texts use the informal address in %s', (path) => {
+  const texts = listTexts(getCatalog(path), argumentValues);
+  // At the start of a sentence, the word may have another meaning.
+  expect(texts.filter(([, text]) => /[\p{L},] (?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)(?!\p{L})/u.test(text))).toEqual([]);
+});
 
 it('translates the schema to each language', () => {
-  expect(schemaPaths.map((path) => path.replace(/.*schema-(\w+)\.ts/, '$1')).sort()).toEqual([...translations].sort());
+  expect(schemaPaths.map((path) => path.replace(/.*\/(\w+)\/schema\.ts/, '$1')).sort()).toEqual([...translations].sort());
   const keys = schemaPaths.map((path) => Object.keys(getCatalog(path)).sort());
   for (const each of keys) expect(each).toEqual(keys[0]);
 });

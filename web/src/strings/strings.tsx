@@ -1,13 +1,13 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { english, type Strings } from '../locales/en/page.ts';
 import { readBrand } from '../page/brand.ts';
-import { english, type Strings } from './english.ts';
 
 /** Languages by their own name. Catalogs other than English are loaded on demand. */
 const dictionaries = {
   en: { name: 'English', load: async (): Promise<Strings> => english },
-  de: { name: 'Deutsch', load: (): Promise<Strings> => import('./german.ts').then(({ german }) => german) },
-  fr: { name: 'Français', load: (): Promise<Strings> => import('./french.ts').then(({ french }) => french) },
-  es: { name: 'Español', load: (): Promise<Strings> => import('./spanish.ts').then(({ spanish }) => spanish) },
+  de: { name: 'Deutsch', load: (): Promise<Strings> => import('../locales/de/page.ts').then(({ german }) => german) },
+  fr: { name: 'Français', load: (): Promise<Strings> => import('../locales/fr/page.ts').then(({ french }) => french) },
+  es: { name: 'Español', load: (): Promise<Strings> => import('../locales/es/page.ts').then(({ spanish }) => spanish) },
 } as const;
 export type Language = keyof typeof dictionaries;
 export const languages = Object.keys(dictionaries) as readonly Language[];

@@ -1,5 +1,5 @@
+import type { Strings } from '../locales/en/page.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
-import type { Strings } from './english.ts';
 import { formatTimeUntil } from './format-time-until.ts';
 
 /** Language context, the time of the error, and whether it is the error of an answer. */

@@ -6,12 +6,12 @@ import { type Page, PageContext, usePage } from '../page/page.tsx';
 import { nextFrame } from '../page/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import './temporary.css';
+import { temporaryGerman } from '../locales/de/temporary.ts';
+import { type TemporaryStrings, temporaryEnglish } from '../locales/en/temporary.ts';
+import { temporarySpanish } from '../locales/es/temporary.ts';
+import { temporaryFrench } from '../locales/fr/temporary.ts';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type TemporaryStrings, temporaryEnglish } from './temporary-english.ts';
-import { temporaryFrench } from './temporary-french.ts';
-import { temporaryGerman } from './temporary-german.ts';
-import { temporarySpanish } from './temporary-spanish.ts';
 
 interface TemporaryChatProps {
   /** Initial deployment. */

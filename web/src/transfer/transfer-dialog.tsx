@@ -5,10 +5,10 @@ import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import { type TransferState, useTransfer } from './use-transfer.ts';
 import '../parts/question-dialog.css';
 import './transfer.css';
-import { type TransferStrings, transferEnglish } from './transfer-english.ts';
-import { transferFrench } from './transfer-french.ts';
-import { transferGerman } from './transfer-german.ts';
-import { transferSpanish } from './transfer-spanish.ts';
+import { transferGerman } from '../locales/de/transfer.ts';
+import { type TransferStrings, transferEnglish } from '../locales/en/transfer.ts';
+import { transferSpanish } from '../locales/es/transfer.ts';
+import { transferFrench } from '../locales/fr/transfer.ts';
 
 /** Exports all chats to a file, and imports chats from one. */
 export function TransferDialog({ close: onClose }: { readonly close: () => void }) {

@@ -1,10 +1,10 @@
+import type { UsageStrings } from '../locales/en/usage.ts';
 import { useGetName } from '../page/page.tsx';
 import { DayChart, type DaySeries } from './day-chart.tsx';
 import { type DayRange, listDays } from './days.ts';
 import { getAmount, type Measure } from './measure.ts';
 import type { CallsFilter } from './read-calls.ts';
 import type { Usage, UsageRow } from './read-usage.ts';
-import type { UsageStrings } from './usage-english.ts';
 import { useUsageStrings } from './usage-strings.ts';
 
 /** Grouping of the bars. `kind`: tokens by input and output, calls by outcome. */

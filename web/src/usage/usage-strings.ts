@@ -1,8 +1,8 @@
+import { usageGerman } from '../locales/de/usage.ts';
+import { type UsageStrings, usageEnglish } from '../locales/en/usage.ts';
+import { usageSpanish } from '../locales/es/usage.ts';
+import { usageFrench } from '../locales/fr/usage.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { type UsageStrings, usageEnglish } from './usage-english.ts';
-import { usageFrench } from './usage-french.ts';
-import { usageGerman } from './usage-german.ts';
-import { usageSpanish } from './usage-spanish.ts';
 
 /** Texts of the usage page, in a separate chunk that only this page loads. */
 export function useUsageStrings(): UsageStrings {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { usageGerman } from '../locales/de/usage.ts';
+import { usageEnglish } from '../locales/en/usage.ts';
 import { formatTimeUntil } from '../strings/format-time-until.ts';
 import { toCsv } from './csv-button.tsx';
 import { getLastDays, getThisMonth, listDays } from './days.ts';
 import { computeAxisStep, toMoney } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
-import { usageEnglish } from './usage-english.ts';
-import { usageGerman } from './usage-german.ts';
 
 const row: UsageRow = {
   ...{ day: '2026-03-01', deployment: 'model', user: 'ada', project: '' },

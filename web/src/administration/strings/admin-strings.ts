@@ -1,8 +1,8 @@
+import { adminGerman } from '../../locales/de/administration.ts';
+import { type AdminStrings, adminEnglish } from '../../locales/en/administration.ts';
+import { adminSpanish } from '../../locales/es/administration.ts';
+import { adminFrench } from '../../locales/fr/administration.ts';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
-import { type AdminStrings, adminEnglish } from './admin-english.ts';
-import { adminFrench } from './admin-french.ts';
-import { adminGerman } from './admin-german.ts';
-import { adminSpanish } from './admin-spanish.ts';
 
 /** Texts of the administration, in a separate chunk that only the administration loads. */
 export function useAdminStrings(): AdminStrings {

@@ -1,8 +1,8 @@
+import { fieldsGerman } from '../../locales/de/fields.ts';
+import { type FieldStrings, fieldsEnglish } from '../../locales/en/fields.ts';
+import { fieldsSpanish } from '../../locales/es/fields.ts';
+import { fieldsFrench } from '../../locales/fr/fields.ts';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
-import { type FieldStrings, fieldsEnglish } from './fields-english.ts';
-import { fieldsFrench } from './fields-french.ts';
-import { fieldsGerman } from './fields-german.ts';
-import { fieldsSpanish } from './fields-spanish.ts';
 
 /** Texts of the settings of entries. */
 export function useFieldStrings(): FieldStrings {

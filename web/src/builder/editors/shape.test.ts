@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
+import { schemaGerman } from '../../locales/de/schema.ts';
+import { schemaSpanish } from '../../locales/es/schema.ts';
+import { schemaFrench } from '../../locales/fr/schema.ts';
 import { withoutHiddenSecrets } from '../app-list.tsx';
 import { getValueAt, withValueAt } from '../draft.ts';
-import { schemaFrench } from '../strings/schema-french.ts';
-import { schemaGerman } from '../strings/schema-german.ts';
-import { schemaSpanish } from '../strings/schema-spanish.ts';
 import { isParameters } from './parameters-editor.tsx';
 import { findVariant, getInitialValue, toShape } from './shape.ts';
 

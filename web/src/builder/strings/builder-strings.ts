@@ -1,8 +1,8 @@
+import { builderGerman } from '../../locales/de/builder.ts';
+import { type BuilderStrings, builderEnglish } from '../../locales/en/builder.ts';
+import { builderSpanish } from '../../locales/es/builder.ts';
+import { builderFrench } from '../../locales/fr/builder.ts';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
-import { type BuilderStrings, builderEnglish } from './builder-english.ts';
-import { builderFrench } from './builder-french.ts';
-import { builderGerman } from './builder-german.ts';
-import { builderSpanish } from './builder-spanish.ts';
 
 /** Texts of the builder, in a separate chunk that only the builder loads. */
 export function useBuilderStrings(): BuilderStrings {

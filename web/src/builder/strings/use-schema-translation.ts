@@ -1,8 +1,8 @@
 import { useCallback } from 'react';
+import { schemaGerman } from '../../locales/de/schema.ts';
+import { schemaSpanish } from '../../locales/es/schema.ts';
+import { schemaFrench } from '../../locales/fr/schema.ts';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
-import { schemaFrench } from './schema-french.ts';
-import { schemaGerman } from './schema-german.ts';
-import { schemaSpanish } from './schema-spanish.ts';
 
 /** Display titles for schema titles that are keys of a wire format. */
 const plainTitles: Readonly<Record<string, string>> = {

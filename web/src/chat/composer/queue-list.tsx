@@ -4,11 +4,11 @@ import { usePage } from '../../page/page.tsx';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { focusMessage } from '../focus-message.ts';
 import './queue-list.css';
+import { queueGerman } from '../../locales/de/chat/queue.ts';
+import { type QueueStrings, queueEnglish } from '../../locales/en/chat/queue.ts';
+import { queueSpanish } from '../../locales/es/chat/queue.ts';
+import { queueFrench } from '../../locales/fr/chat/queue.ts';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
-import { type QueueStrings, queueEnglish } from './queue-english.ts';
-import { queueFrench } from './queue-french.ts';
-import { queueGerman } from './queue-german.ts';
-import { queueSpanish } from './queue-spanish.ts';
 
 interface QueueListProps {
   readonly messages: readonly QueuedMessage[];

@@ -1,8 +1,8 @@
 import type { Attachment } from '#contract/chat/message.ts';
+import type { Strings } from '../../locales/en/page.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { fileNotStored } from '../../service/attach-file.ts';
 import type { ErrorDetails } from '../../service/service-error.ts';
-import type { Strings } from '../../strings/english.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import type { FileRejection, Upload } from './use-uploads.ts';
 

@@ -9,12 +9,12 @@ import { type Deployment, deploymentOwners } from '../../service/deployments.ts'
 import { useLanguage, useLocalizedStrings, useStrings } from '../../strings/strings.tsx';
 import { readFavourites, readRecent, toggleFavourite } from './favourites.ts';
 import './deployment-dialog.css';
+import { pickerGerman } from '../../locales/de/chat/picker.ts';
+import { type PickerStrings, pickerEnglish } from '../../locales/en/chat/picker.ts';
+import { pickerSpanish } from '../../locales/es/chat/picker.ts';
+import { pickerFrench } from '../../locales/fr/chat/picker.ts';
 import { formatSharedBy } from '../../strings/format-shared-by.ts';
 import { DeploymentIcon } from './deployment-icon.tsx';
-import { type PickerStrings, pickerEnglish } from './picker-english.ts';
-import { pickerFrench } from './picker-french.ts';
-import { pickerGerman } from './picker-german.ts';
-import { pickerSpanish } from './picker-spanish.ts';
 
 export interface DeploymentChoiceProps {
   readonly title: string;

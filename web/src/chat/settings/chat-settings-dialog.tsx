@@ -6,6 +6,14 @@ import { useLocalizedStrings, useStrings } from '../../strings/strings.tsx';
 import '../../forms/forms.css';
 import '../../parts/question-dialog.css';
 import './chat-settings.css';
+import { chatSettingsGerman } from '../../locales/de/chat/chat-settings.ts';
+import { effortGerman } from '../../locales/de/chat/effort.ts';
+import { type ChatSettingsStrings, chatSettingsEnglish } from '../../locales/en/chat/chat-settings.ts';
+import { type EffortStrings, effortEnglish } from '../../locales/en/chat/effort.ts';
+import { chatSettingsSpanish } from '../../locales/es/chat/chat-settings.ts';
+import { effortSpanish } from '../../locales/es/chat/effort.ts';
+import { chatSettingsFrench } from '../../locales/fr/chat/chat-settings.ts';
+import { effortFrench } from '../../locales/fr/chat/effort.ts';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -14,14 +22,6 @@ import { maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts'
 import { listAddons } from '../../service/addons.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { deleteDocument, listDocuments } from '../../service/user-documents.ts';
-import { type ChatSettingsStrings, chatSettingsEnglish } from './chat-settings-english.ts';
-import { chatSettingsFrench } from './chat-settings-french.ts';
-import { chatSettingsGerman } from './chat-settings-german.ts';
-import { chatSettingsSpanish } from './chat-settings-spanish.ts';
-import { type EffortStrings, effortEnglish } from './effort-english.ts';
-import { effortFrench } from './effort-french.ts';
-import { effortGerman } from './effort-german.ts';
-import { effortSpanish } from './effort-spanish.ts';
 
 interface ChatSettingsDialogProps {
   readonly settings: ChatSettings;

@@ -1,8 +1,8 @@
+import { answerGerman } from '../../locales/de/chat/answer.ts';
+import { type AnswerStrings, answerEnglish } from '../../locales/en/chat/answer.ts';
+import { answerSpanish } from '../../locales/es/chat/answer.ts';
+import { answerFrench } from '../../locales/fr/chat/answer.ts';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
-import { type AnswerStrings, answerEnglish } from './answer-english.ts';
-import { answerFrench } from './answer-french.ts';
-import { answerGerman } from './answer-german.ts';
-import { answerSpanish } from './answer-spanish.ts';
 
 /** Texts for editing and continuing answers, in a separate chunk that is loaded with the first answer. */
 export function useAnswerStrings(): AnswerStrings {

@@ -1,9 +1,0 @@
-import type { EffortStrings } from './effort-english.ts';
-
-export const effortFrench: EffortStrings = {
-  effort: 'Réflexion avant la réponse',
-  effortHint: 'Réfléchir plus longtemps aide pour les questions difficiles. Cela prend plus de temps et de tokens.',
-  low: 'courte',
-  medium: 'moyenne',
-  high: 'approfondie',
-};

@@ -1,9 +1,0 @@
-import type { EffortStrings } from './effort-english.ts';
-
-export const effortSpanish: EffortStrings = {
-  effort: 'Pensar antes de responder',
-  effortHint: 'Pensar más ayuda con preguntas difíciles. Lleva más tiempo y más tokens.',
-  low: 'poco',
-  medium: 'normal',
-  high: 'a fondo',
-};

@@ -1,0 +1,9 @@
+import type { EffortStrings } from '../../en/chat/effort.ts';
+
+export const effortGerman: EffortStrings = {
+  effort: 'Nachdenken vor der Antwort',
+  effortHint: 'Längeres Nachdenken hilft bei schweren Fragen. Es braucht mehr Zeit und mehr Token.',
+  low: 'kurz',
+  medium: 'mittel',
+  high: 'gründlich',
+};

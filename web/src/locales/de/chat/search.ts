@@ -1,0 +1,10 @@
+import type { SearchStrings } from '../../en/chat/search.ts';
+
+export const searchGerman: SearchStrings = {
+  inConversation: 'Gefunden in diesem Gespräch',
+  position: (at, count) => `${at} von ${count}`,
+  notInText: 'nur im Titel',
+  earlier: 'Vorheriger Treffer',
+  later: 'Nächster Treffer',
+  removeHighlights: 'Hervorhebungen entfernen',
+};

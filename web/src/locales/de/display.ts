@@ -1,0 +1,31 @@
+import type { DisplayStrings } from '../en/display.ts';
+
+export const displayGerman: DisplayStrings = {
+  textSize: 'Schriftgröße',
+  textSizes: { small: 'Klein', medium: 'Mittel', large: 'Groß', largest: 'Sehr groß' },
+  density: 'Abstände',
+  densities: { roomy: 'Großzügig', compact: 'Kompakt' },
+  contrast: 'Kontrast',
+  contrasts: { system: 'Wie im System', more: 'Hoch' },
+  motion: 'Bewegung',
+  motions: { system: 'Wie im System', less: 'Reduziert' },
+  notices: 'Wenn eine Antwort fertig ist',
+  noticesOff: 'Keine Mitteilung',
+  noticesOn: 'Mitteilen',
+  noticesWhen: 'Nur wenn du diese Seite gerade nicht ansiehst.',
+  noticesRefused: 'Der Browser blockiert Mitteilungen dieser Seite. Erlaube sie in den Browsereinstellungen für diese Website.',
+  followUps: 'Anschlussfragen',
+  followUpsOff: 'Keine Vorschläge',
+  followUpsOn: 'Fragen vorschlagen',
+  followUpsMean: (model) => `Nach jeder Antwort schlägt ${model} bis zu drei Fragen vor. Das zählt zu deinem Verbrauch.`,
+  dictation: 'Diktat',
+  dictationOff: 'Aus',
+  dictationMachine: 'Auf diesem Gerät',
+  dictationMaker: 'Online, falls nötig',
+  dictationMeans: {
+    off: 'Es gibt kein Mikrofon. Du tippst deine Nachrichten.',
+    machine: 'Neben der Nachricht erscheint ein Mikrofon, wenn dein Browser Sprache auf diesem Gerät in Text umwandeln kann.',
+    maker:
+      'Wenn dein Browser das auf diesem Gerät nicht kann, wird deine Sprache an den Hersteller des Browsers gesendet, der sie in Text umwandelt. Diktiere nichts, was der Hersteller nicht hören darf.',
+  },
+};

@@ -1,0 +1,30 @@
+import type { PaletteStrings } from '../en/palette.ts';
+
+export const paletteGerman: PaletteStrings = {
+  title: 'Alles durchsuchen',
+  placeholder: 'Gespräch, Modell, Seite oder Aktion',
+  matchCount: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
+  noMatches: (query) => `Keine Treffer für „${query}“.`,
+  action: 'Aktion',
+  view: 'Gehe zu',
+  deployment: 'Sprechen mit',
+  conversation: 'Gespräch',
+
+  shortcuts: 'Tastenkürzel',
+  everywhere: 'Überall',
+  inMessage: 'Beim Schreiben einer Nachricht',
+  inLists: 'In Listen',
+  find: 'Alles durchsuchen, überall hingehen',
+  begin: 'Ein neues Gespräch beginnen',
+  list: 'Diese Tastenkürzel zeigen',
+  or: 'oder',
+  closeDialog: 'Dialog schließen',
+  send: 'Die Nachricht senden',
+  line: 'Eine neue Zeile beginnen',
+  editLast: 'Die letzte Frage bearbeiten, wenn das Nachrichtenfeld leer ist',
+  prompts: 'Einen deiner Prompts einfügen, am Anfang einer Nachricht',
+  others: 'Diese Nachricht an andere Modelle senden, am Anfang einer Nachricht',
+  neighbours: 'Vorheriger oder nächster Eintrag',
+  ends: 'Erster oder letzter Eintrag',
+  open: 'Öffnen',
+};

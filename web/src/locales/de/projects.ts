@@ -1,0 +1,14 @@
+import type { ProjectsStrings } from '../en/projects.ts';
+
+export const projectsGerman: ProjectsStrings = {
+  projectsOfConversation: (title) => `Projekte von „${title}“`,
+  newProject: 'Neues Projekt',
+  addProject: 'Hinzufügen',
+  done: 'Fertig',
+  title: (project) => `Projekt „${project}“`,
+  hint: 'Jeder Chat dieses Projekts verwendet diese Anweisungen und Dateien. Nur du kannst sie sehen. Modelle, die einen Dateityp nicht annehmen, erhalten solche Dateien nicht.',
+  instructions: 'Anweisungen',
+  files: 'Dateien',
+  addFiles: 'Dateien hinzufügen …',
+  saved: 'Gespeichert. Die nächste Nachricht jedes Chats in diesem Projekt verwendet es.',
+};

@@ -1,0 +1,36 @@
+import type { ShareStrings } from '../en/share.ts';
+
+export const shareGerman: ShareStrings = {
+  title: 'Per Link teilen',
+  intro:
+    'Alle, die den Link haben und sich hier anmelden können, können dieses Gespräch in seinem jetzigen Stand lesen. Spätere Nachrichten werden nicht geteilt.',
+  linkContent: (name) =>
+    `Der Link zeigt die Fragen, die Antworten, ihre Dateien und deinen Namen, „${name}“. Schritte, Gedanken und Einstellungen zeigt er nicht.`,
+  files: (count) => (count === 1 ? 'Diese Datei wird geteilt' : `Diese ${count} Dateien werden geteilt`),
+  noFiles: 'Es werden keine Dateien geteilt.',
+  attachedByYou: 'Von dir angehängt',
+  fromAnswer: 'Aus einer Antwort',
+  worksFor: 'Der Link gilt',
+  days: (count) => (count === 1 ? 'einen Tag' : count === 365 ? 'ein Jahr' : `${count} Tage`),
+  createLink: 'Link erstellen',
+  link: 'Link',
+  copyLink: 'Link kopieren',
+  once: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt.',
+  yours: 'Deine Links',
+  noLinks: 'Du teilst keine Gespräche.',
+  until: (date) => `bis ${date}`,
+  revoke: 'Widerrufen',
+  revokeNamed: (title) => `Den Link zu ${title} widerrufen`,
+  revoked: 'Der Link ist widerrufen und funktioniert nicht mehr.',
+  shared: 'Geteiltes Gespräch',
+  sharedBy: (name, date) => `Geteilt von ${name} am ${date}`,
+  snapshotNote: (date) => `Das ist der damalige Stand des Gesprächs. Der Link gilt bis ${date}.`,
+  continueInCopy: 'In einer Kopie weiterführen',
+  copyIsPrivate: (name) => `Die Kopie ist privat. ${name} sieht deine Nachrichten darin nicht.`,
+  copying: 'Wird kopiert…',
+  filesUnavailable: 'Einige Dateien sind nicht mehr verfügbar. Die Kopie enthält nur ihre Namen.',
+  notFound: 'Dieser Link funktioniert nicht mehr',
+  notFoundReason:
+    'Er wurde widerrufen oder ist abgelaufen, oder das Gespräch wurde gelöscht. Bitte die Person, die ihn dir geschickt hat, um einen neuen Link.',
+  newConversation: 'Ein neues Gespräch beginnen',
+};

@@ -1,0 +1,17 @@
+import type { AnswerStrings } from '../../en/chat/answer.ts';
+
+export const answerSpanish: AnswerStrings = {
+  continueAnswer: 'Continuar',
+  continueAnswerHint: 'Continúa la respuesta donde terminó',
+  editAnswer: 'Editar esta respuesta',
+  saveEdit: 'Guardar',
+  editHint:
+    'Tu texto sustituye a esta respuesta cuando continúas la conversación. La respuesta original queda como otra versión.',
+  editHintEarlier: 'Los mensajes posteriores a esta respuesta se quedan con esa versión.',
+  fork: 'Continuar desde aquí en una conversación nueva',
+  contextUsed: (percent) => `${percent} del contexto`,
+  contextTokens: (used, all) => `${used} de ${all} tokens que lee el modelo`,
+  costOfChat: (amount) => `${amount} en total`,
+  usageOfChat: 'Tokens y coste de esta conversación',
+  suggestions: 'Qué preguntar ahora',
+};

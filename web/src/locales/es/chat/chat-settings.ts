@@ -1,0 +1,16 @@
+import type { ChatSettingsStrings } from '../../en/chat/chat-settings.ts';
+
+export const chatSettingsSpanish: ChatSettingsStrings = {
+  chatInstructions: 'Instrucciones',
+  chatInstructionsHint: 'Cómo responder, qué tener en cuenta, qué omitir',
+  chatTemperature: 'Temperatura',
+  chatTemperatureHint: 'Más baja es más precisa, más alta es más variada. Las aplicaciones pueden tener la suya.',
+  chatLength: 'Longitud máxima de la respuesta, en tokens',
+  chatTools: 'Herramientas',
+  chatToolsHint: 'El modelo puede usarlas para responder.',
+  deploymentDefault: 'valor del modelo',
+  resetAll: 'Restablecer todo',
+  apply: 'Aplicar',
+  presets: 'Ajustes guardados',
+  saveAsPreset: 'Guardar como ajustes',
+};

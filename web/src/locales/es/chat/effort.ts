@@ -1,0 +1,9 @@
+import type { EffortStrings } from '../../en/chat/effort.ts';
+
+export const effortSpanish: EffortStrings = {
+  effort: 'Pensar antes de responder',
+  effortHint: 'Pensar más ayuda con preguntas difíciles. Lleva más tiempo y más tokens.',
+  low: 'poco',
+  medium: 'normal',
+  high: 'a fondo',
+};

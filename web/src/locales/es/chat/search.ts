@@ -1,0 +1,10 @@
+import type { SearchStrings } from '../../en/chat/search.ts';
+
+export const searchSpanish: SearchStrings = {
+  inConversation: 'Encontrado en esta conversación',
+  position: (at, count) => `${at} de ${count}`,
+  notInText: 'solo en el título',
+  earlier: 'Resultado anterior',
+  later: 'Resultado siguiente',
+  removeHighlights: 'Quitar el resaltado',
+};

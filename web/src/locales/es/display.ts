@@ -1,0 +1,31 @@
+import type { DisplayStrings } from '../en/display.ts';
+
+export const displaySpanish: DisplayStrings = {
+  textSize: 'Tamaño del texto',
+  textSizes: { small: 'Pequeño', medium: 'Mediano', large: 'Grande', largest: 'Muy grande' },
+  density: 'Espaciado',
+  densities: { roomy: 'Amplio', compact: 'Compacto' },
+  contrast: 'Contraste',
+  contrasts: { system: 'Como el sistema', more: 'Alto' },
+  motion: 'Animaciones',
+  motions: { system: 'Como el sistema', less: 'Reducidas' },
+  notices: 'Cuando una respuesta está lista',
+  noticesOff: 'Sin avisos',
+  noticesOn: 'Avisarme',
+  noticesWhen: 'Solo cuando no estás mirando esta página.',
+  noticesRefused: 'El navegador bloquea los avisos de esta página. Permítelos en la configuración del navegador para este sitio.',
+  followUps: 'Preguntas de seguimiento',
+  followUpsOff: 'Sin sugerencias',
+  followUpsOn: 'Sugerir preguntas',
+  followUpsMean: (model) => `Después de cada respuesta, ${model} sugiere hasta tres preguntas. Esto cuenta en tu uso.`,
+  dictation: 'Dictado',
+  dictationOff: 'Desactivado',
+  dictationMachine: 'En este dispositivo',
+  dictationMaker: 'En línea si hace falta',
+  dictationMeans: {
+    off: 'No hay micrófono. Escribes tus mensajes.',
+    machine: 'Junto al mensaje aparece un micrófono si tu navegador puede convertir la voz en texto en este dispositivo.',
+    maker:
+      'Si tu navegador no puede hacerlo en este dispositivo, tu voz se envía al fabricante del navegador, que la convierte en texto. No dictes nada que el fabricante no deba oír.',
+  },
+};

@@ -1,0 +1,33 @@
+import { createPlural } from '../../strings/create-plural.ts';
+import type { PaletteStrings } from '../en/palette.ts';
+
+const plural = createPlural('es');
+
+export const paletteSpanish: PaletteStrings = {
+  title: 'Buscar en todo',
+  placeholder: 'Una conversación, un modelo, una página o una acción',
+  matchCount: (count) => `${count} ${plural(count, 'resultado', 'resultados')}`,
+  noMatches: (query) => `No hay resultados para «${query}».`,
+  action: 'Acción',
+  view: 'Ir a',
+  deployment: 'Hablar con',
+  conversation: 'Conversación',
+
+  shortcuts: 'Atajos de teclado',
+  everywhere: 'En todas partes',
+  inMessage: 'Al escribir un mensaje',
+  inLists: 'En las listas',
+  find: 'Buscar en todo, ir a cualquier parte',
+  begin: 'Empezar una conversación nueva',
+  list: 'Mostrar estos atajos',
+  or: 'o',
+  closeDialog: 'Cerrar el cuadro de diálogo',
+  send: 'Enviar el mensaje',
+  line: 'Empezar una línea nueva',
+  editLast: 'Editar tu última pregunta, si el cuadro de mensaje está vacío',
+  prompts: 'Insertar uno de tus prompts, al principio de un mensaje',
+  others: 'Enviar este mensaje a otros modelos, al principio de un mensaje',
+  neighbours: 'Elemento anterior o siguiente',
+  ends: 'Primer o último elemento',
+  open: 'Abrir',
+};

@@ -1,0 +1,38 @@
+import { createPlural } from '../../strings/create-plural.ts';
+import type { ShareStrings } from '../en/share.ts';
+
+const plural = createPlural('es');
+
+export const shareSpanish: ShareStrings = {
+  title: 'Compartir con un enlace',
+  intro:
+    'Cualquiera que tenga el enlace y pueda iniciar sesión aquí puede leer esta conversación tal como está ahora. Los mensajes posteriores no se comparten.',
+  linkContent: (name) =>
+    `El enlace muestra las preguntas, las respuestas, sus archivos y tu nombre, «${name}». No muestra los pasos, los razonamientos ni los ajustes.`,
+  files: (count) => `${count} ${plural(count, 'archivo compartido', 'archivos compartidos')}`,
+  noFiles: 'No se comparte ningún archivo.',
+  attachedByYou: 'Adjuntado por ti',
+  fromAnswer: 'De una respuesta',
+  worksFor: 'Validez del enlace',
+  days: (count) => (count === 365 ? 'un año' : `${count} ${plural(count, 'día', 'días')}`),
+  createLink: 'Crear un enlace',
+  link: 'Enlace',
+  copyLink: 'Copiar el enlace',
+  once: 'Cópialo ahora. No se volverá a mostrar.',
+  yours: 'Tus enlaces',
+  noLinks: 'No compartes ninguna conversación.',
+  until: (date) => `hasta el ${date}`,
+  revoke: 'Revocar',
+  revokeNamed: (title) => `Revocar el enlace a ${title}`,
+  revoked: 'El enlace está revocado y ya no funciona.',
+  shared: 'Conversación compartida',
+  sharedBy: (name, date) => `Compartida por ${name} el ${date}`,
+  snapshotNote: (date) => `Esta es la conversación tal como era entonces. El enlace es válido hasta el ${date}.`,
+  continueInCopy: 'Continuar en una copia',
+  copyIsPrivate: (name) => `La copia es privada. ${name} no ve tus mensajes en ella.`,
+  copying: 'Copiando…',
+  filesUnavailable: 'Algunos archivos ya no están disponibles. La copia solo contiene sus nombres.',
+  notFound: 'Este enlace ya no funciona',
+  notFoundReason: 'Se revocó, caducó o se eliminó la conversación. Pide uno nuevo a quien te lo envió.',
+  newConversation: 'Empezar una conversación nueva',
+};

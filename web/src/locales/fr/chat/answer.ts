@@ -1,0 +1,17 @@
+import type { AnswerStrings } from '../../en/chat/answer.ts';
+
+export const answerFrench: AnswerStrings = {
+  continueAnswer: 'Continuer',
+  continueAnswerHint: 'Continue la réponse là où elle s’est arrêtée',
+  editAnswer: 'Modifier cette réponse',
+  saveEdit: 'Enregistrer',
+  editHint:
+    'Votre texte remplace cette réponse quand vous continuez la conversation. La réponse d’origine reste comme autre version.',
+  editHintEarlier: 'Les messages qui suivent cette réponse restent avec cette version-là.',
+  fork: 'Continuer à partir d’ici dans une nouvelle conversation',
+  contextUsed: (percent) => `${percent} du contexte`,
+  contextTokens: (used, all) => `${used} jetons sur ${all} que le modèle lit`,
+  costOfChat: (amount) => `${amount} au total`,
+  usageOfChat: 'Jetons et coût de cette conversation',
+  suggestions: 'Questions pour la suite',
+};

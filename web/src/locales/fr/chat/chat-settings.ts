@@ -1,0 +1,16 @@
+import type { ChatSettingsStrings } from '../../en/chat/chat-settings.ts';
+
+export const chatSettingsFrench: ChatSettingsStrings = {
+  chatInstructions: 'Instructions',
+  chatInstructionsHint: 'Comment répondre, ce qu’il faut savoir, ce qu’il faut omettre',
+  chatTemperature: 'Température',
+  chatTemperatureHint: 'Plus basse, elle est plus précise ; plus haute, plus variée. Les applications peuvent avoir la leur.',
+  chatLength: 'Longueur maximale de la réponse, en tokens',
+  chatTools: 'Outils',
+  chatToolsHint: 'Le modèle peut s’en servir pour répondre.',
+  deploymentDefault: 'valeur du modèle',
+  resetAll: 'Tout réinitialiser',
+  apply: 'Appliquer',
+  presets: 'Préréglages',
+  saveAsPreset: 'Enregistrer comme préréglage',
+};

@@ -1,0 +1,10 @@
+import type { SearchStrings } from '../../en/chat/search.ts';
+
+export const searchFrench: SearchStrings = {
+  inConversation: 'Trouvé dans cette conversation',
+  position: (at, count) => `${at} sur ${count}`,
+  notInText: 'seulement dans le titre',
+  earlier: 'Résultat précédent',
+  later: 'Résultat suivant',
+  removeHighlights: 'Retirer le surlignage',
+};

@@ -1,0 +1,32 @@
+import type { DisplayStrings } from '../en/display.ts';
+
+export const displayFrench: DisplayStrings = {
+  textSize: 'Taille du texte',
+  textSizes: { small: 'Petite', medium: 'Moyenne', large: 'Grande', largest: 'Très grande' },
+  density: 'Espacement',
+  densities: { roomy: 'Aéré', compact: 'Resserré' },
+  contrast: 'Contraste',
+  contrasts: { system: 'Comme le système', more: 'Élevé' },
+  motion: 'Animations',
+  motions: { system: 'Comme le système', less: 'Réduites' },
+  notices: 'Quand une réponse est prête',
+  noticesOff: 'Aucune notification',
+  noticesOn: 'Me prévenir',
+  noticesWhen: 'Seulement quand vous ne regardez pas cette page.',
+  noticesRefused:
+    'Le navigateur bloque les notifications de cette page. Autorisez-les dans les paramètres du navigateur pour ce site.',
+  followUps: 'Questions de suivi',
+  followUpsOff: 'Aucune suggestion',
+  followUpsOn: 'Suggérer des questions',
+  followUpsMean: (model) => `Après chaque réponse, ${model} suggère jusqu’à trois questions. Cela compte dans votre utilisation.`,
+  dictation: 'Dictée',
+  dictationOff: 'Désactivée',
+  dictationMachine: 'Sur cet appareil',
+  dictationMaker: 'En ligne si nécessaire',
+  dictationMeans: {
+    off: 'Il n’y a pas de micro. Vous tapez vos messages.',
+    machine: 'Un micro apparaît à côté du message si votre navigateur peut transformer la parole en texte sur cet appareil.',
+    maker:
+      'Si votre navigateur ne peut pas le faire sur cet appareil, votre voix est envoyée à l’éditeur du navigateur, qui la transforme en texte. Ne dictez rien que cet éditeur ne doive pas entendre.',
+  },
+};

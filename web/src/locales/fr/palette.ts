@@ -1,0 +1,33 @@
+import { createPlural } from '../../strings/create-plural.ts';
+import type { PaletteStrings } from '../en/palette.ts';
+
+const plural = createPlural('fr');
+
+export const paletteFrench: PaletteStrings = {
+  title: 'Tout rechercher',
+  placeholder: 'Une conversation, un modèle, une page ou une action',
+  matchCount: (count) => `${count} ${plural(count, 'résultat', 'résultats')}`,
+  noMatches: (query) => `Aucun résultat pour « ${query} ».`,
+  action: 'Action',
+  view: 'Aller à',
+  deployment: 'Discuter avec',
+  conversation: 'Conversation',
+
+  shortcuts: 'Raccourcis clavier',
+  everywhere: 'Partout',
+  inMessage: 'En écrivant un message',
+  inLists: 'Dans les listes',
+  find: 'Tout rechercher, aller partout',
+  begin: 'Commencer une nouvelle conversation',
+  list: 'Afficher ces raccourcis',
+  or: 'ou',
+  closeDialog: 'Fermer la boîte de dialogue',
+  send: 'Envoyer le message',
+  line: 'Commencer une nouvelle ligne',
+  editLast: 'Modifier votre dernière question, si le champ de message est vide',
+  prompts: 'Insérer un de vos prompts, au début d’un message',
+  others: 'Envoyer ce message à d’autres modèles, au début d’un message',
+  neighbours: 'Élément précédent ou suivant',
+  ends: 'Premier ou dernier élément',
+  open: 'Ouvrir',
+};

@@ -1,0 +1,14 @@
+import type { ProjectsStrings } from '../en/projects.ts';
+
+export const projectsFrench: ProjectsStrings = {
+  projectsOfConversation: (title) => `Projets de « ${title} »`,
+  newProject: 'Nouveau projet',
+  addProject: 'Ajouter',
+  done: 'Terminé',
+  title: (project) => `Projet « ${project} »`,
+  hint: 'Chaque conversation de ce projet utilise ces instructions et ces fichiers. Vous seul pouvez les voir. Les modèles qui n’acceptent pas un type de fichier ne le reçoivent pas.',
+  instructions: 'Instructions',
+  files: 'Fichiers',
+  addFiles: 'Ajouter des fichiers…',
+  saved: 'Enregistré. Le prochain message de chaque conversation de ce projet l’utilise.',
+};

@@ -1,0 +1,39 @@
+import { createPlural } from '../../strings/create-plural.ts';
+import type { ShareStrings } from '../en/share.ts';
+
+const plural = createPlural('fr');
+
+export const shareFrench: ShareStrings = {
+  title: 'Partager par un lien',
+  intro:
+    'Toute personne qui a le lien et peut se connecter ici peut lire cette conversation telle qu’elle est maintenant. Les messages suivants ne sont pas partagés.',
+  linkContent: (name) =>
+    `Le lien montre les questions, les réponses, leurs fichiers et votre nom, « ${name} ». Il ne montre ni les étapes, ni les réflexions, ni les réglages.`,
+  files: (count) => `${count} ${plural(count, 'fichier partagé', 'fichiers partagés')}`,
+  noFiles: 'Aucun fichier n’est partagé.',
+  attachedByYou: 'Joint par vous',
+  fromAnswer: 'D’une réponse',
+  worksFor: 'Validité du lien',
+  days: (count) => (count === 365 ? 'un an' : `${count} ${plural(count, 'jour', 'jours')}`),
+  createLink: 'Créer un lien',
+  link: 'Lien',
+  copyLink: 'Copier le lien',
+  once: 'Copiez-le maintenant. Il ne sera plus affiché.',
+  yours: 'Vos liens',
+  noLinks: 'Vous ne partagez aucune conversation.',
+  until: (date) => `jusqu’au ${date}`,
+  revoke: 'Révoquer',
+  revokeNamed: (title) => `Révoquer le lien vers ${title}`,
+  revoked: 'Le lien est révoqué et ne fonctionne plus.',
+  shared: 'Conversation partagée',
+  sharedBy: (name, date) => `Partagée par ${name} le ${date}`,
+  snapshotNote: (date) => `Voici la conversation telle qu’elle était alors. Le lien est valable jusqu’au ${date}.`,
+  continueInCopy: 'Continuer dans une copie',
+  copyIsPrivate: (name) => `La copie est privée. ${name} n’y voit pas vos messages.`,
+  copying: 'Copie en cours…',
+  filesUnavailable: 'Certains fichiers ne sont plus disponibles. La copie n’en contient que les noms.',
+  notFound: 'Ce lien ne fonctionne plus',
+  notFoundReason:
+    'Il a été révoqué, a expiré, ou la conversation a été supprimée. Demandez-en un nouveau à la personne qui vous l’a envoyé.',
+  newConversation: 'Commencer une nouvelle conversation',
+};

@@ -1,9 +1,0 @@
-import type { MemoryStrings } from './memory-english.ts';
-
-export const memoryGerman: MemoryStrings = {
-  hint: 'Was soll jeder Chat über dich wissen? Schreib es hier einmal auf, etwa deine Arbeit, deine Sprache oder wie du Antworten magst. Nur du kannst es sehen. Temporäre Chats verwenden es nicht.',
-  notes: 'Notizen über dich',
-  use: 'Die Notizen in Chats verwenden',
-  isFull: (max) => `Die Notizen können höchstens ${max} Zeichen haben.`,
-  saved: 'Gespeichert. Die nächste Nachricht jedes Chats verwendet es.',
-};

@@ -1,9 +1,0 @@
-import type { TemporaryStrings } from './temporary-english.ts';
-
-export const temporaryFrench: TemporaryStrings = {
-  strip:
-    'Cette conversation n’est pas enregistrée, ni dans ce navigateur, ni par le service. Elle disparaît quand vous la quittez.',
-  leaveQuestion: 'Quitter cette conversation temporaire ? Elle n’est pas enregistrée et sera perdue.',
-  confirmLeave: 'Quitter',
-  leaveTitle: 'Quitter la conversation temporaire',
-};
