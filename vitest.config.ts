@@ -15,6 +15,8 @@ export default defineConfig({
     // Files share their workers: to load the service for each file takes twice as long as most of the tests.
     // Node loads the sources itself where it can, which needs less time than Vite.
     isolate: false,
+    // A worker keeps the modules of all its files. Fewer collections, by one thread each, save a tenth of its CPU time.
+    execArgv: ['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'],
     passWithNoTests: false,
     allowOnly: false,
     projects: [
@@ -43,7 +45,7 @@ export default defineConfig({
           retry: isCi ? 1 : 0,
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/servers.ts'],
-          setupFiles: ['test/support/patient-waits.ts', 'test/support/check-answers.ts'],
+          setupFiles: ['test/support/patient-waits.ts', 'test/support/check-answers.ts', 'test/support/built-programs.ts'],
           experimental: { viteModuleRunner: false },
         },
       },
