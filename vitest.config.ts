@@ -6,9 +6,10 @@ const isCi = process.env.CI !== undefined;
 export default defineConfig({
   test: {
     reporters: isCi ? ['verbose', new RunLog()] : ['default'],
-    testTimeout: 60_000,
-    hookTimeout: 90_000,
-    expect: { poll: { timeout: 30_000 } },
+    // Another load may slow a test down tenfold.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     // Three times the cores of the machine that checks: tests wait for a third to a half of their time, and files that test stores
     // and processes for most of it.
     maxWorkers: 6,
