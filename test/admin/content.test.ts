@@ -184,7 +184,7 @@ describe('with `records.content: sealed`', () => {
     expect(read('gen_ai.output.messages')).toEqual([
       { role: 'assistant', parts: [{ type: 'text', content: expect.stringContaining(canary) }], finish_reason: 'stop' },
     ]);
-  }, 30_000);
+  });
 
   it.each([
     ['of a deployment that opts out', chat, ask({ model: 'closed' }), {}],

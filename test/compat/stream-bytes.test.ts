@@ -26,7 +26,7 @@ describe('stream bytes of an upstream', () => {
       const { data, isDone } = await stream(completeReply.subarray(0, index), completeReply.subarray(index));
       expect({ at: index, data, isDone }).toEqual({ at: index, data: expected, isDone: true });
     }
-  }, 60_000);
+  });
 
   it('can arrive one by one', async () => {
     const { content, isDone, usages } = await stream(...Array.from(completeReply, (byte) => Buffer.from([byte])));

@@ -142,7 +142,7 @@ describe('the reservation of a call in progress', () => {
     expect((await readStats(service)).monthTokenStats).toEqual({ total: 10_000, used: 36, resetsAt: Date.parse('2026-08-01') });
   });
 
-  it('rejects a waiting call with the reason if the other calls do not end', { timeout: 30_000 }, async () => {
+  it('rejects a waiting call with the reason if the other calls do not end', async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
     const heldReply = holdReply(replyWithUsage(7, 5));

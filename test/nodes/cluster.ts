@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { expect, vi } from 'vitest';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -146,4 +147,20 @@ interface Reasons {
 
 function toCode({ code }: { readonly code: string }): string {
   return code;
+}
+
+/**
+ * Sends batches of calls until a limit is used up. Expects that it admits an exact number of calls and rejects the rest with 429.
+ * `send` returns the number of responses by status. A call waits 5 s for the reservations of other calls. On a busy machine they
+ * last longer, and the calls of the next batch use the rest of the limit.
+ */
+export async function expectAdmitted(admitted: number, send: () => Promise<Readonly<Record<number, number>>>): Promise<void> {
+  let admittedCount = 0;
+  await vi.waitFor(async () => {
+    const { 200: count = 0, 429: _rejected, ...unexpected } = await send();
+    expect(unexpected).toEqual({});
+    admittedCount += count;
+    expect(admittedCount).toBeGreaterThanOrEqual(admitted);
+  });
+  expect(admittedCount).toBe(admitted);
 }

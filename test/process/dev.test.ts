@@ -53,4 +53,4 @@ it('npm run dev serves the page and a service that restarts after a change with 
   await dev.ended;
   await vi.waitUntil(() => !dev.isRunning(), waiting);
   expect(count('"msg":"stopped"')).toBe(2);
-}, 120_000);
+});

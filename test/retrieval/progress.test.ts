@@ -206,7 +206,7 @@ describe('a running node', () => {
     node.kill('SIGTERM');
     expect(await node.ended).toMatchObject({ code: 0 });
     expect(node.output.stdout + node.output.stderr).not.toMatch(/"level":"error"/);
-  }, 60_000);
+  });
 });
 
 /** Returns the number of completely indexed documents in the database of a node. */

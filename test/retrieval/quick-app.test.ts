@@ -385,5 +385,5 @@ describe('a separate service process', () => {
     const response = await node.chat('app', { messages: [user('How much may a hotel room cost?')] });
     expect(response.completion.choices[0]?.message.content).toContain('140 euros');
     expect(getAttachments(response)).toMatchObject([{ title: 'travel.docx', reference_url: document_relative_url }]);
-  }, 60_000);
+  });
 });

@@ -109,6 +109,9 @@ function toKey(bucket: string, path: string): string {
   return `${bucket}/${path}`;
 }
 
+/** Compares in code point order, as the databases do. The order of UTF-16 differs only if a text has surrogates. */
 function compare(left: string, right: string): number {
-  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+  if (/[\ud800-\udfff]/.test(left + right)) return Buffer.compare(Buffer.from(left), Buffer.from(right));
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }

@@ -25,11 +25,16 @@ export interface ResponseDatabase extends AsyncDisposable {
   chats(): NonNullable<ServiceOptions['chats']>;
 }
 
+/** A statement can wait for seconds on a busy machine. */
+const patient = { timeoutMs: 60_000 };
+
 /** Creates a database for responses. Disposal deletes it. */
 export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<ResponseDatabase> {
   const location = engine === 'SQLite' ? await openFolder() : await freshDatabase();
   const opened =
-    'url' in location ? await openPostgres(new Secret(location.url)) : await openSqlite(`${location.path}/parley.db`);
+    'url' in location
+      ? await openPostgres(new Secret(location.url), patient)
+      : await openSqlite(`${location.path}/parley.db`, patient);
   const { database } = opened;
   const seal = new Seal([new Secret('a secret of this test')]);
   return {

@@ -12,7 +12,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export const main = join(root, 'dist/main.js');
 /** Compile cache of Node.js, which halves the start time of each process. */
 const compiled = join(root, 'node_modules/.cache/parley-compiled');
-const maxCommandMs = 15_000;
+/** Ends a command that hangs, after the test that waits for it has failed. */
+const maxCommandMs = 200_000;
 
 /** Output of a process. */
 interface Output {

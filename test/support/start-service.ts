@@ -53,7 +53,7 @@ export interface ServiceOptions {
   readonly applications?: ApplicationStore;
   readonly files?: NonNullable<ServiceDeps['files']>;
   readonly passages?: NonNullable<ServiceDeps['passages']>;
-  /** Default: the built-in model of the service. */
+  /** Default: the built-in model, which all services of this process share. */
   readonly embedder?: Embedder;
   readonly responses?: NonNullable<ServiceDeps['responses']>;
   readonly maxBackgroundRunMs?: number;
@@ -103,10 +103,12 @@ export interface TestService extends AsyncDisposable {
 /** The pace that users see, for tests that act while the demo model answers. */
 export const usersDemoPaceMs = 15;
 
+/** The model takes half a second of a core to load, so it stays loaded. Its thread does not keep the process alive. */
+const sharedEmbedder = new LocalEmbedder();
+
 /** Starts the complete service in this process on a separate port. The configuration may omit `keys`. */
 export async function startService(configuration: object, options: ServiceOptions = {}): Promise<TestService> {
-  const local = new LocalEmbedder();
-  const embedder = options.embedder ?? local;
+  const { embedder = sharedEmbedder } = options;
   const http = options.http ?? new LeanClient();
   const accepted = toValidConfiguration(configuration);
   const snapshot = new LiveConfig(accepted.configuration);
@@ -141,7 +143,6 @@ export async function startService(configuration: object, options: ServiceOption
     entries?.close();
     await app.close();
     http.close();
-    await local.close();
   };
   return {
     url,

@@ -17,7 +17,7 @@ afterAll(async () => {
   await fixture[Symbol.asyncDispose]();
 });
 
-describe.each(viewports)('the chat page at the window size %s', { timeout: 60_000 }, (_look, options) => {
+describe.each(viewports)('the chat page at the window size %s', (_look, options) => {
   it('has no accessibility violations on the sign-in form', async () => {
     const { page } = await fixture.openAt('/', options);
     await page.getByLabel('Key').waitFor();

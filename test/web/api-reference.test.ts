@@ -3,7 +3,7 @@ import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
 import { findAxeViolations, viewports } from './violations.ts';
 
-it('has no accessibility violations in the API reference at any window size', { timeout: 90_000 }, async () => {
+it('has no accessibility violations in the API reference at any window size', async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
   const browser = await startBrowser();
   // The page is the same at every size, and loading it takes as long as checking it. So the test loads it once.

@@ -38,7 +38,6 @@ it.each(viewports)('shows the reading progress of an application’s documents, 
   await store(service, 'app', quickApp({ document_relative_url: references }));
   const { page, issues } = await openEditor('app', { browser, service, options });
   const items = page.locator('.document');
-  page.setDefaultTimeout(30_000);
   await items.nth(0).getByText('is being read').waitFor();
   await items.nth(1).getByText('waiting to be read').waitFor();
   testFiles.blobs.release();
@@ -55,7 +54,6 @@ it('tests a search of the documents before they are saved', async () => {
   const reference = await testFiles.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
   await store(service, 'app', quickApp({ document_relative_url: [reference] }));
   const { page } = await openEditor('app', { browser, service });
-  page.setDefaultTimeout(30_000);
   await page.getByText('Test Documents').click();
   await page.getByLabel('Question').fill('When does the library open?');
   await page.getByRole('button', { name: 'Run', exact: true }).click();

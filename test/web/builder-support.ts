@@ -3,8 +3,6 @@ import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket } from '../applications/support.ts';
 import type { TestBrowser, TestPage } from './support.ts';
 
-const maxStepMs = 20_000;
-
 /** Saves an application in the bucket of the signed-in user. */
 export async function store(service: Pick<TestService, 'sendRequest'>, name: string, entry: object): Promise<void> {
   const path = `/v1/applications/${ownBucket}/${name}`;
@@ -21,7 +19,6 @@ interface EditorOptions {
 /** Opens the editor of a stored application. */
 export async function openEditor(name: string, { browser, service, options }: EditorOptions): Promise<TestPage> {
   const opened = await browser.open(`${service.url}/#key=${callerKey}`, options);
-  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate(`location.hash = '#/build/applications/${ownBucket}/${name}'`);
   await opened.page.locator('.builder-bar').waitFor();

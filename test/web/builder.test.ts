@@ -17,7 +17,6 @@ const models = {
   other: { displayName: 'Other model', upstreams: [{ protocol: 'demo' }] },
 };
 const keys = { [callerKey]: { project: 'test' }, bob: { project: 'bob' } };
-const maxStepMs = 20_000;
 const token = 'canary-of-the-builder';
 const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
 
@@ -32,7 +31,6 @@ afterAll(async () => {
 
 async function openBuilder(options?: BrowserContextOptions, at = service.url): Promise<TestPage> {
   const opened = await browser.open(`${at}/#key=${callerKey}`, options);
-  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate("location.hash = '#/build'");
   await opened.page.locator('.sheet[aria-busy=false] h1').waitFor();

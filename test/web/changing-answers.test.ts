@@ -29,7 +29,7 @@ async function takeScreenshot({ page }: TestPage, name: string): Promise<void> {
   if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png` });
 }
 
-describe('an answer that reached its token limit', { timeout: 60_000 }, () => {
+describe('an answer that reached its token limit', () => {
   it('continues as one answer each time the user presses Continue', async () => {
     fixture.upstream.script(
       truncatedAnswer('It was the best ', 'of times, it was the wor'),
@@ -117,7 +117,7 @@ it('continues a truncated answer of the demo model until it is complete', async 
   expect(answerText).toBe(all);
 });
 
-describe('an edited answer', { timeout: 60_000 }, () => {
+describe('an edited answer', () => {
   it('replaces the original, is marked as edited, and keeps the original as another version', async () => {
     fixture.upstream.script(eventsReply(...plainReply('Paris is in **Spain**.')));
     const first = await fixture.open('scripted');

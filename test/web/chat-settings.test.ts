@@ -114,7 +114,7 @@ it('lets the user choose tools for a chat with a model and shows an error if a t
 
   await service.configure({ models, applications, security });
   const listed = () => service.sendRequest({ method: 'GET', path: '/openai/addons', headers: { 'api-key': 'caller-key' } });
-  await expect.poll(async () => (await listed()).json, { timeout: 15_000 }).toMatchObject({ data: [] });
+  await expect.poll(async () => (await listed()).json).toMatchObject({ data: [] });
   await opened.sendMessage('And in Rome?');
   await page.getByText('A tool selected for this chat is no longer available.').waitFor();
   await page.getByText('Open the chat settings, apply them again').waitFor();

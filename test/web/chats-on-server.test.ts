@@ -59,8 +59,8 @@ describe('chats on the server', () => {
     await second.readAnswer();
     await second.sendMessage('And from the second');
     await second.readAnswer();
-    await first.page.locator('.question', { hasText: 'And from the second' }).waitFor({ timeout: 15_000 });
-    await first.page.locator('.reply').nth(1).waitFor({ timeout: 15_000 });
+    await first.page.locator('.question', { hasText: 'And from the second' }).waitFor();
+    await first.page.locator('.reply').nth(1).waitFor();
     expect([first.issues, second.issues]).toEqual(Array(2).fill({ externalRequests: [], errors: [] }));
   });
 
@@ -80,9 +80,7 @@ describe('chats on the server', () => {
     const searchUrls: string[] = [];
     page.on('request', (request) => request.url().includes('/v1/chats?query=') && searchUrls.push(request.url()));
     await page.goto(`${fixture.service.url}/#key=${callerKey}`);
-    await expect
-      .poll(() => searchUrls.map((url) => new URL(url).searchParams.get('archived')), { timeout: 15_000 })
-      .toEqual(['false', 'true']);
+    await expect.poll(() => searchUrls.map((url) => new URL(url).searchParams.get('archived'))).toEqual(['false', 'true']);
   });
 
   it('are loaded for the search when the user focuses the field, and “No results” appears only after the search is complete', async () => {
@@ -94,7 +92,7 @@ describe('chats on the server', () => {
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
     await fixture.service.sendRequest({ method: 'POST', path: '/v1/chats/harvest', headers, body });
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
-    await page.locator('.head', { hasText: 'Harvest' }).waitFor({ timeout: 15_000 });
+    await page.locator('.head', { hasText: 'Harvest' }).waitFor();
     const prepared = page.waitForResponse((response) => response.url().includes('/v1/chats?query='));
     await page.getByRole('searchbox').focus();
     expect(((await (await prepared).json()) as { data: object[] }).data).toEqual([]);
@@ -118,7 +116,7 @@ describe('chats on the server', () => {
     await readAnswer();
     expect(await listTitles()).not.toContain('Written offline');
     await page.unroute('**/v1/chat**');
-    await expect.poll(listTitles, { timeout: 15_000 }).toContain('Written offline');
+    await expect.poll(listTitles).toContain('Written offline');
   });
 
   it('are removed from the browser after sign-out', async () => {
@@ -138,12 +136,12 @@ describe('chats on the server', () => {
     await first.readAnswer();
     const second = await fixture.openAt(`/#key=${callerKey}`);
     const head = second.page.locator('.head', { hasText: 'To be deleted' });
-    await head.waitFor({ timeout: 15_000 });
+    await head.waitFor();
     await head.getByRole('button').last().click();
     await second.page.locator('.head-choices').getByRole('button', { name: 'Delete' }).click();
     await second.page.getByText('“To be deleted” is deleted.').waitFor();
     await second.reload();
-    await first.page.locator('.head', { hasText: 'To be deleted' }).waitFor({ state: 'detached', timeout: 15_000 });
+    await first.page.locator('.head', { hasText: 'To be deleted' }).waitFor({ state: 'detached' });
     expect(await listTitles()).not.toContain('To be deleted');
   });
 
@@ -152,12 +150,12 @@ describe('chats on the server', () => {
     await first.sendMessage('One of many');
     await first.readAnswer();
     const second = await fixture.openAt(`/#key=${callerKey}`);
-    await second.page.locator('.head', { hasText: 'One of many' }).waitFor({ timeout: 15_000 });
+    await second.page.locator('.head', { hasText: 'One of many' }).waitFor();
     await second.page.getByRole('button', { name: 'Settings', exact: true }).click();
     await second.page.getByRole('button', { name: 'Delete all chats' }).click();
     await second.page.locator('.question-dialog').getByRole('button', { name: 'Delete' }).click();
     await second.page.getByText('Your chats appear here.').waitFor();
-    await first.page.getByText('Your chats appear here.').waitFor({ timeout: 15_000 });
+    await first.page.getByText('Your chats appear here.').waitFor();
     expect(await listTitles()).toEqual([]);
   });
 
@@ -171,6 +169,6 @@ describe('chats on the server', () => {
       for (const table of ['chat_turns', 'chats', 'chat_owners'] as const) await kysely.deleteFrom(table).execute();
     });
     expect(await listTitles()).toEqual([]);
-    await expect.poll(listTitles, { timeout: 15_000 }).toContain('Kept in two places');
+    await expect.poll(listTitles).toContain('Kept in two places');
   });
 });

@@ -59,7 +59,7 @@ async function openWithRecognition(localLanguages: readonly string[], options = 
 
 const readDraft = (page: Page) => page.locator('#message').inputValue();
 
-describe('dictation', { timeout: 60_000 }, () => {
+describe('dictation', () => {
   it.each(viewports)(
     'appends the speech to the message on this device until the message is sent or the user stops it: %s',
     async (look, options) => {

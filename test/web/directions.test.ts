@@ -26,7 +26,7 @@ function readDirections(page: Page, selector: string): Promise<unknown> {
 
 const arabic = 'مرحبا بالعالم';
 
-describe('text in a chat', { timeout: 60_000 }, () => {
+describe('text in a chat', () => {
   it('gets its direction from the first letter of each block', async () => {
     const text = [
       `# ${arabic}`,
@@ -75,7 +75,7 @@ describe('text in a chat', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the Enter that confirms a candidate of an input method', { timeout: 60_000 }, () => {
+describe('the Enter that confirms a candidate of an input method', () => {
   it.each([
     ['before compositionend', { isComposing: true, keyCode: 229 }],
     ['after compositionend, as in Safari', { isComposing: false, keyCode: 229 }],

@@ -36,7 +36,7 @@ async function openDisplay({ page }: TestPage, isPhone: boolean): Promise<void> 
 const choose = (page: Page, group: string, value: string) =>
   page.getByRole('dialog').getByRole('group', { name: group }).getByLabel(value, { exact: true }).check();
 
-describe('the display settings', { timeout: 60_000 }, () => {
+describe('the display settings', () => {
   it.each(viewports)('apply immediately and are stored: %s', async (look, options) => {
     const opened = await fixture.open('demo', options);
     const { page } = opened;

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 const wide = { width: 1280, height: 720 };
 /** The headless shell cannot ask the user whether a button may write to the clipboard. */
 const defaultPermissions = ['clipboard-write'];
-const maxStepMs = 30_000;
+const maxStepMs = 60_000;
 
 /**
  * Pool of pages in browser contexts without data. One test uses a page at a time. After a test has passed, the pool deletes the

@@ -6,7 +6,6 @@ import { callerKey, startService } from '#test/start-service.ts';
 import { startBrowser, startPageProcess, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
-const maxStepMs = 15_000;
 const maxLookMs = 60_000;
 const headers = { 'api-key': callerKey, 'content-type': 'text/plain' };
 const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
@@ -33,7 +32,6 @@ afterAll(async () => {
 
 async function open(folder = '', options?: BrowserContextOptions, at = service.url): Promise<TestPage> {
   const opened = await browser.open(`${at}/#key=${callerKey}`, options);
-  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate(`location.hash = '#/files${folder}'`);
   await opened.page.locator('.sheet:not([aria-busy=true]) h1').waitFor();

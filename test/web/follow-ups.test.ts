@@ -30,7 +30,7 @@ async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest ques
   if (await drawer.count()) await page.keyboard.press('Escape');
 }
 
-describe('follow-up questions', { timeout: 60_000 }, () => {
+describe('follow-up questions', () => {
   it('are suggested only after the user enables them, and are sent with one press', async () => {
     fixture.upstream.script(eventsReply(...plainReply('1. How far is five?\n- "And back?"\n\nWhy count?\nA fourth?')));
     const opened = await fixture.open('demo');

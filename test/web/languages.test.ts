@@ -38,7 +38,7 @@ async function findTruncated(page: Page): Promise<unknown> {
   ])(document.createElement('canvas').getContext('2d'))`);
 }
 
-describe.each(Object.entries(viewTitles))('the page in the language %s', { timeout: 60_000 }, (language, titles) => {
+describe.each(Object.entries(viewTitles))('the page in the language %s', (language, titles) => {
   it('translates each view, based on the browser language, and truncates no text on a phone', async () => {
     const { page } = await fixture.open('demo', { locale: `${language}-${language.toUpperCase()}`, viewport: phone });
     await page.locator('.beginning').waitFor();

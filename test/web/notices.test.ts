@@ -42,7 +42,7 @@ async function turnOnNotifications({ page }: TestPage): Promise<void> {
   await page.getByRole('dialog').getByLabel('Notify me', { exact: true }).click();
 }
 
-describe('the notification about an answer', { timeout: 60_000 }, () => {
+describe('the notification about an answer', () => {
   it('appears if the page does not have focus, and a click opens the chat', async () => {
     const opened = await openWithNotifications();
     const { page } = opened;

@@ -4,7 +4,6 @@ import { type AdminHouse, audit, type NodeReport, report, startAdminHouse } from
 import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
-const maxStepMs = 15_000;
 const maxLookMs = 60_000;
 const hour = 3_600_000;
 const upstream = {
@@ -86,7 +85,6 @@ afterAll(async () => {
 
 async function open(options?: BrowserContextOptions): Promise<TestPage> {
   const opened = await browser.open(`${house.service.url}/#key=admin-key`, options);
-  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate("location.hash = '#/operations'");
   await opened.page.locator('.sheet[aria-busy=false]').waitFor();

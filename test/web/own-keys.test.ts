@@ -102,7 +102,7 @@ describe('a key that is created in the dialog “Use from code”', () => {
         await dialog.getByRole('button', { name: 'Close' }).click();
         expect(itemText).toContain('last used');
       },
-      { timeout: 15_000, interval: 1_000 },
+      { interval: 1_000 },
     );
     await page.locator('.page-header').getByRole('button', { name: 'Use from code' }).click();
     await dialog.getByRole('button', { name: 'Create a key' }).waitFor();

@@ -49,7 +49,7 @@ async function openAnswering(options: object = {}): Promise<TestPage> {
 const getQueue = ({ page }: TestPage) => page.getByRole('region', { name: 'Waiting messages' });
 const readQuestions = ({ page }: TestPage) => page.locator('.question-text').allTextContents();
 
-describe('a message that is sent while an answer is in progress', { timeout: 60_000 }, () => {
+describe('a message that is sent while an answer is in progress', () => {
   it('is queued visibly and sent automatically, in order, after the previous answer has ended', async () => {
     const opened = await openAnswering();
     const { page, sendMessage, issues } = opened;

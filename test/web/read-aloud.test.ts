@@ -42,7 +42,7 @@ async function openWithVoices(voices: readonly object[], options = {}): Promise<
 
 const readUtterances = (page: Page) => page.evaluate('asked') as Promise<readonly (readonly [string, string])[]>;
 
-describe('an answer that is read aloud', { timeout: 60_000 }, () => {
+describe('an answer that is read aloud', () => {
   it.each(viewports)('is read sentence by sentence with a local voice until the user stops it: %s', async (_, options) => {
     const opened = await openWithVoices([remote, own], options);
     const { page } = opened;

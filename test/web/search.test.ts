@@ -56,7 +56,7 @@ describe('a search', () => {
       await page.getByRole('searchbox').press('ArrowDown');
       await page.keyboard.press('Enter');
       const bar = page.getByRole('search', { name: 'Found in this chat' });
-      await bar.getByText('1 of 2').waitFor({ timeout: 10_000 });
+      await bar.getByText('1 of 2').waitFor();
       await expect.poll(() => readHighlights(page)).toEqual(['Needle', 'needle']);
       await expect.poll(() => page.evaluate(isInSight)).toBe(true);
       expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);

@@ -34,7 +34,7 @@ async function openAsOtherUser(hash: string, options = {}): Promise<TestPage> {
   return opened;
 }
 
-describe('a shared chat', { timeout: 60_000 }, () => {
+describe('a shared chat', () => {
   it('shows another user a snapshot with its files, continues in a copy, and disappears after the link is revoked', async () => {
     const owner = await fixture.open('demo');
     const content = Buffer.from(`A note of the owner. ${'x'.repeat(600 * 1024)}`);
@@ -81,7 +81,7 @@ describe('a shared chat', { timeout: 60_000 }, () => {
   });
 });
 
-describe.each(viewports)('sharing at the window size %s', { timeout: 60_000 }, (viewport, options) => {
+describe.each(viewports)('sharing at the window size %s', (viewport, options) => {
   it('has no accessibility violations in the dialog and in the shared chat', async () => {
     const owner = await fixture.open('demo', options);
     await owner.sendMessage('Show me everything');

@@ -65,7 +65,7 @@ interface State {
 }
 
 async function waitUntilRendered(page: Page): Promise<void> {
-  await expect.poll(async () => ((await page.evaluate(stateScript)) as State).undrawn, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => ((await page.evaluate(stateScript)) as State).undrawn).toBe(0);
 }
 
 /**

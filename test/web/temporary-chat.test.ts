@@ -34,7 +34,7 @@ async function openTemporary(options: object = {}): Promise<TestPage> {
   return opened;
 }
 
-describe('a temporary chat', { timeout: 60_000 }, () => {
+describe('a temporary chat', () => {
   it('can be chosen before the first message, continues like any chat, and is not stored', async () => {
     const opened = await fixture.open('demo');
     const { page, sendMessage, readAnswer, issues } = opened;

@@ -7,7 +7,6 @@ import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
 import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
-const maxStepMs = 15_000;
 const maxLookMs = 60_000;
 const today = new Date().toISOString().slice(0, 10);
 const demo = (fields: object) => ({ ...fields, upstreams: [{ protocol: 'demo' }] });
@@ -73,7 +72,6 @@ afterAll(async () => {
 
 async function open(key: string, options?: BrowserContextOptions): Promise<TestPage> {
   const opened = await browser.open(`${house.service.url}/#key=${key}`, options);
-  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate("location.hash = '#/usage'");
   await opened.page.locator('.usage-summary').waitFor();
