@@ -50,10 +50,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('responses of two nodes with %s
       models: {
         m: { upstreams: [upstreamFields], maxRetryAttempts: 1 },
         native: { upstreams: [{ ...upstreamFields, api: 'responses' }], maxRetryAttempts: 1 },
+        limited: { upstreams: [upstreamFields] },
         agreed: { upstreams: [upstreamFields], features: { consentRequired: true } },
       },
       applications: { app: { endpoint: `${upstream.endpoint}/chat/completions` } },
       keys: { [callerKey]: { project: 'clients' } },
+      projects: { clients: { limits: { limited: { requestDay: 1 } } } },
       consent: { directCalls: 'require' },
       responses: { mcpServers: ['127.0.0.1'] },
       security: { allowPrivateNetworks: ['127.0.0.1'] },
@@ -168,8 +170,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('responses of two nodes with %s
       { error: { message: 'No.', type: 'x', code: 'y', param: null, display_message: 'Later.' } },
       400,
     );
-    upstream.script(errorReply);
-    for (const body of [{ model: 'm' }, { model: 'gone' }, { model: 'agreed' }, { model: 'm', tools: 1 }, {}])
+    upstream.script(eventsReply(...plainReply('First')), errorReply);
+    expect((await sendChecked('POST', 'responses', { model: 'limited', input: 'Hi' })).status).toBe(200);
+    for (const body of [
+      { model: 'm' },
+      { model: 'limited' },
+      { model: 'gone' },
+      { model: 'agreed' },
+      { model: 'm', tools: 1 },
+      {},
+    ])
       expect((await sendChecked('POST', 'responses', { input: 'Hi', ...body })).status).toBeGreaterThanOrEqual(400);
     upstream.script(async (answering: Answering) => {
       answering.head();
