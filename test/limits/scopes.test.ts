@@ -197,6 +197,7 @@ describe('an owner of a project', () => {
     for (const body of [
       { project: 'other', roles: ['staff'] },
       { project: 'search' },
+      { project: 'search', roles: [] },
       { project: 'search', roles: ['staff', 'admin'] },
     ])
       expect(errorOf(await create(body)), JSON.stringify(body)).toMatchObject({ status: 403, code: 'access_denied' });
