@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, toCanonicalText } from '#base/json/json.ts';
+import { isStorableText } from '#domain/deployments/storable-key.ts';
 import { findName, getMember, matchesFilter, type ScimFilter } from '#domain/scim/scim-filter.ts';
 import type { MemberChange } from '#domain/scim/scim-store.ts';
 import { listMemberIds, type PatchPath, parsePatchPath } from './filter.ts';
@@ -126,7 +127,7 @@ export function readMemberIds(value: unknown): readonly string[] {
     throw scimError('tooMany', `A request can contain at most ${maxMembers} members. Send more requests for larger groups.`);
   return members.map((member) => {
     const id = isJsonObject(member) ? member.value : member;
-    if (typeof id !== 'string' || id === '' || id.length > 100)
+    if (typeof id !== 'string' || id === '' || id.length > 100 || !isStorableText(id))
       throw scimError('invalidValue', 'Each member must have the ID of a user as its value.');
     return id;
   });
