@@ -180,6 +180,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
     await send('DELETE', `/Users/${id}`);
   });
 
+  it('rejects values that are nested so deep that the user could not be read afterwards', async () => {
+    const { id } = await create('Users', { userName: 'deep' });
+    const value = JSON.parse(`${'['.repeat(61)}${']'.repeat(61)}`);
+    const path = `${enterprise}:emails[type eq "work"].value`;
+    expect((await patch(`/Users/${id}`, { op: 'add', path, value })).status).toBe(400);
+    expect((await send('GET', `/Users/${id}`)).status).toBe(200);
+    await send('DELETE', `/Users/${id}`);
+  });
+
   it('treats unusual text as data', async () => {
     const nickName = 'a\0b\ud800c';
     const { id } = await create('Users', { userName: 'unusual', nickName });

@@ -22,8 +22,11 @@ import { scimError, scimMediaType, scimPrefix } from './scim-error.ts';
 
 /** Maximum number of members, or of groups of users, in one response. */
 const maxMembers = 20_000;
-/** A user with several hundred attributes. Each change of a PATCH request searches all of them. */
-const userBounds: Partial<JsonBounds> = { maxNodes: 10_000 };
+/**
+ * A user with several hundred attributes. Each change of a PATCH request searches all of them, and nests its value up to 4 levels
+ * deeper.
+ */
+const userBounds: Partial<JsonBounds> = { maxNodes: 10_000, maxDepth: 32 };
 
 export interface ScimDeps {
   readonly identify: Identify;
