@@ -9,12 +9,12 @@ describe('mergeTags', () => {
     expect({ ...merge('team=search, env=a=b ,empty=') }).toEqual({ team: 'search', env: 'a=b', empty: '' });
     expect(merge(undefined)).toBeUndefined();
     expect(merge('')).toBeUndefined();
-    expect(Object.keys(merge('__proto__=x') ?? {})).toEqual(['__proto__']);
   });
 
   it.each([
     ['team', 'must be a list'],
     ['=x', 'must be a list'],
+    ['__proto__=x', 'must be a list'],
     ['a=b,', 'must be a list'],
     ['a b=c', 'must be a list'],
     ['a=\u00e9', 'must be a list'],

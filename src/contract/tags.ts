@@ -12,9 +12,9 @@ export const tagsHeader = 'x-parley-tags';
 /** Tags of a call, by name. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Returns whether a text can be the name of a tag: letters, digits, and `_.:/@-`. */
+/** Returns whether a text can be the name of a tag: letters, digits, and `_.:/@-`. Readers of JSON reject `__proto__`. */
 export function isTagName(text: string): boolean {
-  return text.length <= maxTagChars && /^[\w.:/@-]+$/.test(text);
+  return text.length <= maxTagChars && /^[\w.:/@-]+$/.test(text) && text !== '__proto__';
 }
 
 /** Returns whether a text can be the value of a tag: printable ASCII without `,` and without spaces at the ends. */

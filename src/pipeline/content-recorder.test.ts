@@ -69,6 +69,22 @@ describe('ContentRecorder', () => {
     expect(JSON.stringify(reply)).toMatch(/a{1000}\[\d+ characters truncated\]/);
   });
 
+  it('keeps a bounded part of a relayed stream without text', () => {
+    const toCall = (index: number) => {
+      const item = { type: 'function_call', id: `i${index}`, call_id: `c${index}`, name: 'f', arguments: 'a'.repeat(10_000) };
+      const added = { type: 'response.output_item.added', output_index: index, item };
+      const bytes = toEvents([added, { ...added, type: 'response.output_item.done' }]);
+      return Frame.ofNative(bytes, { dialect: 'responses', isWhole: false, isLast: false, textBytes: 0, usage: undefined });
+    };
+    const { reply, isTruncated } = record(
+      Array.from({ length: 100 }, (_, index) => toCall(index)),
+      1024,
+    );
+    expect(isTruncated).toBe(true);
+    expect(JSON.stringify(reply)).toContain('"c1"');
+    expect(JSON.stringify(reply)).not.toContain('"c50"');
+  });
+
   it('passes malformed frames on, and keeps the reply up to them', () => {
     const frames = [Frame.ofChunks(text('Hi.')), relayed('responses', '{', true), Frame.ofChunks(text('there'))];
     expect(record(frames)).toMatchObject({ isTruncated: true, reply: { choices: [{ message: { content: 'Hi.' } }] } });

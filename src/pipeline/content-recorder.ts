@@ -16,6 +16,9 @@ const createDialect: Readonly<Record<'messages' | 'responses', () => ReplyDialec
   responses: () => translatedResponse(readErrorReply, { createdSeconds: 0, model: '' }),
 };
 
+/** Maximum size of the events that are folded, in relation to the text that is recorded. Most bytes of an event are no text. */
+const maxBytesPerTextByte = 64;
+
 /** Returns whether the content of a call is recorded. */
 export function recordsContent({ call, deployment, snapshot }: Target): boolean {
   if (snapshot.configuration.records.content === 'none') return false;
@@ -29,6 +32,7 @@ export class ContentRecorder implements ReplySink, ContentSource {
   readonly #maxBytes: number;
   readonly #folded = new Accumulator();
   #events: EventReader | undefined;
+  #bytes = 0;
   #textBytes = 0;
   #hasStarted = false;
   /** Whether the rest of the reply is not folded, because the reply is too long or malformed. */
@@ -64,8 +68,9 @@ export class ContentRecorder implements ReplySink, ContentSource {
     try {
       if (frame.native === undefined) this.#add(frame);
       else this.#readRelayed(frame, frame.native);
+      this.#bytes += frame.roughBytes;
       this.#textBytes += frame.textBytes ?? frame.native?.textBytes ?? frame.roughBytes;
-      this.#isFull = this.#textBytes > this.#maxBytes;
+      this.#isFull = this.#textBytes > this.#maxBytes || this.#bytes > this.#maxBytes * maxBytesPerTextByte;
     } catch {
       this.#isFull = true;
     }

@@ -77,3 +77,19 @@ it('fails with --strict if something is lost, and without LiteLLM tables', async
   expect(refused.lines.join()).toMatch(/cannot be read/);
   expect(refused.lines.join()).not.toContain('a-secret');
 });
+
+it('gives keys without a team no project of a team, because all keys of a project have the same user', async () => {
+  await using other = await freshDatabase();
+  await queryPostgres(other.url, (await fixture('litellm-database.sql')).split('insert into', 1)[0] ?? '');
+  const insertKey = `insert into "LiteLLM_VerificationToken" (token, models, user_id, team_id) values`;
+  await queryPostgres(
+    other.url,
+    `insert into "LiteLLM_TeamTable" (team_id, team_alias, models) values ('t1', 'eve', '{}'), ('t2', 't3', '{}'), ('t3', 't3', '{}');
+    insert into "LiteLLM_UserTable" (user_id, max_budget, budget_duration) values ('eve', 1, '1d');
+    ${insertKey} ('${digest('sk-1')}', '{}', 'ada', 't1'), ('${digest('sk-2')}', '{}', 'eve', null), ('${digest('sk-3')}', '{}', 'ada', 't2'), ('${digest('sk-4')}', '{}', 'ada', 't3')`,
+  );
+  const { keys, users } = JSON.parse((await run(other.url)).text);
+  const projects = Object.values<{ project: string }>(keys).map(({ project }) => project);
+  expect(projects.toSorted()).toEqual(['eve', 't3', 't3 t3', 'user eve']);
+  expect(users).toEqual({ 'key:user eve': { costLimit: { day: 1 } } });
+});

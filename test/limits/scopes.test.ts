@@ -15,7 +15,7 @@ const keys = {
   one: { project: 'search', key: 'one', roles: ['staff', 'default'] },
   two: { project: 'search', key: 'two' },
   narrow: { project: 'wide', key: 'narrow', costLimit: { day: 0.05 } },
-  owner: { project: 'leads', key: 'owner-key', roles: ['staff'] },
+  owner: { project: 'leads', key: 'owner-key', roles: ['staff', 'scim'] },
   capped: { project: 'capped', key: 'capped' },
   free: { project: 'free', key: 'free' },
   'a-secret-name': { project: 'plain', totals: { requestDay: 3 } },
@@ -197,7 +197,9 @@ describe('an owner of a project', () => {
     for (const body of [
       { project: 'other', roles: ['staff'] },
       { project: 'search' },
+      { project: 'search', roles: [] },
       { project: 'search', roles: ['staff', 'admin'] },
+      { project: 'search', roles: ['scim'] },
     ])
       expect(errorOf(await create(body)), JSON.stringify(body)).toMatchObject({ status: 403, code: 'access_denied' });
   });

@@ -180,6 +180,32 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
     await send('DELETE', `/Users/${id}`);
   });
 
+  it('rejects values that are nested so deep that the user could not be read afterwards', async () => {
+    const { id } = await create('Users', { userName: 'deep' });
+    const value = JSON.parse(`${'['.repeat(61)}${']'.repeat(61)}`);
+    const path = `${enterprise}:emails[type eq "work"].value`;
+    expect((await patch(`/Users/${id}`, { op: 'add', path, value })).status).toBe(400);
+    expect((await send('GET', `/Users/${id}`)).status).toBe(200);
+    await send('DELETE', `/Users/${id}`);
+  });
+
+  it('treats unusual text as data', async () => {
+    const nickName = 'a\0b\ud800c';
+    const { id } = await create('Users', { userName: 'unusual', nickName });
+    expect((await send('GET', `/Users/${id}`)).json).toMatchObject({ nickName });
+    const find = (text: string) => send('GET', `/Users?filter=${encodeURIComponent(`userName eq "${text}"`)}`);
+    for (const text of ["a' or 1=1 --", '%', '\u{1f600}'])
+      expect((await find(text)).json, text).toMatchObject({ totalResults: 0 });
+    for (const text of ['a\\u0000b', '\\ud800'])
+      expect((await find(text)).json, text).toMatchObject({ status: '400', scimType: 'invalidFilter' });
+    const group = await send('POST', '/Groups', { displayName: 'Unusual', members: [{ value: 'a\0b' }] });
+    expect([group.status, group.json]).toEqual([400, expect.objectContaining({ scimType: 'invalidValue' })]);
+    const empty = await create('Groups', { displayName: 'Empty' });
+    const removal = await patch(`/Groups/${empty.id}`, { op: 'remove', path: 'members[value eq "a\\u0000b"]' });
+    expect(removal.json).toMatchObject({ status: '400', scimType: 'invalidPath' });
+    await send('DELETE', `/Users/${id}`);
+  });
+
   it('blocks tokens, keys, and streams of a user who is deactivated or deleted, on all nodes', async () => {
     const token = await createToken('Grace');
     const { key } = await makeKey(cluster.nodes[0], token);

@@ -34,6 +34,18 @@ describe('a link with a key', () => {
     expect(await readSessionKey(page)).toBe(callerKey);
   });
 
+  it('asks for confirmation in a new tab if another tab of the browser has a session', async () => {
+    const { page } = await openSignedIn();
+    const opened = await page.context().newPage();
+    await opened.goto(`${fixture.service.url}/#key=other-key`);
+    await getDialog(opened).waitFor();
+    expect([opened.url().includes('key'), await readSessionKey(opened)]).toEqual([false, callerKey]);
+    await opened.getByRole('button', { name: 'Switch' }).click();
+    await expect.poll(() => readSessionKey(opened)).toBe('other-key');
+    expect(await readSessionKey(page)).toBe(callerKey);
+    await opened.close();
+  });
+
   it('asks before it replaces a live session, and Stay keeps the session', async () => {
     const { page, issues } = await openSignedIn();
     await follow(page, 'other-key');

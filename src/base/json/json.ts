@@ -144,6 +144,13 @@ export function tryParseJson(text: string, bounds: JsonBounds = defaultJsonBound
   }
 }
 
+/** Returns the same text for equal JSON values. */
+export function toCanonicalText(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+  );
+}
+
 /** Returns whether a value is a JSON object. A number that is kept as written is an object in JavaScript, but not in JSON. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value);

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { isJsonObject, type JsonObject, parsePointer } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, parsePointer, toCanonicalText } from '#base/json/json.ts';
 import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
 
 const maxSchemaChars = 16 * 1024;
@@ -76,13 +76,6 @@ function addLinearKeywords(ajv: Ajv): void {
       return (value: unknown) => texts.has(toCanonicalText(value));
     },
   });
-}
-
-/** Returns the same text for equal JSON values. */
-function toCanonicalText(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
-  );
 }
 
 function toRegExp({ compile, isFound }: PatternRun) {

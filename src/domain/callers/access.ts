@@ -2,7 +2,6 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { isOfScope } from '../limits/limit-error.ts';
-import { findDenyingLimit } from '../limits/limits.ts';
 import { isExcludedByKey } from './bound-key.ts';
 import { hasForeignApplication } from './build-path.ts';
 import type { Actor } from './caller.ts';
@@ -10,7 +9,7 @@ import type { Actor } from './caller.ts';
 /** Returns whether a caller may use a deployment: its roles, key, and call chain open it, and no limit denies access. */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
   if (isClosedToApplications(caller, deployment)) return false;
-  return canAccess(caller, deployment) && findDenyingLimit(limits.find(caller, deployment.id)) === undefined;
+  return canAccess(caller, deployment) && limits.findDenying(caller, deployment.id) === undefined;
 }
 
 /** Throws `access_denied` if a caller may not use a deployment. */
@@ -24,7 +23,7 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
   if (isExcludedByKey(caller, id))
     throw new ParleyError('access_denied', `Your key may not use "${id}", because it is bound to other deployments.`);
   if (!canAccess(caller, deployment)) throw new ParleyError('access_denied', `Your roles may not use "${id}".`);
-  const closed = findDenyingLimit(limits.find(caller, id));
+  const closed = limits.findDenying(caller, id);
   if (closed === undefined) return;
   const { kind, period } = closed.window;
   const [holder, their] = isOfScope(closed) ? [`Your ${closed.scope.kind} does`, 'its'] : ['Your roles do', 'their'];

@@ -15,7 +15,7 @@ const lookup = {
     find: (_snapshot: unknown, id: string) => deployments.find((each) => each.id === id),
     list: () => Promise.resolve(deployments),
   } as unknown as Catalog,
-  snapshot: { limits: { find: () => [] } } as unknown as ConfigSnapshot,
+  snapshot: { limits: { findDenying: () => undefined } } as unknown as ConfigSnapshot,
   caller: { subject: 'ada', project: 'p', roles: ['default'], chain: null },
 };
 const isChat = ({ type }: Deployment) => type === 'chat';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { findDenyingLimit, RoleLimits } from './limits.ts';
+import { LimitRules, RoleLimits } from './limits.ts';
 import { toStatsName } from './windows.ts';
 
 type Roles = Configuration['roles'];
@@ -76,11 +76,17 @@ describe('RoleLimits', () => {
       debt: { limits: {}, costLimit: { day: -1 } },
       some: { limits: { m: { minute: 1 } } },
     };
-    const limits = new RoleLimits(roles);
-    expect(findDenyingLimit(limits.find(['none'], 'm'))).toMatchObject({ total: 0 });
-    expect(findDenyingLimit(limits.find(['debt'], 'm'))).toMatchObject({ total: -1e9 });
-    expect(findDenyingLimit(limits.find(['none', 'some'], 'm'))).toBeUndefined();
-    expect(findDenyingLimit(limits.find(['none'], 'other'))).toBeUndefined();
+    const rest = { projects: {}, users: {}, keys: {}, limitResets: {} };
+    // A list of deployments asks for each of them, so the alerts are not searched.
+    const rules = new LimitRules({ roles, ...rest }, () => {
+      throw new Error('the alerts are not needed');
+    });
+    const findDenying = (of: readonly string[], deployment: string) =>
+      rules.findDenying({ subject: 'ada', project: 'p', roles: of }, deployment);
+    expect(findDenying(['none'], 'm')).toMatchObject({ total: 0 });
+    expect(findDenying(['debt'], 'm')).toMatchObject({ total: -1e9 });
+    expect(findDenying(['none', 'some'], 'm')).toBeUndefined();
+    expect(findDenying(['none'], 'other')).toBeUndefined();
   });
 
   it('does not depend on the order of roles, and never becomes stricter with another role', () => {

@@ -98,6 +98,11 @@ export class LimitRules {
     return this.#attachAlerts(this.#findAll(caller, deployment), caller, deployment);
   }
 
+  /** Returns a limit that denies a caller access to a deployment, if there is one. Lists of deployments call this for each of them. */
+  findDenying(caller: LimitedCaller, deployment: string): Limit | undefined {
+    return this.#findAll(caller, deployment).find(({ total }) => total <= 0);
+  }
+
   #findAll(caller: LimitedCaller, deployment: string): readonly Limit[] {
     const roleLimits = this.#roles.find(caller.roles, deployment);
     if (!this.#hasScopes) return roleLimits;
@@ -161,11 +166,6 @@ export class RoleLimits {
     const limits = this.#roles.get(role) ?? this.#roles.get(defaultRole);
     return limits && getLimits(limits, deployment);
   }
-}
-
-/** Returns a limit that denies access, if there is one. */
-export function findDenyingLimit(limits: readonly Limit[]): Limit | undefined {
-  return limits.find(({ total }) => total <= 0);
 }
 
 interface LimitSet {

@@ -116,6 +116,8 @@ function toClaimKey({ kind, holder }: Claim, toName: ToName): string {
 }
 
 const renewalsPerLease = 4;
+/** Maximum number of abandoned leases that are remembered. Others expire in Redis. */
+const maxAbandoned = 10_000;
 
 interface LimitLeaseDeps {
   /** Identifies this process. */
@@ -171,6 +173,7 @@ class LimitLease {
   }
 
   abandon(): void {
+    if (this.#abandoned.size >= maxAbandoned) this.#abandoned.clear();
     this.#abandoned.add(this.#current);
     this.#serial += 1;
     this.#claims = 0;

@@ -70,16 +70,19 @@ export class LimitCoordinator {
     const claims = sentClaims.map(([kind, holder, amount, exempt]) => ({ kind, holder, amount, exempt }));
     if (isExact || this.#hasHiddenClaims(counters)) await this.#recallAll(counters);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      if (counters.find((counter) => this.#hasEnded(counter)) !== undefined) return this.#admitEnded(worker, counters, claims);
-      const reduced = counters.map((counter) => ({ ...counter, total: counter.total - this.#getShared(counter) }));
-      const { used, reserved } = this.#deps.store.reserve(reduced, claims);
-      if (isAdmitted(reduced, { used, reserved })) {
+      // A period can end on the way. Its counters are no longer in use, so they admit the call.
+      const current = counters.filter((counter) => !this.#hasEnded(counter));
+      const reduced = current.map((counter) => ({ ...counter, total: counter.total - this.#getShared(counter) }));
+      const { used: usedOfCurrent, reserved } = this.#deps.store.reserve(reduced, claims);
+      const used = counters.map((counter) => usedOfCurrent[current.indexOf(counter)] ?? 0);
+      if (isAdmitted(reduced, { used: usedOfCurrent, reserved })) {
         this.#addClaims(worker, claims);
+        if (current.length < counters.length) return { used, reserved: claims.map(() => 0) };
         const shares = isExact ? undefined : this.#grant(worker, counters, claims);
         return { used, reserved, ...(shares && { shares }) };
       }
-      if (!isAdmitted(counters, { used, reserved })) return { used, reserved };
-      await this.#recallAll(counters);
+      if (!isAdmitted(current, { used: usedOfCurrent, reserved })) return { used, reserved };
+      await this.#recallAll(current);
     }
     throw new StoreError('shares of a limit were not returned');
   }
@@ -121,13 +124,6 @@ export class LimitCoordinator {
       return kind === 'requests' ? [] : [{ kind, holder, amount }];
     });
     this.#deps.store.settle([], { claims, lease: '' });
-  }
-
-  /** Admits a call whose period has ended on the way. Its counters are no longer in use. */
-  #admitEnded(worker: number, counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveAnswer {
-    this.#deps.store.reserve([], claims);
-    this.#addClaims(worker, claims);
-    return { used: counters.map(() => 0), reserved: claims.map(() => 0) };
   }
 
   #hasEnded({ endsAtMs }: Counter): boolean {

@@ -154,6 +154,24 @@ describe('WorkerLimitStore', () => {
     expect(open.length * 10).toBe(total);
   });
 
+  it.each([
+    [20, undefined],
+    [19, expect.any(Function)],
+  ])(
+    'checks the limits whose period continues if that of another limit ends on the way, after %d of 20 tokens',
+    async (used, end) => {
+      const node = openNode();
+      const ofMonth = { ...tokens(20, 0, 5 * endsAtMs), window: deploymentWindows.month };
+      const first = await call(node.workers[0], [requests(100), ofMonth]);
+      first?.(used);
+      await turn();
+      const late = call(node.workers[0], [requests(100), ofMonth]);
+      node.now = endsAtMs;
+      expect(await late).toEqual(end);
+      expect(node.base.reserve([], [claim(0)]).reserved).toEqual([end === undefined ? 0 : 10]);
+    },
+  );
+
   it('releases the shares and reservations of a worker that ends', async () => {
     const { workers, coordinator, base } = openNode();
     const counters = [tokens(10_000)];

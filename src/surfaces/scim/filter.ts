@@ -1,4 +1,5 @@
 import { tryParseJson } from '#base/json/json.ts';
+import { isStorableText } from '#domain/deployments/storable-key.ts';
 import { parseScimTime, type ScimComparison, type ScimFilter, type ScimPath } from '#domain/scim/scim-filter.ts';
 import { scimError } from './scim-error.ts';
 
@@ -166,6 +167,7 @@ function readPath(token: string): ScimPath {
 
 function readValue(token: string): string | number | boolean | null {
   const value = tryParseJson(token.startsWith('"') ? token : token.toLowerCase());
+  if (typeof value === 'string' && !isStorableText(value)) throw new SyntaxIssue('contains NUL or an unpaired surrogate');
   if (value === null && token.toLowerCase() !== 'null') throw new SyntaxIssue(`has an invalid value ${token.slice(0, 50)}`);
   if (value === null || typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value;
   throw new SyntaxIssue(`has an invalid value ${token.slice(0, 50)}. Write texts in quotation marks`);

@@ -1,11 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toCanonicalText } from '#base/json/json.ts';
+import { isStorableText } from '#domain/deployments/storable-key.ts';
 import { findName, getMember, matchesFilter, type ScimFilter } from '#domain/scim/scim-filter.ts';
 import type { MemberChange } from '#domain/scim/scim-store.ts';
 import { listMemberIds, type PatchPath, parsePatchPath } from './filter.ts';
 import { scimError } from './scim-error.ts';
 
 const maxOperations = 1000;
+/** Maximum number of attributes that one request changes. Each change of a user searches all its attributes. */
+const maxChanges = { user: 100, group: 1000 };
+/** Maximum number of items in a list that a request changes. Each change compares all items. */
+const maxItems = 100;
 const maxMembers = 10_000;
 
 /** An operation of a PATCH request (RFC 7644, 3.5.2). */
@@ -15,7 +19,10 @@ interface PatchOperation {
   readonly value: unknown;
 }
 
-type Change = Omit<PatchOperation, 'path'>;
+/** A change of one attribute. */
+interface Change extends Omit<PatchOperation, 'path'> {
+  readonly path: PatchPath;
+}
 
 /** Returns the operations of a PATCH body. Microsoft Entra ID sends `op` with a capital letter. Throws a SCIM error. */
 export function readOperations(body: JsonObject): readonly PatchOperation[] {
@@ -35,14 +42,35 @@ export function readOperations(body: JsonObject): readonly PatchOperation[] {
   });
 }
 
-/** Returns a copy of a resource with the operations applied. Names of attributes ignore case. Throws a SCIM error. */
-export function patchResource(resource: JsonObject, operations: readonly PatchOperation[]): JsonObject {
-  const patched = structuredClone(resource);
-  for (const { op, path, value } of operations) {
-    if (path !== undefined) applyAt(patched, parsePatchPath(path), { op, value });
-    else if (!isJsonObject(value)) throw scimError('invalidValue', 'An operation without a path needs an object as its value.');
-    else for (const [name, member] of Object.entries(value)) applyMember(patched, name, { op, value: member });
+/** Yields the changes of the operations. Throws a SCIM error. */
+function* listChanges(operations: readonly PatchOperation[], kind: keyof typeof maxChanges): Iterable<Change> {
+  let count = 0;
+  for (const operation of operations) {
+    for (const change of toChanges(operation)) {
+      count += 1;
+      if (count > maxChanges[kind])
+        throw scimError('tooMany', `A request can change at most ${maxChanges[kind]} attributes of a ${kind}.`);
+      yield change;
+    }
   }
+}
+
+/** Yields the changes of an operation. Without a path, its value has attributes by path, or by the URN of an extension. */
+function* toChanges({ op, path, value }: PatchOperation): Iterable<Change> {
+  if (path !== undefined) return yield { op, path: parsePatchPath(path), value };
+  if (!isJsonObject(value)) throw scimError('invalidValue', 'An operation without a path needs an object as its value.');
+  for (const [name, member] of Object.entries(value)) {
+    if (/^urn:/i.test(name) && isJsonObject(member))
+      for (const [attribute, inner] of Object.entries(member))
+        yield { op, path: parsePatchPath(`${name}:${attribute}`), value: inner };
+    else yield { op, path: parsePatchPath(name), value: member };
+  }
+}
+
+/** Returns a copy of a user with the operations applied. Names of attributes ignore case. Throws a SCIM error. */
+export function patchUser(user: JsonObject, operations: readonly PatchOperation[]): JsonObject {
+  const patched = structuredClone(user);
+  for (const change of listChanges(operations, 'user')) applyAt(patched, change);
   return patched;
 }
 
@@ -53,28 +81,32 @@ export interface GroupPatch {
   readonly members: readonly MemberChange[];
 }
 
-/** Separates changes of members from changes of attributes. Throws a SCIM error. */
+/** Separates changes of members from changes of attributes. Ignores attributes that a group does not store. Throws a SCIM error. */
 export function patchGroup(attributes: JsonObject, operations: readonly PatchOperation[]): GroupPatch {
   const members: MemberChange[] = [];
-  let patched = attributes;
-  for (const operation of operations) {
-    const { path, value } = operation;
-    const parsed = path === undefined ? undefined : parsePatchPath(path);
-    if (parsed?.attribute.toLowerCase() === 'members') {
-      members.push(toMemberChange(operation, parsed));
-    } else if (parsed !== undefined || !isJsonObject(value)) {
-      patched = patchResource(patched, [operation]);
-    } else {
-      const { found, attributes: changed } = splitMember(value, 'members');
-      patched = patchResource(patched, [{ ...operation, value: changed }]);
-      if (found !== undefined) members.push({ op: operation.op === 'add' ? 'add' : 'set', userIds: readMemberIds(found) });
-    }
+  const patched = { ...attributes };
+  for (const change of listChanges(operations, 'group')) {
+    const { op, path, value } = change;
+    const name = groupAttributes.get(path.attribute.toLowerCase());
+    if (name === 'members') members.push(toMemberChange(change));
+    else if (name === undefined) continue;
+    else if (path.filter !== undefined || path.sub !== undefined)
+      throw scimError('invalidPath', `${name} has no parts that a path can select.`);
+    else if (op === 'remove') delete patched[name];
+    else patched[name] = value;
   }
   return { attributes: patched, members };
 }
 
+/** Attributes of a group that Parley stores, by their names in lower case. */
+const groupAttributes: ReadonlyMap<string, 'displayName' | 'externalId' | 'members'> = new Map([
+  ['displayname', 'displayName'],
+  ['externalid', 'externalId'],
+  ['members', 'members'],
+]);
+
 /** Microsoft Entra ID can send the removed members as the value. A removal without a value removes all members. */
-function toMemberChange({ op, value }: PatchOperation, path: PatchPath): MemberChange {
+function toMemberChange({ op, path, value }: Change): MemberChange {
   if (path.filter !== undefined) return toFiltered(op, path.filter);
   if (op === 'add') return { op, userIds: readMemberIds(value) };
   return op === 'remove' && value !== undefined
@@ -95,42 +127,29 @@ export function readMemberIds(value: unknown): readonly string[] {
     throw scimError('tooMany', `A request can contain at most ${maxMembers} members. Send more requests for larger groups.`);
   return members.map((member) => {
     const id = isJsonObject(member) ? member.value : member;
-    if (typeof id !== 'string' || id === '' || id.length > 100)
+    if (typeof id !== 'string' || id === '' || id.length > 100 || !isStorableText(id))
       throw scimError('invalidValue', 'Each member must have the ID of a user as its value.');
     return id;
   });
 }
 
-function splitMember(value: JsonObject, name: string): { readonly found: unknown; readonly attributes: JsonObject } {
-  const entries = Object.entries(value);
-  const isNamed = ([key]: [string, unknown]) => key.toLowerCase() === name;
-  return { found: entries.find(isNamed)?.[1], attributes: Object.fromEntries(entries.filter((entry) => !isNamed(entry))) };
-}
-
-/** Applies a member of a value without a path. Its name can be a path, or the URN of an extension. */
-function applyMember(resource: JsonObject, name: string, { op, value }: Change): void {
-  if (/^urn:/i.test(name) && isJsonObject(value)) {
-    for (const [attribute, member] of Object.entries(value))
-      applyAt(resource, parsePatchPath(`${name}:${attribute}`), { op, value: member });
-    return;
-  }
-  applyAt(resource, parsePatchPath(name), { op, value });
-}
-
-function applyAt(resource: JsonObject, path: PatchPath, { op, value }: Change): void {
+function applyAt(resource: JsonObject, change: Change): void {
+  const { path } = change;
   const container = path.extension === undefined ? resource : openObject(resource, path.extension);
   const name = findName(container, path.attribute);
-  if (path.filter !== undefined) return applyToItems(container, name, path, { op, value });
+  if (path.filter !== undefined) return applyToItems(container, name, change);
   if (path.sub !== undefined)
-    return applyTo(openObject(container, name), findName(openObject(container, name), path.sub), { op, value });
-  applyTo(container, name, { op, value });
+    return applyTo(openObject(container, name), findName(openObject(container, name), path.sub), change);
+  applyTo(container, name, change);
 }
 
 /** Applies an operation to the items of a list that the filter selects. An added or replaced item is created if it is missing. */
-function applyToItems(container: JsonObject, name: string, { filter, sub }: PatchPath, change: Change): void {
-  if (filter === undefined) return;
+function applyToItems(container: JsonObject, name: string, change: Change): void {
   const { op, value } = change;
+  const { filter, sub } = change.path;
+  if (filter === undefined) return;
   const list: unknown[] = Array.isArray(container[name]) ? container[name] : [];
+  requireFewItems(list.length);
   const isSelected = (item: unknown): item is JsonObject => isJsonObject(item) && matchesFilter(filter, item);
   if (op === 'remove' && sub === undefined) {
     container[name] = list.filter((item) => !isSelected(item));
@@ -161,12 +180,18 @@ function applyTo(container: JsonObject, name: string, { op, value }: Change): vo
   const before = container[name];
   if (op === 'remove') delete container[name];
   else if (op === 'add' && Array.isArray(before)) {
-    const added = (Array.isArray(value) ? value : [value]).filter(
-      (item) => !before.some((existing) => isDeepStrictEqual(existing, item)),
-    );
-    container[name] = [...before, ...added];
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    requireFewItems(before.length + items.length);
+    const existing = new Set(before.map(toCanonicalText));
+    container[name] = [...before, ...items.filter((item) => !existing.has(toCanonicalText(item)))];
   } else if (isJsonObject(before) && isJsonObject(value)) container[name] = { ...before, ...value };
   else container[name] = value;
+}
+
+/** Throws a SCIM error if a list is too long for a change of its items. */
+function requireFewItems(count: number): void {
+  if (count > maxItems)
+    throw scimError('tooMany', `A list can have at most ${maxItems} items if a request changes them. Replace the complete list.`);
 }
 
 function openObject(container: JsonObject, attribute: string): JsonObject {

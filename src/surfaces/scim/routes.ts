@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonBounds, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -16,12 +16,17 @@ import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { listResourceTypes, listSchemas, serviceProviderConfig } from './discovery.ts';
-import { patchGroup, patchResource, readMemberIds, readOperations } from './patch.ts';
+import { patchGroup, patchUser, readMemberIds, readOperations } from './patch.ts';
 import { type Query, readGroup, readListQuery, readUser, toGroupResource, toListResponse, toUserResource } from './resources.ts';
 import { scimError, scimMediaType, scimPrefix } from './scim-error.ts';
 
 /** Maximum number of members, or of groups of users, in one response. */
 const maxMembers = 20_000;
+/**
+ * A user with several hundred attributes. Each change of a PATCH request searches all of them, and nests its value up to 4 levels
+ * deeper.
+ */
+const userBounds: Partial<JsonBounds> = { maxNodes: 10_000, maxDepth: 32 };
 
 export interface ScimDeps {
   readonly identify: Identify;
@@ -63,10 +68,12 @@ export function scimRoutes(app: FastifyInstance, deps: ScimDeps): void {
   serve('GET', '/Users', 0, ({ query }) => listUsers(deps, query as Query));
   serve('POST', '/Users', userBytes, (request) => createUser(deps, request));
   serve('GET', '/Users/:user', 0, async (request) => showUser(deps, await findUser(deps, request)));
-  serve('PUT', '/Users/:user', userBytes, (request) => changeUser(deps, request, async () => readBody(request, userBytes)));
+  serve('PUT', '/Users/:user', userBytes, (request) =>
+    changeUser(deps, request, async () => readBody(request, userBytes, userBounds)),
+  );
   serve('PATCH', '/Users/:user', userBytes, (request) =>
     changeUser(deps, request, async (before) =>
-      patchResource(toUserResource(before, []), readOperations(await readBody(request, userBytes))),
+      patchUser(toUserResource(before, []), readOperations(await readBody(request, userBytes, userBounds))),
     ),
   );
   serve('DELETE', '/Users/:user', 0, (request) => deleteUser(deps, request));
@@ -87,10 +94,10 @@ async function requireScim({ identify }: ScimDeps, { raw }: FastifyRequest, repl
   throw new ParleyError('access_denied', `This requires a key with the role ${scimRole}.`);
 }
 
-async function readBody({ raw }: FastifyRequest, maxBytes: number): Promise<JsonObject> {
+async function readBody({ raw }: FastifyRequest, maxBytes: number, bounds?: Partial<JsonBounds>): Promise<JsonObject> {
   const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() !== scimMediaType) requireJson(raw);
-  const body = (await readJsonBody(raw, maxBytes))();
+  const body = (await readJsonBody(raw, maxBytes, bounds))();
   if (isJsonObject(body)) return body;
   throw scimError('invalidSyntax', 'The body must be an object.');
 }
@@ -136,7 +143,7 @@ async function showUser({ store }: ScimDeps, user: ScimUser): Promise<JsonObject
 
 async function createUser(deps: ScimDeps, request: FastifyRequest): Promise<JsonObject> {
   const atMs = deps.clock.epochMs();
-  const body = await readBody(request, storedEntries.scimUser.maxBytes);
+  const body = await readBody(request, storedEntries.scimUser.maxBytes, userBounds);
   const user = { id: deps.newId(), ...readUser(body), createdAtMs: atMs, updatedAtMs: atMs };
   await writeUser(deps, request, { user, action: 'scim.user_created' }, (block) => deps.store.addUser(user, block));
   return showUser(deps, user);

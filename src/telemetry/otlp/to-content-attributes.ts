@@ -20,7 +20,8 @@ export function toContentAttributes({ request, reply }: CallContent): Attributes
 }
 
 function toMessage(message: JsonObject): { readonly role: string; readonly parts: readonly Part[] } {
-  const { role = 'assistant', content, reasoning_content: reasoning, refusal, tool_call_id: id } = message;
+  const { content, reasoning_content: reasoning, refusal, tool_call_id: id } = message;
+  const role = typeof message.role === 'string' ? message.role : 'assistant';
   const contentParts = typeof content === 'string' ? toTextParts('text', content) : listObjects(content).map(toPart);
   if (role === 'tool') {
     const response = typeof content === 'string' ? content : contentParts;
@@ -28,7 +29,7 @@ function toMessage(message: JsonObject): { readonly role: string; readonly parts
   }
   const calls = listObjects(message.tool_calls).map(toCallPart);
   return {
-    role: role === 'developer' ? 'system' : String(role),
+    role: role === 'developer' ? 'system' : role,
     parts: [...toTextParts('reasoning', reasoning), ...contentParts, ...toTextParts('text', refusal), ...calls],
   };
 }
@@ -38,10 +39,11 @@ function toTextParts(type: 'text' | 'reasoning', content: unknown): readonly Par
 }
 
 function toPart(part: JsonObject): Part {
-  const { type, text, image_url: image } = part;
-  if (type === 'text') return { type, content: String(text) };
+  const { text, image_url: image } = part;
+  const type = typeof part.type === 'string' ? part.type : 'unknown';
+  if (type === 'text') return { type, content: text };
   if (type === 'image_url' && isJsonObject(image)) return { type: 'uri', modality: 'image', uri: image.url };
-  return { ...part, type: String(type) };
+  return { ...part, type };
 }
 
 function toCallPart({ id, function: called, custom }: JsonObject): Part {

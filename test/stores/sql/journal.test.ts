@@ -93,6 +93,13 @@ describeOnEach('journal', (node) => {
     expect(calls.map(({ tags }) => tags).filter((tags) => tags !== undefined)).toHaveLength(2);
   });
 
+  it('lists calls with a tag that no reader of JSON expects', async () => {
+    const subject = randomUUID();
+    await journal().appendUsage([usage(subject, { tags: Object.fromEntries([['__proto__', 'x']]) })]);
+    const [call] = await journal().listCalls({ ...always, subject, outcome: undefined, before: undefined, limit: 1 });
+    expect(JSON.stringify(call?.tags)).toBe('{"__proto__":"x"}');
+  });
+
   it('totals by any key, sorted by cost without days, up to the limit', async () => {
     const subject = randomUUID();
     await journal().appendUsage([

@@ -55,29 +55,32 @@ export function saveProject(service: Service, name: string, { instructions, file
 }
 
 /**
- * Returns the memory and the projects of a chat, with the files that the deployment accepts. Empty if the user cannot store any.
- * Throws `ServiceError`.
+ * Returns the memory and the projects of a chat, with the files that the deployment accepts. Applications of other users receive
+ * no memory, because a link can open a chat with them. Empty if the user cannot store any. Throws `ServiceError`.
  */
 export function readChatContext(
   service: Service,
   conversation: Conversation,
-  deployment: Pick<Deployment, 'attachmentTypes' | 'maxAttachments'> | undefined,
+  deployment: Pick<Deployment, 'attachmentTypes' | 'maxAttachments' | 'owner'> | undefined,
 ): Promise<ChatContext> {
-  const { attachmentTypes = ['*/*'], maxAttachments = Number.POSITIVE_INFINITY } = deployment ?? {};
+  const { attachmentTypes = ['*/*'], maxAttachments = Number.POSITIVE_INFINITY, owner = 'other' } = deployment ?? {};
   const toAccepted = ({ instructions, files }: ChatContext): ChatContext => ({
     instructions,
     files: files.filter(({ type = 'text/markdown' }) => isAcceptedType(type, attachmentTypes)).slice(0, maxAttachments),
   });
-  return readStoredContext(service, conversation).then(toAccepted, (error: unknown) => {
+  return readStoredContext(service, conversation, owner !== 'other').then(toAccepted, (error: unknown) => {
     const { status } = toErrorDetails(error);
     if (status !== 403 && status !== 404) throw error;
     return { instructions: [], files: [] };
   });
 }
 
-async function readStoredContext(service: Service, { tags = [] }: Conversation): Promise<ChatContext> {
-  const [memory, ...projects] = await Promise.all([readMemory(service), ...tags.map((tag) => readProject(service, tag))]);
-  const notes = memory.isOn && memory.notes.trim() !== '' ? [`${notesIntroduction}\n${memory.notes.trim()}`] : [];
+async function readStoredContext(service: Service, { tags = [] }: Conversation, includesMemory: boolean): Promise<ChatContext> {
+  const [memory, ...projects] = await Promise.all([
+    includesMemory ? readMemory(service) : undefined,
+    ...tags.map((tag) => readProject(service, tag)),
+  ]);
+  const notes = memory?.isOn && memory.notes.trim() !== '' ? [`${notesIntroduction}\n${memory.notes.trim()}`] : [];
   const instructions = projects.map((project) => project.instructions.trim()).filter((text) => text !== '');
   return { instructions: [...notes, ...instructions], files: projects.flatMap(({ files }) => files) };
 }

@@ -1,6 +1,8 @@
+import type { Token } from 'marked';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import { Block } from './block.tsx';
+import { nestTags } from './html-parts.ts';
 import { toBlocks } from './lexer.ts';
 
 const render = (text: string): string =>
@@ -15,6 +17,21 @@ describe('Markdown that models write', () => {
     ['<sub>a <sup>b</sup></sub>', '<p dir="auto"><sub>a <sup>b</sup></sub></p>'],
   ])('draws %s', (text, html) => {
     expect(render(text)).toBe(html);
+  });
+
+  it('reads each of many tags only a few times', () => {
+    let reads = 0;
+    const toToken = (raw: string): Token => ({
+      type: 'html',
+      get raw() {
+        reads += 1;
+        return raw;
+      },
+    });
+    const opened = Array.from({ length: 1000 }, () => toToken('<b>'));
+    const paired = Array.from({ length: 1000 }, () => [toToken('<i>'), toToken('</i>')]).flat();
+    expect([nestTags(opened).length, nestTags(paired).length]).toEqual([1000, 1000]);
+    expect(reads).toBeLessThan(40_000);
   });
 
   it('draws line breaks in tables', () => {

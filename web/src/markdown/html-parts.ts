@@ -131,12 +131,13 @@ export const githubExtensions: readonly TokenizerAndRendererExtension[] = [detai
 export function nestTags(tokens: readonly Token[]): readonly (Token | TagToken)[] {
   if (tokens.every(({ type }) => type !== 'html')) return tokens;
   const nested: (Token | TagToken)[] = [];
+  const closings = listClosingTags(tokens);
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] as Token;
     const name = token.type === 'html' ? readTag(token.raw) : undefined;
-    const end = name === undefined || name === 'br' ? -1 : findClosingTag(tokens, at, name);
+    const end = name === undefined || name === 'br' ? undefined : findClosingTag(closings.get(name), at);
     if (name === 'br') nested.push({ type: 'br', raw: token.raw } as Tokens.Br);
-    else if (name === undefined || end === -1) nested.push(token);
+    else if (name === undefined || end === undefined) nested.push(token);
     else {
       nested.push({ type: 'tag', raw: token.raw, name, tokens: tokens.slice(at + 1, end) });
       at = end;
@@ -151,6 +152,18 @@ function readTag(raw: string): InlineTag | 'br' | undefined {
   return inlineTags.find((tag) => tag === name.toLowerCase());
 }
 
-function findClosingTag(tokens: readonly Token[], from: number, name: InlineTag): number {
-  return tokens.findIndex(({ type, raw }, at) => at > from && type === 'html' && raw.toLowerCase() === `</${name}>`);
+/** Returns the positions of closing tags by name, the last ones first. */
+function listClosingTags(tokens: readonly Token[]): ReadonlyMap<string, number[]> {
+  const closings = new Map<string, number[]>(inlineTags.map((name) => [name, []]));
+  for (let at = tokens.length - 1; at > 0; at -= 1) {
+    const { type, raw } = tokens[at] as Token;
+    if (type === 'html' && raw.startsWith('</')) closings.get(raw.slice(2, -1).toLowerCase())?.push(at);
+  }
+  return closings;
+}
+
+/** Returns the first closing tag after a position. Removes earlier ones, so that many tags take linear time. */
+function findClosingTag(positions: number[] = [], from: number): number | undefined {
+  while ((positions.at(-1) ?? from) < from) positions.pop();
+  return positions.at(-1);
 }

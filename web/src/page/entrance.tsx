@@ -84,7 +84,10 @@ export function Entrance() {
   );
 
   useEffect(() => {
-    if (linkedKey !== undefined && active === undefined && !isTrying) enterLinked(linkedKey);
+    if (linkedKey === undefined || active !== undefined || isTrying) return;
+    // A reload while the service is unreachable must not lose the key.
+    storeKey(linkedKey);
+    enterLinked(linkedKey);
   }, [linkedKey, active, isTrying, enterLinked]);
 
   const signOut = useCallback(() => {
@@ -181,22 +184,17 @@ function getReason(error: unknown, strings: Strings): SignInFailure['message'] {
 interface FirstVisitor {
   /** Returns the visitor, or undefined if the page does not know one. Can be called repeatedly. */
   readonly loadFirst: () => Promise<Visitor | undefined>;
-  /** Key of the link that opened the page, if the tab knows another visitor. */
+  /** Key of the link that opened the page. It is used without a question only if there is no other visitor. */
   readonly linkedKey: string | undefined;
 }
 
 /**
- * Identifies the visitor: back from an identity provider, known to the tab or the browser, with the key of a link if the tab knows no
- * other visitor, or signed in in another tab. The function immediately removes the sign-in data from the address.
+ * Identifies the visitor: back from an identity provider, known to the tab or the browser, or signed in in another tab. The function
+ * immediately removes the sign-in data from the address.
  */
 function findFirstVisitor(): FirstVisitor {
   const linkedKey = consumeLinkedKey();
-  const loadKnown = findKnownVisitor();
-  if (loadKnown !== undefined) return { loadFirst: loadKnown, linkedKey };
-  if (linkedKey === undefined) return { loadFirst: loadSharedVisitor, linkedKey };
-  // A reload while the service is unreachable must not lose the key.
-  storeKey(linkedKey);
-  return { loadFirst: async () => createKeyVisitor(linkedKey), linkedKey: undefined };
+  return { loadFirst: findKnownVisitor() ?? loadSharedVisitor, linkedKey };
 }
 
 function findKnownVisitor(): (() => Promise<Visitor>) | undefined {

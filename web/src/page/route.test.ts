@@ -22,6 +22,11 @@ it.each<[string, Route]>([
   expect(formatRoute(place)).toBe(hash);
 });
 
+it('ignores the project of a link that also names a deployment, which could belong to another user', () => {
+  expect(parseRoute('#/?with=a&project=home')).toEqual({ at: 'new', deployment: 'a' });
+  expect(parseRoute('#/?project=home')).toEqual({ at: 'new', project: 'home' });
+});
+
 it.each(['', '#', '#key=parley-1'])('opens a new chat for %j', (hash) => {
   expect(parseRoute(hash)).toEqual({ at: 'new' });
 });

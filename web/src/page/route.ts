@@ -54,7 +54,8 @@ function parseNewRoute(path: string, fields: URLSearchParams): Route {
   return {
     at: 'new',
     ...optional('deployment', fields.get('with')),
-    ...optional('project', fields.get('project')),
+    // A link must not send the files of a project to an application that it names.
+    ...optional('project', fields.has('with') ? null : fields.get('project')),
     ...(fields.has('lost') && { missingTarget: 'conversation' }),
   };
 }

@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { parseJson } from '#base/json/json.ts';
+import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import type { Tags } from '#contract/tags.ts';
@@ -214,6 +214,8 @@ export class SqlJournal implements Journal, RecordUpkeep {
   }
 }
 
+/** One record must not make a list unreadable. */
+const storedBounds = { ...defaultJsonBounds, allowsProto: true };
 const allTime = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
 /** Returns one row per ID, because one statement may change a row only once. If ratings have the same ID, the latest stays. */
@@ -370,7 +372,7 @@ function toRecord(row: UsageRow): UsageRecord {
     ...(row.cache_write_1h_tokens !== null && { cacheWrite1hTokens: row.cache_write_1h_tokens }),
     ...(row.service_tier !== null && { serviceTier: row.service_tier }),
     ...(row.session !== null && { session: row.session }),
-    ...(row.tags !== null && { tags: parseJson(row.tags) as Tags }),
+    ...(row.tags !== null && { tags: parseJson(row.tags, storedBounds) as Tags }),
     ...(row.key_id !== null && { keyId: row.key_id }),
   };
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
-import { adminRole, auditorRole, defaultRole } from '#contract/roles.ts';
+import { adminRole, auditorRole, defaultRole, scimRole } from '#contract/roles.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { RuntimeEntry } from '#domain/administration/entry-store.ts';
@@ -26,6 +26,7 @@ const { maxBytes } = storedEntries.adminKey;
 const firstStartAuthor = `${subjectPrefixes.service}first-start`;
 /** Maximum number of keys of a project that were created at run time, for owners who create another one. */
 const maxOwnerKeys = 100;
+const administrativeRoles: ReadonlySet<string> = new Set([adminRole, auditorRole, scimRole]);
 
 type NewKey = Static<typeof NewAdminKey>;
 
@@ -74,10 +75,12 @@ async function createKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
  * Throws `access_denied` if an owner creates a key in another project, or a key with a role that the owner does not have. Keys of
  * owners never administer.
  */
-function requireOwnerRights(snapshot: ConfigSnapshot, caller: Caller, { project, roles = [defaultRole] }: NewKey): void {
+function requireOwnerRights(snapshot: ConfigSnapshot, caller: Caller, { project, roles = [] }: NewKey): void {
   if (!ownsProject(snapshot, caller, project))
     throw new ParleyError('access_denied', `You may not create keys in the project ${project}, because you do not own it.`);
-  const excess = roles.find((role) => role === adminRole || role === auditorRole || !caller.roles.includes(role));
+  // A key without roles has those of the role `default`.
+  const effectiveRoles = roles.length > 0 ? roles : [defaultRole];
+  const excess = effectiveRoles.find((role) => administrativeRoles.has(role) || !caller.roles.includes(role));
   if (excess !== undefined)
     throw new ParleyError(
       'access_denied',

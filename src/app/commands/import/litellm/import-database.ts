@@ -45,17 +45,19 @@ export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools)
   for (const row of tables.LiteLLM_TeamTable) {
     const id = getText(row, 'team_id') ?? '';
     const alias = getText(row, 'team_alias') ?? id;
-    const team = { row, name: names.has(alias) ? id : alias };
+    const name = [alias, id].find((candidate) => !names.has(candidate)) ?? `${alias} ${id}`;
+    const team = { row, name };
     names.add(team.name);
     teams.set(id, team);
     importTeam(team, tools);
   }
   const budgets = new Map(tables.LiteLLM_BudgetTable.map((row) => [getText(row, 'budget_id') ?? '', row]));
-  const personal = new Set<string>();
+  const personal = new Map<string, string>();
   const keyNames = new Set<string>();
+  const toPersonalProject = (owner: string): string => (names.has(owner) ? `user ${owner}` : owner);
   for (const row of tables.LiteLLM_VerificationToken) {
-    const user = importKey(row, { teams, budgets, keyNames }, tools);
-    if (user !== undefined) personal.add(user);
+    const user = importKey(row, { teams, budgets, keyNames, toPersonalProject }, tools);
+    if (user !== undefined) personal.set(user, toPersonalProject(user));
   }
   for (const row of tables.LiteLLM_UserTable) importUser(row, personal, tools);
   tools.notes.addNotice(['LiteLLM_VerificationToken', 'spend'], 'is not imported: limits count from 0');
@@ -77,14 +79,15 @@ function importTeam({ row, name }: Team, { notes, result }: ImportTools): void {
   result.put('projects', name, result.withOrigin(path, entry));
 }
 
-function importUser(row: JsonObject, personal: ReadonlySet<string>, { notes, result }: ImportTools): void {
+/** `personal` has the project of each user with keys without a team. */
+function importUser(row: JsonObject, personal: ReadonlyMap<string, string>, { notes, result }: ImportTools): void {
   const id = getText(row, 'user_id') ?? '';
   const path: Path = ['LiteLLM_UserTable', id];
   reportUnsupported(row, path, { notes });
   const limits = toLimits(row, path, { notes });
   if (Object.keys(limits).length === 0) return;
-  // Keys without a team get a project with the name of their user.
-  const subject = personal.has(id) ? `${subjectPrefixes.key}${id}` : id;
+  const project = personal.get(id);
+  const subject = project === undefined ? id : `${subjectPrefixes.key}${project}`;
   result.put('users', subject, result.withOrigin(path, limits));
 }
 
@@ -93,12 +96,14 @@ interface KeySources {
   readonly budgets: ReadonlyMap<string, JsonObject>;
   /** Names of the imported keys. */
   readonly keyNames: Set<string>;
+  /** Returns the project of keys without a team. All keys of a project have the same user, so it must not be that of a team. */
+  readonly toPersonalProject: (owner: string) => string;
 }
 
 /** Imports a key by its digest. Returns its user if it has no team. */
 function importKey(
   row: JsonObject,
-  { teams, budgets, keyNames }: KeySources,
+  { teams, budgets, keyNames, toPersonalProject }: KeySources,
   { notes, result, nowMs }: ImportTools,
 ): string | undefined {
   const teamId = getText(row, 'team_id');
@@ -125,7 +130,7 @@ function importKey(
   const deployments = toDeployments(row, team, path, { notes });
   const isBlocked = row.blocked === true || team?.row.blocked === true;
   const entry = {
-    project: team?.name ?? user ?? name,
+    project: team?.name ?? toPersonalProject(user ?? name),
     ...(alias !== undefined && { name: alias }),
     sha256: digest,
     ...toLimits({ ...budget, ...withoutNulls(row) }, path, { notes }),
