@@ -20,8 +20,8 @@ import {
   createEntryFinder,
   equalsFileEntry,
   isInFiles,
+  sortByCreation,
   toEntryKey,
-  toOrdered,
   toVisibleKeyPath,
 } from './configuration-layers.ts';
 import type { FileLayer } from './file-layer.ts';
@@ -266,7 +266,7 @@ export class RuntimeEntries {
       if (after === undefined) changed.delete(key);
       else changed.set(key, { kind, id, revision: 0, createdAtMs: before?.createdAtMs ?? atMs, updatedAtMs: atMs, ...after });
     }
-    const next = toOrdered(changed);
+    const next = sortByCreation(changed);
     const checked = checkLayers(this.#files, next, check);
     const errors = 'errors' in checked ? checked.errors : [];
     const written = writes.filter(({ after }) => after !== undefined);
@@ -351,7 +351,7 @@ export class RuntimeEntries {
     for (const entry of deleted) next.delete(toEntryKey(entry));
     const hasChanged =
       hasNewFiles || entries.length > 0 || deleted.length > 0 || this.#entries.size > next.size || this.#isOutdated;
-    this.#entries = toOrdered(next);
+    this.#entries = sortByCreation(next);
     this.#latestMs = Math.max(this.#latestMs, ...entries.slice(-1).map(({ createdAtMs }) => createdAtMs));
     this.#revision = revision;
     if (hasChanged) this.#activate(isPrepared ? layers : undefined);

@@ -105,18 +105,18 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     deployment: deployment.id,
     seal: (content) => thoughts.close(content),
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
-    isUntouched: isPlain,
+    isForwardedUnchanged: isPlain,
     runsRemoteTools: servers.length > 0,
     clock,
-    began: (response) => opened.onStarted(response),
-    ended: (storedResponse) => opened.onEnded(storedResponse),
+    onStart: (response) => opened.onStarted(response),
+    onEnd: (storedResponse) => opened.onEnded(storedResponse),
   });
   const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isApplicationBacked && includesStages(request));
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
-  const approved = approvals.approved(servers, chatRequest.messages);
+  const approved = approvals.listApprovedCalls(servers, chatRequest.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
   const ask = { request: chatRequest, native, isTranslated: true, remote, affinity: getAffinity(request, subject) };
   return {

@@ -105,7 +105,7 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
 
 const maxChars = 8000;
 
-/** Text of a step. Of a large text, only the start is shown. Copying and downloading include all of it. */
+/** Text of a step. Shows only the start of a large text. Copying and downloading include all of it. */
 function StageText({ text, name }: { readonly text: string; readonly name: string }) {
   const { strings, locale: language } = useLanguage();
   if (text === '') return null;
