@@ -63,8 +63,8 @@ function withoutAnswerFields(body: object): object {
 }
 
 /**
- * Returns the ids of chat deployments that the caller may use. Of saved applications, only the one that the input names is
- * included. A deployment that the caller may not use looks like one that does not exist.
+ * Returns the IDs of chat deployments that the caller may use. Includes no saved application except the one that the input
+ * names. A deployment that the caller may not use looks like one that does not exist.
  */
 async function possibleModels(input: unknown, { caller, catalog, snapshot }: SaveContext): Promise<ReadonlySet<string>> {
   const properties = isJsonObject(input) ? input.applicationProperties : undefined;

@@ -144,7 +144,7 @@ export class ResponseRun {
     this.abandon();
   }
 
-  /** Ends a response of which the client received no event. */
+  /** Ends a response that returned no event, for example because the upstream's reply was forwarded unchanged. */
   abandon(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

@@ -137,7 +137,7 @@ export class AdministrationClient {
     if (code === 'configured_in_file')
       return 'Change the configuration file of the service, or remove the entry from the document';
     if (code === 'route_not_found')
-      return 'Upgrade the service, whose version has no administration API, or set its address with --url';
+      return 'Upgrade the service, whose version has no run-time configuration, or set its address with --url';
     if (code === 'payload_too_large') return 'Split the document, and apply the parts without --prune';
     return status === 503 ? 'Nothing was stored. Try again later' : undefined;
   }
