@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { didYouMean } from '#contract/configuration/nearest.ts';
+import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import {
   type AdministrationCommand,
   administrationOptions,

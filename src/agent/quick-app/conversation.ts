@@ -40,7 +40,7 @@ export interface Conversation {
 /** Opens a state. Returns undefined if it was changed, or belongs to another user or application. */
 export type OpenState = (state: JsonObject) => RunState | undefined;
 
-const notRun = 'The tool was not run: the user went on without it.';
+const notRunText = 'The tool was not run: the user went on without it.';
 
 /**
  * Replaces replies by the messages that their states contain. Throws `invalid_request` for a state that cannot be opened, and
@@ -191,7 +191,7 @@ class ConversationReader {
 function addResults(state: RunState): Message[] {
   const { added, pending, results } = state;
   const open = [...pending, ...getQuestions(state).map(({ call }) => call)];
-  const resultMessages = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRun }));
+  const resultMessages = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRunText }));
   return sortByCallOrder([...added, ...resultMessages]);
 }
 

@@ -3,8 +3,8 @@ import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
 import { parsePointer } from '#base/json/json.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { formatPath, type Issue, type Path } from './issue.ts';
-import { didYouMean } from './nearest.ts';
 import { findDiscriminator, formsFor, getKind, kindOfForm, type SchemaNode } from './schema-node.ts';
 
 /** Returns all errors of a value by its schema, one for each path. The result is empty only if the value is valid. */

@@ -13,7 +13,7 @@ interface FileListProps {
 }
 
 /** Folders and files with their actions. */
-export function FileList({ folder, items, ...acts }: FileListProps) {
+export function FileList({ folder, items, ...actions }: FileListProps) {
   const strings = useFilesStrings();
   return (
     <table className="file-list">
@@ -36,7 +36,7 @@ export function FileList({ folder, items, ...acts }: FileListProps) {
           item.isFolder ? (
             <FolderRow key={item.reference} {...{ folder, item }} />
           ) : (
-            <FileRow key={item.reference} {...{ item, ...acts }} />
+            <FileRow key={item.reference} {...{ item, ...actions }} />
           ),
         )}
       </tbody>

@@ -4,9 +4,9 @@ import { looksUnreadable, unreadableDocument } from '../../quick-app/unreadable-
 import { defaultRole } from '../../roles.ts';
 import { toVisibleKeyName } from '../access.ts';
 import type { Configuration } from '../configuration.ts';
+import { didYouMean, notConfigured } from '../did-you-mean.ts';
 import type { Issue } from '../issue.ts';
 import { hasLimits, type LimitSettings } from '../limits.ts';
-import { didYouMean, notConfigured } from '../nearest.ts';
 import { defaultMessagesTokens, protocolFor, protocols } from '../protocols.ts';
 import { parseTime } from '../values.ts';
 import { findAlertWarnings } from './find-alert-issues.ts';

@@ -12,8 +12,8 @@ interface Answer {
   readonly isNew: boolean;
 }
 
-const unanswered = 'The call was not made: the user has not said whether it may be.';
-const noResult = 'The call was allowed, and nobody knows what came of it.';
+const unansweredText = 'The call was not made: the user has not said whether it may be.';
+const noResultText = 'The call was allowed, and nobody knows what came of it.';
 
 /** Approval requests for calls to MCP servers, and the users' answers. */
 export class McpApprovals {
@@ -40,9 +40,9 @@ export class McpApprovals {
   find(request: string): { readonly output: string | undefined } | undefined {
     if (this.#executed.has(request)) return undefined;
     const answer = this.#answers.get(request);
-    if (answer === undefined) return { output: unanswered };
+    if (answer === undefined) return { output: unansweredText };
     if (!answer.approve) return { output: `The user declined this call.${answer.reason === '' ? '' : ` ${answer.reason}`}` };
-    return { output: answer.isNew ? undefined : noResult };
+    return { output: answer.isNew ? undefined : noResultText };
   }
 
   /** Returns the calls to run now. Throws `invalid_request` if the request does not contain the server of a call. */
