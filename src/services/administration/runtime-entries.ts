@@ -405,7 +405,7 @@ function toInUseError(paths: readonly string[]): ParleyError {
   const suffix = users.length > maxNamed ? ', …' : '';
   return new ParleyError(
     'in_use',
-    `Other entries need it as it is: ${users.slice(0, maxNamed).join(', ')}${suffix}. Change them first, or delete it with ?force=true.`,
+    `Other entries depend on its current value: ${users.slice(0, maxNamed).join(', ')}${suffix}. Change them first, or delete it with ?force=true.`,
     { members: { usedBy: users } },
   );
 }
