@@ -5,7 +5,7 @@ import { parseCountRequest, parseMessagesRequest } from './messages-request.ts';
 
 const right = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 
-function faultOf(body: unknown): string {
+function getErrorMessage(body: unknown): string {
   try {
     parseMessagesRequest(JSON.parse(JSON.stringify(body)));
   } catch (thrown) {
@@ -115,7 +115,7 @@ describe('parseMessagesRequest', () => {
       'messages.0.parley.custom_content.attachments.0: must have data or url.',
     ],
   ])('rejects %j', (body, message) => {
-    expect(faultOf(body)).toBe(message);
+    expect(getErrorMessage(body)).toBe(message);
   });
 
   it('requires max_tokens, but parseCountRequest does not', () => {

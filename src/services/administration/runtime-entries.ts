@@ -269,11 +269,12 @@ export class RuntimeEntries {
     const next = sortByCreation(changed);
     const checked = checkLayers(this.#files, next, check);
     const errors = 'errors' in checked ? checked.errors : [];
-    const written = writes.filter(({ after }) => after !== undefined);
-    const findWritten = createEntryFinder(written);
+    const writtenEntries = writes.filter(({ after }) => after !== undefined);
+    const findWritten = createEntryFinder(writtenEntries);
     const ownErrors = errors.filter(({ path }) => findWritten(path) !== undefined);
     if (ownErrors.length > 0) throw toInvalidError(ownErrors);
-    const dangling = 'errors' in checked || writes.length === written.length ? [] : this.#findNewDangling(checked.warnings);
+    const dangling =
+      'errors' in checked || writes.length === writtenEntries.length ? [] : this.#findNewDangling(checked.warnings);
     const uses = [...errors, ...dangling];
     const blocking = [...uses.map(({ path }) => path), ...this.#findNameUses(writes, next)];
     if (!isForced && blocking.length > 0) throw toInUseError(blocking.filter((path) => findWritten(path) === undefined));
@@ -290,7 +291,8 @@ export class RuntimeEntries {
 
   /** Returns the warnings about missing entries that the current entries do not have. */
   #findNewDangling(warnings: readonly ConfigurationError[]): readonly ConfigurationError[] {
-    const findNew = (known: ReadonlySet<string>) => warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
+    const findNew = (knownIssues: ReadonlySet<string>) =>
+      warnings.filter((issue) => isDangling(issue) && !knownIssues.has(toText(issue)));
     const added = findNew(new Set(this.#inForce.warnings.map(toText)));
     if (added.length === 0) return added;
     // Some warnings depend on the time, such as the warning about an expired key.

@@ -8,12 +8,12 @@ const hello = { role: 'user', content: 'Hello' };
 const stranger: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: false, acceptsThinking: false };
 const kin: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: true, acceptsThinking: true };
 
-function unsupportedOf(body: object, capabilities = stranger): UnsupportedFields {
+function listUnsupported(body: object, capabilities = stranger): UnsupportedFields {
   return findUnsupported(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), capabilities);
 }
 
 function getErrorText(body: object): string | undefined {
-  const { error: fault } = unsupportedOf(body);
+  const { error: fault } = listUnsupported(body);
   return fault && toMessagesError(fault, 'id').error.message.split(',')[0];
 }
 
@@ -48,12 +48,15 @@ describe('findUnsupported for fields that can be omitted', () => {
     [{ messages: [{ ...hello, extra: 1 }] }, ['messages.extra']],
     [{ mcp_servers: [] }, []],
   ])('returns the fields of %j: %j', (body, ignored) => {
-    expect(unsupportedOf(body)).toEqual({ ignored, fault: undefined });
+    expect(listUnsupported(body)).toEqual({ ignored, fault: undefined });
   });
 
   it('returns fewer fields for upstreams with the same features', () => {
     const body = { top_k: 5, thinking: { type: 'disabled' }, ...ofUser({ ...text, ...mark }) };
-    expect([unsupportedOf(body).ignored, unsupportedOf(body, kin).ignored]).toEqual([['top_k', 'thinking', 'cache_control'], []]);
+    expect([listUnsupported(body).ignored, listUnsupported(body, kin).ignored]).toEqual([
+      ['top_k', 'thinking', 'cache_control'],
+      [],
+    ]);
   });
 });
 
@@ -95,11 +98,11 @@ describe('findUnsupported for required content', () => {
     ofAssistant({ type: 'thinking', thinking: '', signature: 's' }, { type: 'redacted_thinking', data: 'd' }, text),
     ofSystem(text, { type: 'tool_removal', tool: { type: 'tool_reference', name: 'f' } }),
   ])('returns no error for content with a counterpart, as in %j', (body) => {
-    expect(unsupportedOf(body)).toEqual({ ignored: [], fault: undefined });
+    expect(listUnsupported(body)).toEqual({ ignored: [], fault: undefined });
   });
 
   it('explains the solution, and lists the content as ignored for upstreams that support it', () => {
-    const { error: fault, ignored } = unsupportedOf({ ...ofUser({ type: 'container_upload' }), max_tokens: 0 });
+    const { error: fault, ignored } = listUnsupported({ ...ofUser({ type: 'container_upload' }), max_tokens: 0 });
     expect([fault?.status, fault?.code, fault?.param]).toEqual([400, 'invalid_request', 'max_tokens']);
     expect(fault?.message).toBe(
       'max_tokens is 0, which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API.',
@@ -111,7 +114,7 @@ describe('findUnsupported for required content', () => {
 describe('UnsupportedFields', () => {
   it('limits the number and length of the names', () => {
     const fields = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`${n}${'x'.repeat(100)}`, 1]));
-    const { ignored } = unsupportedOf(fields);
+    const { ignored } = listUnsupported(fields);
     expect([ignored.length, ignored[0]?.length]).toEqual([1000, 64]);
   });
 });

@@ -53,7 +53,7 @@ interface RunStart extends ResponseStart {
 
 /** Prepares the run of a response. Throws a 400 error if the request is invalid. */
 export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: RunStart): ReadyRun {
-  const { request, body, opened, promised: known, isCounted } = creating;
+  const { request, body, opened, promised: promisedResponse, isCounted } = creating;
   const { call, deployment } = target;
   const { subject } = call.caller;
   if (request.store === false) call.record.isPrivate = true;
@@ -93,8 +93,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     throw createRequestError('input', 'must have at least one item');
   const isPlain = items === all && shift === 0 && opened.input === request.input && isUntouched(request, items);
   const run = new ResponseRun({
-    id: known?.id ?? toRecordId('resp', call.caller, newId()),
-    createdAtSeconds: known?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
+    id: promisedResponse?.id ?? toRecordId('resp', call.caller, newId()),
+    createdAtSeconds: promisedResponse?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
     request,
     model: call.deployment,
     isStored: opened.isStored,

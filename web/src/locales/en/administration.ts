@@ -80,7 +80,7 @@ export const adminEnglish = {
     },
     users: {
       title: 'User limits',
-      intro: 'Limits for single users, in addition to those of their roles. The strictest limit applies.',
+      intro: 'Limits for single users, in addition to the limits of their roles. The strictest limit applies.',
       add: 'Add a user',
       empty: 'No user has separate limits yet. Add a user to limit one person.',
       idHint: 'The ID of the user, as shown under Usage.',

@@ -152,7 +152,7 @@ export const fieldsEnglish = {
     'pricing.prompt': '3 USD per million tokens are 0.000003.',
     'pricing.completion': '15 USD per million tokens are 0.000015.',
     defaults: 'Applied if a request does not set them, such as the temperature.',
-    dependencies: 'Users are asked for permission for those that require it.',
+    dependencies: 'Users are asked for permission if a model or application requires it.',
     'applications.endpoint': 'The address of your service with the chat completion API.',
     applicationTypeSchemaId: 'For a quick app, an address that ends with /custom_application_schemas/quickapps.',
     forwardAuthToken: 'The application can then act as the user. Only for applications that you trust.',
