@@ -174,7 +174,7 @@ interface NamesProtocol {
   readonly protocol?: ModelProtocol;
 }
 
-/** Returns the protocol of an upstream, or else that of its model. */
+/** Returns the protocol of an upstream, otherwise that of its model. */
 export function protocolFor(upstream: NamesProtocol, model: NamesProtocol): ModelProtocol {
   return upstream.protocol ?? model.protocol ?? defaultProtocol;
 }

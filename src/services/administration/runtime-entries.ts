@@ -192,7 +192,7 @@ export class RuntimeEntries {
       const planned = plan(this.#toView());
       const writes = this.#toWrites(planned, options);
       if (writes.length === 0) return { change: undefined, writes };
-      // Later than all other entries, also if the clocks of the nodes differ, because the order of the entries matters.
+      // Later than all other entries, even if the clocks of the nodes differ, because the order of the entries matters.
       const atMs = Math.max(this.#deps.clock.epochMs(), this.#latestMs + 1);
       const layers = this.#requireValid(writes, { ...options, atMs });
       const [revision, files] = [this.#revision, this.#files];

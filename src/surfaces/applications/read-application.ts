@@ -79,7 +79,7 @@ function* findRoleIssues({ userRoles = [] }: ApplicationEntry): Iterable<Issue> 
   if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must have at most ${maxRoles} roles` };
 }
 
-/** Reports addresses that the guard of outgoing calls will reject, as far as this is known without resolving the host name. */
+/** Reports addresses that the guard of outgoing calls rejects. Does not resolve host names, so it cannot find all of them. */
 function* findEndpointIssues({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: SaveContext): Iterable<Issue> {
   const guard = new NetGuard(snapshot.configuration.security.allowPrivateNetworks);
   if (endpoint !== undefined) yield* findAddressIssues(guard, ['endpoint'], endpoint);

@@ -26,7 +26,7 @@ export class ForeignObject {
     this.#reading = reading;
   }
 
-  /** Returns the value of a key, also if it is written in snake case. Returns undefined if it is null. */
+  /** Returns the value of a key, even if it is written in snake case. Returns undefined if it is null. */
   value(key: string): unknown {
     this.#readKeys.add(key);
     const spelt = this.#spelt(key);
@@ -45,7 +45,7 @@ export class ForeignObject {
     return this.#only(key, value, typeof value === 'string') as string | undefined;
   }
 
-  /** Returns a number, also if it is written as text. */
+  /** Returns a number, even if it is written as text. */
   number(key: string): number | undefined {
     const value = this.value(key);
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;

@@ -19,7 +19,7 @@ interface StageListProps {
 
 type StageState = 'running' | 'done' | 'failed' | 'broken';
 
-/** Steps of a reply: one line each while it runs, and one collapsed line afterwards. */
+/** Steps of a reply: one line each while it runs, and one collapsed line afterward. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
   const { strings, locale: language } = useLanguage();
   const failed = stages.filter(({ status }) => status === 'failed').length;
