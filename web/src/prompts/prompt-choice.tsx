@@ -29,11 +29,11 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   const ownPrompts = names
     .filter(isMatch)
     .map((name) => ({ id: `own ${name}`, name, read: () => readPrompt(service, 'said', name) }));
-  const ofService = shared.flatMap((prompt) => {
+  const servicePrompts = shared.flatMap((prompt) => {
     const { name } = prompt;
     return isMatch(name) ? [{ id: `shared ${name}`, name, note: promptsStrings.shared, read: async () => prompt }] : [];
   });
-  const matches = [...ownPrompts, ...ofService].slice(0, maxItems);
+  const matches = [...ownPrompts, ...servicePrompts].slice(0, maxItems);
   // Text that matches no prompt is a message that starts with a slash.
   const isOpen = matches.length > 0 || query === '';
   const pick = (index: number): void => {

@@ -268,8 +268,8 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
 
 /** Lists the roles with limits and the roles of keys. Tokens of identity providers can contain other roles. */
 export function listKnownRoles({ roles, keys }: Pick<Configuration, 'roles' | 'keys'>): ReadonlySet<string> {
-  const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
-  return new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
+  const keyRoles = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
+  return new Set([defaultRole, ...Object.keys(roles), ...keyRoles]);
 }
 
 /** If tokens can contain additional roles, only likely misspellings cause a warning. */
