@@ -14,6 +14,7 @@ import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials } from '../../http/read-request.ts';
 import { streamRun } from '../../http/replies/run-stream.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import { listResponsesBases } from '../base-paths.ts';
 import { toBytes } from '../response-reply.ts';
 import {
   createQueryError,
