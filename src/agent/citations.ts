@@ -61,7 +61,7 @@ export class Citations {
 
   /**
    * Returns the attachments for a reply, ordered by number: the citations in its text. If the reply cites no passage, returns
-   * the passages of this run that share its wording, or else the most recent passage marked as best, if one exists.
+   * the passages of this run that share its wording, otherwise the most recent passage marked as best, if one exists.
    */
   collectAttachments(reply: string): readonly Attachment[] {
     if (reply.trim() === '') return [];

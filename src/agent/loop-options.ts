@@ -20,7 +20,7 @@ export interface LoopOptions {
   /** The client's request. It may contain the client's own tools, whose calls are returned to the client. */
   readonly request: ChatRequest;
   readonly tools: readonly Tool[];
-  /** Deployment ID of the model, for usage without statistics. */
+  /** Deployment ID of the model. Usage that the model reports without statistics counts for it. */
   readonly model: string;
   /** Deployment ID that the reply names. Defaults to the model's. */
   readonly deployment?: string;
@@ -36,7 +36,7 @@ export interface LoopOptions {
   readonly maxResultBytes: number;
   /** Unavailable toolsets. Each becomes a failed stage before the rest of the reply. */
   readonly missing?: readonly MissingToolset[];
-  /** Messages that the run added before it stopped for its caller. Defaults to none. */
+  /** Messages that the run added before it stopped to wait for its client. Defaults to none. */
   readonly added?: readonly Message[];
   /** The question that the run stopped for, if the user has answered it. Defaults to none. */
   readonly answeredQuestion?: AnsweredQuestion | undefined;
@@ -46,7 +46,7 @@ export interface LoopOptions {
   readonly approvedCalls?: readonly ApprovedCall[];
   /** Whether to send the state of the responding application back to it with each turn. Defaults to false. */
   readonly shouldReturnState?: boolean;
-  /** Defaults to `all tools`. */
+  /** How calls of the client's tools are returned to the client. Defaults to `all tools`. */
   readonly handoverMode?: HandoverMode;
   /**
    * Builds the reply's `state`. Called once, at the end of the run. If defined, the state of the model's own reply is not sent
@@ -59,7 +59,7 @@ export interface LoopOptions {
   readonly citations?: Citations;
   /** Whether the model accepts a response schema together with tools. Defaults to true. */
   readonly acceptsFormatWithTools?: boolean | undefined;
-  /** Options for long conversations. If absent, the conversation is never reduced. */
+  /** Options for long conversations. If absent, the conversation is never shortened. */
   readonly context?: ContextOptions;
   /** Stored results from earlier runs that the model saw only in part. Defaults to none. */
   readonly earlierResults?: readonly EarlierResults[];
@@ -67,6 +67,6 @@ export interface LoopOptions {
   readonly wrapTool?: ((tool: Tool) => Tool) | undefined;
   /** Called with tool errors whose message must not be disclosed. */
   readonly onToolError?: (tool: string, error: unknown) => void;
-  /** Called with calls that did not run a tool. */
+  /** Called for each call that was rejected before its tool ran. */
   readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
 }

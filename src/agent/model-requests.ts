@@ -16,7 +16,7 @@ interface Dependencies {
   readonly addUsage: (usage: readonly ModelUsage[]) => void;
 }
 
-/** Sends the requests of a run: the conversation, reduced to fit, and the offered tools. */
+/** Sends the requests of a run. A request has the offered tools, and the conversation, shortened to fit into the context window. */
 export class ModelRequests {
   readonly #options: LoopOptions;
   readonly #toolset: Toolset;
@@ -44,7 +44,7 @@ export class ModelRequests {
 
   /** Sends a request to the model. `dropMedia` is called before a retry without the media of tools. */
   sendRequest(turnNumber: number, messages: readonly Message[], dropMedia: () => void): AsyncIterable<Frame> {
-    // Fitting can clear tool results. The model reads them again with a tool, so the tools are selected after it.
+    // Fitting can clear tool results, which the model can read again with a tool. Therefore, select the tools after fitting.
     const send = (fittedRequest: ChatRequest): AsyncIterable<Frame> =>
       sendWithMedia(this.#options.sendRequest, { ...fittedRequest, ...this.#createToolFields(turnNumber) }, dropMedia);
     const request = this.#createRequest(turnNumber, messages);

@@ -76,7 +76,7 @@ export async function parseArguments(text: string, schema: JsonObject = {}, time
   await new Promise(setImmediate);
   const input = text.trim() === '' ? {} : tryParseJson(text);
   if (!isJsonObject(input)) return { args: {}, error: 'The arguments are not a JSON object; call the tool again with one.' };
-  const args = wrapInLists(removeIdleNulls(input, schema), schema);
+  const args = wrapInLists(removeOptionalNulls(input, schema), schema);
   const issue = findSchemaError(args, schema, { name: 'arguments', time });
   if (issue === slowSchema)
     return { args, error: 'The tool was not run: checking its arguments takes too long. Call it with fewer arguments.' };
@@ -85,7 +85,7 @@ export async function parseArguments(text: string, schema: JsonObject = {}, time
 }
 
 /** Removes null values of optional arguments. Models that must state every argument use null for omitted ones. */
-function removeIdleNulls(args: JsonObject, schema: JsonObject): JsonObject {
+function removeOptionalNulls(args: JsonObject, schema: JsonObject): JsonObject {
   const { properties, required } = schema;
   const propertySchemas = isJsonObject(properties) ? properties : {};
   const requiredNames = Array.isArray(required) ? required : [];

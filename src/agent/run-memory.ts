@@ -12,7 +12,7 @@ export interface AnsweredQuestion {
   readonly questions: readonly PendingQuestion[];
   /** Undefined if the user declined. */
   readonly value: ToolAnswer['value'];
-  /** Calls of the client's tools that are returned to it afterwards. */
+  /** Calls of the client's tools that are returned to it afterward. */
   readonly pending: readonly ToolCall[];
 }
 

@@ -16,24 +16,24 @@ describe('runLoop with failing tools', () => {
       '{"__proto__":{}}',
       'The arguments are not a JSON object; call the tool again with one.',
     ],
-    ['an error that may be disclosed', 'told', {}, 'The tool failed: no such city'],
+    ['an error that may be disclosed', 'disclosing', {}, 'The tool failed: no such city'],
     ['an error that must not be disclosed', 'secret', {}, 'The tool failed.'],
-    ['a tool that throws synchronously', 'sync', {}, 'The tool failed: at once'],
-    ['a failed result', 'says', {}, 'HTTP 404'],
+    ['a tool that throws synchronously', 'sync', {}, 'The tool failed: bad input'],
+    ['a failed result', 'failing', {}, 'HTTP 404'],
   ])('continues after %s and returns the reason to the model', async (_description, name, args, expected) => {
     const reportedTools: string[] = [];
     const tools = [
       time,
-      tool('told', () => Promise.reject(new ToolError('no such city'))),
+      tool('disclosing', () => Promise.reject(new ToolError('no such city'))),
       tool('secret', () => Promise.reject(new Error('password=hunter2'))),
       {
         ...time,
         name: 'sync',
         run: () => {
-          throw new ToolError('at once');
+          throw new ToolError('bad input');
         },
       },
-      tool('says', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
+      tool('failing', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
     ];
     const model = scriptedModel(calls([name, args]), answers('Sorry.'));
     const chunks = await collectChunks({
@@ -53,13 +53,13 @@ describe('runLoop with failing tools', () => {
 
   it('stops a tool that exceeds its time and reports that to the model', async () => {
     let stopped = false;
-    const hangingTool = tool('deaf', (_args, { signal }) => {
+    const hangingTool = tool('hanging', (_args, { signal }) => {
       signal.addEventListener('abort', () => {
         stopped = true;
       });
       return new Promise(() => undefined);
     });
-    const model = scriptedModel(calls(['deaf', {}], ['get_time', {}]), answers('Sorry.'));
+    const model = scriptedModel(calls(['hanging', {}], ['get_time', {}]), answers('Sorry.'));
     const { stages } = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [hangingTool, time], timeoutMs: 30 }));
     expect(model.requests[1]?.messages.at(-2)?.content).toBe('The tool was stopped: it took longer than 0.03 s.');
     expect(stages.map(({ status }) => status)).toEqual(['failed', 'completed']);

@@ -149,7 +149,7 @@ export function listToolNames(tools: unknown): Set<string> {
   return new Set(names.filter((name) => typeof name === 'string'));
 }
 
-/** Usage of one model request: its statistics if present, or else its usage under the model's name. */
+/** Usage of one model request: its statistics if present, otherwise its usage under the model's name. */
 export class TurnUsage {
   readonly #model: string;
   #usage: Usage | undefined;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { didYouMean } from '#contract/configuration/nearest.ts';
+import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import {
   type AdministrationCommand,
   administrationOptions,
@@ -195,8 +195,8 @@ export function readCommand(args: readonly string[]): Command {
 }
 
 /**
- * Joins `--port -1` to `--port=-1`, so that the port check rejects the number. Node would parse the former as an option without a
- * value.
+ * Joins `--port -1` to `--port=-1`, so that the port check rejects the number. Otherwise Node parses `--port` as an option
+ * without a value.
  */
 function joinNegativeNumbers(args: readonly string[]): string[] {
   const joined: string[] = [];

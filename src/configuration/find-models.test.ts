@@ -3,7 +3,7 @@ import { defaultConfiguration } from '#app/first-configuration.ts';
 import { findModels } from './find-models.ts';
 import type { Environment } from './substitute.ts';
 
-function modelsOf(environment: Environment) {
+function findModelsFor(environment: Environment) {
   const checked = defaultConfiguration({ environment, ollamaTags: undefined }, { key: 'local-key-1', sample: undefined });
   if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
   return checked.configuration.models;
@@ -11,7 +11,7 @@ function modelsOf(environment: Environment) {
 
 describe('findModels', () => {
   it('returns the models of Anthropic only if their key is set', () => {
-    const models = modelsOf({ ANTHROPIC_API_KEY: ' sk-ant-1\n' });
+    const models = findModelsFor({ ANTHROPIC_API_KEY: ' sk-ant-1\n' });
     expect(models['claude-haiku-4-5']).toMatchObject({
       type: 'chat',
       limits: { maxCompletionTokens: 32_000 },
@@ -30,12 +30,12 @@ describe('findModels', () => {
     ['https://gate.example/v1/', 'https://gate.example/v1'],
     [' ', 'https://api.anthropic.com/v1'],
   ])('converts the base address %j to %s', (base, endpoint) => {
-    const models = modelsOf({ ANTHROPIC_API_KEY: 'sk-ant-1', ANTHROPIC_BASE_URL: base });
+    const models = findModelsFor({ ANTHROPIC_API_KEY: 'sk-ant-1', ANTHROPIC_BASE_URL: base });
     expect(models['claude-haiku-4-5']?.upstreams[0]?.endpoint).toBe(endpoint);
   });
 
   it('returns the models of OpenAI and Anthropic together', () => {
-    expect(Object.keys(modelsOf({ ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' }))).toEqual(
+    expect(Object.keys(findModelsFor({ ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' }))).toEqual(
       expect.arrayContaining(['demo', 'gpt-4.1-mini', 'claude-haiku-4-5']),
     );
   });

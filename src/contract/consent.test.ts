@@ -49,9 +49,9 @@ describe('parseConsentForm', () => {
   });
 
   it('accepts at most 10000 deployments', () => {
-    const formOf = (length: number) => Object.fromEntries(Array.from({ length }, (_, index) => [`a${index}`, yes]));
-    expect(Object.keys(parseConsentForm({ consent: formOf(10_000) }))).toHaveLength(10_000);
-    expect(() => parseConsentForm({ consent: formOf(10_001) })).toThrowError(/at most 10000/);
+    const buildForm = (length: number) => Object.fromEntries(Array.from({ length }, (_, index) => [`a${index}`, yes]));
+    expect(Object.keys(parseConsentForm({ consent: buildForm(10_000) }))).toHaveLength(10_000);
+    expect(() => parseConsentForm({ consent: buildForm(10_001) })).toThrowError(/at most 10000/);
   });
 });
 

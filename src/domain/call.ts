@@ -85,7 +85,7 @@ export interface Answer extends Handle {
   readonly headers: Readonly<Record<string, string>>;
   /** Fields of the request that did not reach a model. Complete from the first frame on. */
   readonly ignored: ReadonlySet<string>;
-  /** Resolves when the reply ends, also if it failed or was canceled. */
+  /** Resolves when the reply ends, even if it failed or was canceled. */
   readonly ended: Promise<void>;
   /** Returns the tokens used so far, one item per model. Includes the tokens of an interrupted reply. */
   used(): readonly ModelUsage[];

@@ -35,7 +35,7 @@ export interface Attempts<Item> {
   readonly mayRepeat?: () => boolean;
   /** Account that is notified of each attempt. */
   readonly account?: CallAccount;
-  /** Secrets sent with the request besides the upstream's own key: errors of the upstream may echo them. */
+  /** Secrets sent with the request in addition to the upstream's own key. Errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
   /** Calls one upstream. If there is no reply, throws or pushes an `UpstreamError`. */
   readonly sendRequest: (upstream: Upstream, attempt: AttemptRecord, sink: Sink<Item>) => Handle;

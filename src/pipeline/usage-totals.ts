@@ -72,7 +72,7 @@ export class UsageTotals {
     this.#chars += chars;
   }
 
-  /** Returns the tokens of each model, and the usage that the upstream reported or else the sum of the tokens. */
+  /** Returns the tokens of each model, and the usage that the upstream reported, otherwise the sum of the tokens. */
   totals(): Totals {
     if (this.#cachedTotals !== undefined) return this.#cachedTotals;
     const perModel = this.#perModel();

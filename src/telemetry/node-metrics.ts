@@ -35,7 +35,7 @@ function readSeries(series: SeriesStore): Metric[] {
   const calls = [...series.calls()];
   const upstreams = [...series.upstreams()];
   const used = calls.filter((call) => call.hasBeenUsed);
-  const ofCalls = (which: 'timeToFirstByte' | 'timePerOutputToken' | 'timeBetweenChunks' | 'queueWait'): Metric => {
+  const toCallHistogram = (which: 'timeToFirstByte' | 'timePerOutputToken' | 'timeBetweenChunks' | 'queueWait'): Metric => {
     const picked = calls.map((call) => call[which]);
     return toHistogram(histograms[which], picked);
   };
@@ -48,10 +48,10 @@ function readSeries(series: SeriesStore): Metric[] {
   return [
     toHistogram(histograms.httpRequest, series.http.durations()),
     toHistogram(histograms.call, durations),
-    ofCalls('timeToFirstByte'),
-    ofCalls('timePerOutputToken'),
-    ofCalls('timeBetweenChunks'),
-    ofCalls('queueWait'),
+    toCallHistogram('timeToFirstByte'),
+    toCallHistogram('timePerOutputToken'),
+    toCallHistogram('timeBetweenChunks'),
+    toCallHistogram('queueWait'),
     toHistogram(histograms.tokens, tokens),
     toHistogram(histograms.attempt, upstreamDurations),
     toCounter(counters.upstreamTries, tries),

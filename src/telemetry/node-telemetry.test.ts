@@ -135,13 +135,13 @@ describe('node metrics', () => {
 
   test('show the size of each cache and the memory of the main thread', async () => {
     const bench = await openBench();
-    const sizeOf = (cache: string) =>
+    const getCacheSize = (cache: string) =>
       readValue(readPrometheus(bench.telemetry.toPrometheus()), 'parley_cache_size_bytes', { parley_cache: cache });
-    expect(sizeOf('log_callers')).toBe(0);
+    expect(getCacheSize('log_callers')).toBe(0);
     const record = begin(bench);
     record.caller = { subject: 'ada', project: 'lab', roles: [], chain: null };
     record.end(ended(bench));
-    expect(sizeOf('log_callers')).toBeGreaterThan(50);
+    expect(getCacheSize('log_callers')).toBeGreaterThan(50);
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     for (const memory of ['heap', 'array_buffers', 'external'])
       expect(readValue(samples, 'parley_process_memory_bytes', { parley_memory: memory })).toBeGreaterThan(0);

@@ -45,6 +45,6 @@ export function isNonEmptyText(value: unknown): value is string {
  * Returns whether an error reply did not come from a model API: it has no message in JSON, or a framework's message for an
  * unknown path.
  */
-export function isNoApiRejection(message: string | undefined, code: string | null): boolean {
+export function isNotFromModelApi(message: string | undefined, code: string | null): boolean {
   return message === undefined || (message === frameworkNotFound && code === null);
 }

@@ -177,7 +177,7 @@ describe('parley apply', () => {
     expect(await parley(['apply', '-f', none, '--prune', '--yes'])).toEqual({
       ...{ code: 1, stdout: [] },
       stderr: [
-        'keys.guard: needs another entry as it is',
+        'keys.guard: depends on the current value of another entry',
         expect.stringMatching(/^parley: The service rejects .* Change these entries in the same document, or delete/),
       ],
     });

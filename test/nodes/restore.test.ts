@@ -12,14 +12,14 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const configuration = toConfiguration('http://127.0.0.1:9');
 let temporary: TemporaryFolder;
-/** Data folder of a node that ended with SIGKILL, so that its database has a log. */
-let old = '';
+/** Data folder of a node that was killed with SIGKILL, so that its database still has a write-ahead log. */
+let oldData = '';
 let backup = '';
 let count = 0;
 
 beforeAll(async () => {
   temporary = await openFolder();
-  old = await createData('old', ['one', 'two']);
+  oldData = await createData('old', ['one', 'two']);
   const data = await createData('data', ['three', 'four', 'five']);
   backup = join(temporary.path, 'backup');
   expect(await runCommand(['backup', '--data', data, '--to', backup])).toMatchObject({ code: 0 });
@@ -37,7 +37,7 @@ async function createData(name: string, texts: readonly string[]): Promise<strin
 }
 
 /** Returns the path of a new folder, or of a copy of a folder. */
-async function copyOf(folder?: string): Promise<string> {
+async function copyFolder(folder?: string): Promise<string> {
   count += 1;
   const copy = join(temporary.path, `copy-${count}`);
   if (folder !== undefined) await cp(folder, copy, { recursive: true });
@@ -55,9 +55,9 @@ interface State {
   readonly texts: readonly string[];
 }
 
-/** Reads the data of a folder, also in the log of the database. Checks that the database names all contents. */
+/** Reads the data of a folder, including the write-ahead log. Rejects if a file that the database names is missing. */
 async function readState(folder: string): Promise<State> {
-  const copy = await copyOf(folder);
+  const copy = await copyFolder(folder);
   const database = new DatabaseSync(join(copy, 'parley.db'));
   const name = database.prepare('select name from database_name').get();
   const blobs = database.prepare('select blob from files').all();
@@ -73,9 +73,9 @@ async function findReplaced(data: string): Promise<readonly string[]> {
 }
 
 describe('parley restore', () => {
-  it('moves the old data aside with --replace, from where it can be restored', async () => {
-    const data = await copyOf(old);
-    const before = await readState(old);
+  it('moves the old data to a folder with --replace, from which it can be restored', async () => {
+    const data = await copyFolder(oldData);
+    const before = await readState(oldData);
     const { code, stdout } = await restore(backup, data, '--replace');
     expect([code, stdout]).toEqual([
       0,
@@ -91,24 +91,27 @@ describe('parley restore', () => {
   });
 
   it('loses no data if it is killed at any step, and completes in a second run', async () => {
-    const [before, after] = [await readState(old), await readState(backup)];
+    const [before, after] = [await readState(oldData), await readState(backup)];
     const seenSteps = new Set<string>();
-    let killed = 0;
+    let killedRuns = 0;
     for (let step = 0; step < maxSteps; step += 1) {
-      const data = await copyOf(old);
+      const data = await copyFolder(oldData);
       const args = ['restore', '--from', backup, '--data', data, '--replace'];
       const { signal, code } = await runCommand(args, killedAtStep(step));
       if (signal !== 'SIGKILL') {
         expect(code).toBe(0);
         break;
       }
-      killed += 1;
+      killedRuns += 1;
       const stepFolder = (await readdir(data)).find((name) => /^restore-[23]/.test(name));
       if (stepFolder !== undefined && !seenSteps.has(stepFolder)) {
         seenSteps.add(stepFolder);
         const message = expect.stringContaining(`Complete it with parley restore --from BACKUP --data ${data}`);
         expect(await runCommand(['serve', '--port', '0', '--data', data])).toMatchObject({ code: 1, stderr: message });
-        expect(await runCommand(['backup', '--to', await copyOf(), '--data', data])).toMatchObject({ code: 2, stderr: message });
+        expect(await runCommand(['backup', '--to', await copyFolder(), '--data', data])).toMatchObject({
+          code: 2,
+          stderr: message,
+        });
       }
       if (stepFolder === undefined && (await findReplaced(data)).length === 0) expect(await readState(data)).toEqual(before);
       expect([step, await runCommand(args)]).toEqual([step, expect.objectContaining({ code: 0 })]);
@@ -118,15 +121,15 @@ describe('parley restore', () => {
       await rm(data, { recursive: true });
     }
     expect([...seenSteps].sort()).toEqual(['restore-2-moving-old', 'restore-3-moving-new']);
-    expect(killed).toBeGreaterThan(15);
+    expect(killedRuns).toBeGreaterThan(15);
   });
 
   it('completes an interrupted restore of another backup first', async () => {
-    const data = await copyOf();
+    const data = await copyFolder();
     await mkdir(join(data, 'restore-3-moving-new'), { recursive: true });
     await cp(backup, join(data, 'restore-3-moving-new'), { recursive: true });
     await writeFile(join(data, 'restore-3-moving-new/restored-from'), backup);
-    const other = await copyOf(backup);
+    const other = await copyFolder(backup);
     const first = await restore(other, data);
     expect(first).toMatchObject({ code: 2, stdout: `Completed the interrupted restore of ${backup} to ${data}\n` });
     expect(first.stderr).toContain('Use --replace');
@@ -134,12 +137,12 @@ describe('parley restore', () => {
   });
 
   it('rejects folders that it cannot use with code 2, and does not change them', async () => {
-    const data = await copyOf(old);
+    const data = await copyFolder(oldData);
     const rejections: [from: string, data: string, flags: string[], message: string][] = [
       [backup, data, [], 'is not empty. Use --replace'],
       [data, data, ['--replace'], 'Specify the folder of the backup with --from'],
       [
-        await copyOf(),
+        await copyFolder(),
         data,
         ['--replace'],
         'has no parley.db, or this user cannot read it. Specify the folder of a complete backup with --from',
@@ -150,7 +153,7 @@ describe('parley restore', () => {
       const { code, stdout, stderr } = await restore(from, to, ...flags);
       expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
     }
-    const foreign = await copyOf();
+    const foreign = await copyFolder();
     await mkdir(foreign);
     await writeFile(join(foreign, 'notes.txt'), 'notes');
     expect((await restore(backup, foreign)).code).toBe(2);
@@ -158,11 +161,11 @@ describe('parley restore', () => {
     const { code, stderr } = await runCommand(['restore', '--from', backup, '--data', data, '--replace'], environment);
     expect([code, stderr]).toEqual([2, expect.stringContaining('--dbname="$PARLEY_DATABASE_URL" parley.dump\n  rsync ')]);
     expect(stderr).not.toContain('canary');
-    expect(await readState(data)).toEqual(await readState(old));
+    expect(await readState(data)).toEqual(await readState(oldData));
   });
 
   it('rejects the data folder of a running node with code 2', async () => {
-    const data = await copyOf(old);
+    const data = await copyFolder(oldData);
     await using node = await startProcess({ configuration, flags: ['--data', data] });
     const { code, stderr } = await restore(backup, data, '--replace');
     expect([code, stderr]).toEqual([2, expect.stringContaining('is in use by another Parley. Stop that process')]);
@@ -170,21 +173,21 @@ describe('parley restore', () => {
   });
 
   it('rejects a damaged, an unsupported, and an incomplete backup with code 1, and changes nothing', async () => {
-    const data = await copyOf(old);
-    const damaged = await copyOf(backup);
+    const data = await copyFolder(oldData);
+    const damaged = await copyFolder(backup);
     const bytes = await readFile(join(damaged, 'parley.db'));
     bytes.fill(0x55, 20_000, 24_000);
     await writeFile(join(damaged, 'parley.db'), bytes);
-    const newer = await copyOf(backup);
-    run(newer, 'insert into parley_migrations (version) values (9999)');
-    const [incomplete, truncated] = [await copyOf(backup), await copyOf(backup)];
+    const newer = await copyFolder(backup);
+    executeStatement(newer, 'insert into parley_migrations (version) values (9999)');
+    const [incomplete, truncated] = [await copyFolder(backup), await copyFolder(backup)];
     const [blob = ''] = await readdir(join(backup, 'files'));
     await rm(join(incomplete, 'files', blob));
     await truncate(join(truncated, 'files', blob), 1);
-    const foreign = await copyOf();
+    const foreign = await copyFolder();
     await mkdir(foreign);
-    run(foreign, 'create table other (id text)');
-    const noDatabase = await copyOf();
+    executeStatement(foreign, 'create table other (id text)');
+    const noDatabase = await copyFolder();
     await mkdir(noDatabase);
     await writeFile(join(noDatabase, 'parley.db'), 'no database at all');
     const rejections = [
@@ -199,22 +202,22 @@ describe('parley restore', () => {
       const { code, stdout, stderr } = await restore(from, data, '--replace');
       expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
     }
-    expect(await readState(data)).toEqual(await readState(old));
+    expect(await readState(data)).toEqual(await readState(oldData));
     expect(await findReplaced(data)).toEqual([]);
   });
 
-  it('rejects to move a linked folder of contents aside', async () => {
-    const data = await copyOf(old);
-    const elsewhere = await copyOf(join(old, 'files'));
+  it('rejects a data folder whose folder of file contents is a link', async () => {
+    const data = await copyFolder(oldData);
+    const elsewhere = await copyFolder(join(oldData, 'files'));
     await rm(join(data, 'files'), { recursive: true });
     await symlink(elsewhere, join(data, 'files'));
     const { code, stderr } = await restore(backup, data, '--replace');
     expect([code, stderr]).toEqual([1, expect.stringContaining('is a link or on another disk')]);
-    expect(await readState(data)).toEqual(await readState(old));
+    expect(await readState(data)).toEqual(await readState(oldData));
   });
 });
 
-function run(folder: string, statement: string): void {
+function executeStatement(folder: string, statement: string): void {
   const database = new DatabaseSync(join(folder, 'parley.db'));
   database.exec(statement);
   database.close();

@@ -5,16 +5,16 @@ import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { formType, sound, toForm } from './support.ts';
 
-/** Request that an application sends with its key while it answers. */
-type Inner = (key: string) => Promise<TestResponse>;
+/** Sends a request with the per-request key of an application, while the application answers. */
+type InnerRequest = (key: string) => Promise<TestResponse>;
 
-let inner: Inner;
+let innerRequest: InnerRequest;
 let innerResponse: TestResponse | undefined;
 let lastKey = '';
 let host: ScriptedUpstream;
 let service: TestService;
 
-const requests: Readonly<Record<string, Inner>> = {
+const requests: Readonly<Record<string, InnerRequest>> = {
   'a rerank request': (key) => send(key, '/v1/rerank', { model: 'guarded', query: 'a', documents: ['b'] }),
   'a completion at a deployment path': (key) =>
     send(key, '/openai/deployments/guarded/completions?api-version=2024-10-21', { prompt: 'a' }),
@@ -36,7 +36,7 @@ async function answerRequest({ received, response }: Answering): Promise<void> {
     return;
   }
   lastKey = String(received.headers['api-key']);
-  innerResponse = await inner(lastKey);
+  innerResponse = await innerRequest(lastKey);
   response.end(JSON.stringify(plainCompletion('done')));
 }
 
@@ -60,8 +60,8 @@ afterAll(async () => {
 });
 
 /** Calls the application for the user and returns the answer to the inner request of the application. */
-async function callThroughApp(request: Inner, key = callerKey): Promise<TestResponse> {
-  inner = request;
+async function callThroughApp(request: InnerRequest, key = callerKey): Promise<TestResponse> {
+  innerRequest = request;
   const { status, text } = await service.chat('app', { messages: [{ role: 'user', content: 'hi' }] }, { 'api-key': key });
   expect(status, text).toBe(200);
   if (innerResponse === undefined) throw new Error('the application was not called');
@@ -70,7 +70,7 @@ async function callThroughApp(request: Inner, key = callerKey): Promise<TestResp
 
 const countInnerRequests = (): number => host.requests.filter(({ path }) => path !== '/app').length;
 
-it.each(Object.entries(requests))('an application without consent is rejected for %s', async (_what, request) => {
+it.each(Object.entries(requests))('%s of an application is rejected without consent', async (_what, request) => {
   const before = countInnerRequests();
   const rejection = await callThroughApp(request);
   expect([rejection.status, rejection.error.code]).toEqual([403, 'consent_required']);
@@ -79,7 +79,7 @@ it.each(Object.entries(requests))('an application without consent is rejected fo
 });
 
 it.each(Object.entries(requests))(
-  'an application is answered if its user, and not another user, gave consent: %s',
+  '%s of an application is accepted only if the user of the call gave consent',
   async (_what, request) => {
     const path = '/v1/consent/app';
     const { json } = await service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });

@@ -47,7 +47,7 @@ export interface CallResult {
 }
 
 /**
- * Makes the model call the tool `find` once, and returns the request to the API. The rig is closed afterwards, but its
+ * Makes the model call the tool `find` once, and returns the request to the API. The rig is closed afterward, but its
  * requests remain readable.
  */
 async function callOnce(

@@ -34,7 +34,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-async function tagsOf(deployment: string, headers: Record<string, string>, key = 'caller-key') {
+async function getCallTags(deployment: string, headers: Record<string, string>, key = 'caller-key') {
   const before = telemetry.records.length;
   const { status } = await service.chat(deployment, { messages: hello }, { ...withKey(key), ...headers });
   expect(status).toBe(200);
@@ -43,9 +43,9 @@ async function tagsOf(deployment: string, headers: Record<string, string>, key =
 }
 
 it('a call has the tags of its request and of its project', async () => {
-  expect(await tagsOf('m', { 'x-parley-tags': 'env=test,run=7' })).toEqual([{ team: 'search', env: 'test', run: '7' }]);
-  expect(await tagsOf('m', {})).toEqual([{ team: 'search', env: 'prod' }]);
-  expect(await tagsOf('m', {}, 'other')).toEqual([undefined]);
+  expect(await getCallTags('m', { 'x-parley-tags': 'env=test,run=7' })).toEqual([{ team: 'search', env: 'test', run: '7' }]);
+  expect(await getCallTags('m', {})).toEqual([{ team: 'search', env: 'prod' }]);
+  expect(await getCallTags('m', {}, 'other')).toEqual([undefined]);
 });
 
 it('an invalid list of tags is rejected with the name of the header', async () => {
@@ -64,7 +64,7 @@ it('an invalid list of tags is rejected with the name of the header', async () =
 
 it('inner calls inherit the tags, and cannot replace them', async () => {
   const tags = { team: 'search', env: 'prod', run: '7' };
-  expect(await tagsOf('quick', { 'x-parley-tags': 'run=7' })).toEqual([tags, tags]);
+  expect(await getCallTags('quick', { 'x-parley-tags': 'run=7' })).toEqual([tags, tags]);
   upstream.script(async (answering) => {
     const { received, response } = answering;
     expect(received.headers).not.toHaveProperty('x-parley-tags');
@@ -76,5 +76,5 @@ it('inner calls inherit the tags, and cannot replace them', async () => {
     answering.head(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(plainCompletion('done')));
   });
-  expect(await tagsOf('app', { 'x-parley-tags': 'run=7' })).toEqual([tags, { ...tags, step: '2' }]);
+  expect(await getCallTags('app', { 'x-parley-tags': 'run=7' })).toEqual([tags, { ...tags, step: '2' }]);
 });

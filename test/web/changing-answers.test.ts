@@ -160,7 +160,7 @@ describe('an edited answer', () => {
     expect(lastMessages()).toMatchObject([{}, { role: 'assistant', content: 'Paris is in **France**.' }, { content: 'Sure?' }]);
     // Later messages stay with the version that they follow.
     await page.getByRole('button', { name: 'Edit this answer' }).first().click();
-    await page.getByText('The messages after this answer stay with that version.').waitFor();
+    await page.getByText('The messages after this answer stay with the original version.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(issues).toEqual(noIssues);
   });

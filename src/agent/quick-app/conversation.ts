@@ -40,10 +40,10 @@ export interface Conversation {
 /** Opens a state. Returns undefined if it was changed, or belongs to another user or application. */
 export type OpenState = (state: JsonObject) => RunState | undefined;
 
-const notRun = 'The tool was not run: the user went on without it.';
+const notRunText = 'The tool was not run: the user went on without it.';
 
 /**
- * Replaces replies by the messages that their states remember. Throws `invalid_request` for a state that cannot be opened, and
+ * Replaces replies by the messages that their states contain. Throws `invalid_request` for a state that cannot be opened, and
  * for a tool result without a matching call.
  */
 export function readConversation(messages: readonly Message[], open: OpenState): Conversation {
@@ -52,7 +52,7 @@ export function readConversation(messages: readonly Message[], open: OpenState):
   return reader.finish();
 }
 
-/** A run that waits for its caller, or failed. */
+/** A run that waits for its client, or that failed. */
 interface OpenRun {
   readonly state: RunState;
   readonly results: Record<string, string>;
@@ -158,8 +158,8 @@ class ConversationReader {
   }
 
   #addFunctionResult({ name = '', content }: Message, { state, results }: OpenRun, path: string): void {
-    const isAsking = getQuestions(state).length > 0;
-    const call = isAsking ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
+    const hasQuestions = getQuestions(state).length > 0;
+    const call = hasQuestions ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
     if (call === undefined || !isResultName(name, call.function.name)) {
       const param = `${path}.name`;
       const expected = call === undefined ? 'No call is pending' : `Pending function: ${call.function.name}`;
@@ -191,7 +191,7 @@ class ConversationReader {
 function addResults(state: RunState): Message[] {
   const { added, pending, results } = state;
   const open = [...pending, ...getQuestions(state).map(({ call }) => call)];
-  const resultMessages = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRun }));
+  const resultMessages = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRunText }));
   return sortByCallOrder([...added, ...resultMessages]);
 }
 

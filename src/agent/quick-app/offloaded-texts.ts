@@ -17,12 +17,12 @@ interface OffloadableState extends Pick<RunMemory, 'added' | 'pending' | 'questi
   readonly citations?: readonly Citation[];
 }
 
-/** Minimum length of an offloaded text. Shorter texts stay in the state, so that a deletion loses as few texts as possible. */
+/** Minimum length of an offloaded text. Shorter texts stay in the state, so that they survive the deletion of offloaded texts. */
 const minOffloadedChars = 150;
 
 /**
- * Offloads the longest texts of a state until it is `excess` characters shorter. Keeps the arguments of calls that are not yet
- * made, because the run needs them to continue.
+ * Offloads the longest texts of a state until it is `excess` characters shorter. Does not offload the arguments of pending
+ * calls, because the run needs them to continue.
  */
 export function offload<State extends OffloadableState>(
   state: State,
@@ -38,26 +38,26 @@ export function offload<State extends OffloadableState>(
   for (const text of listByLength(fields)) {
     if (remaining <= 0 || text.length < minOffloadedChars) break;
     if (requiredArguments.has(text)) continue;
-    remaining -= text.length - toMark(name, numbers.size).length;
+    remaining -= text.length - formatMarker(name, numbers.size).length;
     numbers.set(text, numbers.size);
   }
   const marked = mapTexts(fields, (text) => {
     const number = numbers.get(text);
-    return number === undefined ? text : toMark(name, number);
+    return number === undefined ? text : formatMarker(name, number);
   });
   return { state: { ...state, ...marked }, texts: [...numbers.keys()] };
 }
 
 /** Parses a marker. Returns undefined for any other text. */
-export function fromMark(text: string): { readonly name: string; readonly number: number } | undefined {
-  const end = text.length <= maxMarkChars ? text.indexOf(':') : -1;
+export function parseMarker(text: string): { readonly name: string; readonly number: number } | undefined {
+  const end = text.length <= maxMarkerChars ? text.indexOf(':') : -1;
   const number = Number(text.slice(end + 1));
   return end <= 0 || !Number.isInteger(number) ? undefined : { name: text.slice(0, end), number };
 }
 
-const maxMarkChars = 80;
+const maxMarkerChars = 80;
 
-function toMark(name: string, number: number): string {
+function formatMarker(name: string, number: number): string {
   return `${name}:${number}`;
 }
 

@@ -16,7 +16,7 @@ import type { RejectedCall } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
 import { type ClientTools, createClientTools } from './client-tools.ts';
 import type { Conversation } from './conversation.ts';
-import { fromMark, mapTexts, type OffloadedTexts } from './offloaded-texts.ts';
+import { mapTexts, type OffloadedTexts, parseMarker } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
 
 /** Options for one run of a quick app. */
@@ -157,7 +157,7 @@ const deletedTextNote = JSON.stringify({ lost: 'What stood here was too long to 
 export async function rehydrate(conversation: Conversation): Promise<Conversation> {
   const texts = await readNewest(conversation.offloaded);
   const toText = (text: string): string => {
-    const mark = fromMark(text);
+    const mark = parseMarker(text);
     return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? deletedTextNote);
   };
   const { messages, added, citations, state } = conversation;

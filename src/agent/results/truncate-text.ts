@@ -4,7 +4,7 @@ const opensJson = /^\s*[[{]/;
 
 /**
  * Truncates a text to at most `maxBytes` of UTF-8. Ends at a boundary if one is close enough: after the least nested JSON
- * value, or else after a line, or else after a word.
+ * value, otherwise after a line, otherwise after a word.
  */
 export function truncateText(text: string, maxBytes: number): string {
   const truncated = truncateBytes(text, maxBytes);

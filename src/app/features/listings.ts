@@ -4,7 +4,7 @@ import { addonOperations, listingOperations, schemaOperations } from '#surfaces/
 import { addonRoutes, listingRoutes, schemaRoutes } from '#surfaces/listings/routes.ts';
 import { compatPrefixes, type Feature } from '../service/feature.ts';
 
-/** Lists of deployments and addons, and what the caller may use. */
+/** Lists of deployments and addons, and the routes about the caller. */
 export const listings: Feature = {
   operations(aliases) {
     const prefixes = compatPrefixes(aliases);

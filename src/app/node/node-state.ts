@@ -193,7 +193,7 @@ export class NodeState {
     return [...this.#dangling.values()].filter((edge) => !isFromUserApplication(edge));
   }
 
-  /** Returns whether the dependency still dangles in the current configuration, as far as the configuration shows. */
+  /** Returns whether the current configuration shows that the dependency still dangles. */
   #isStillNamed(edge: DanglingDependency): boolean {
     const { deployments } = this.#parts.snapshot();
     const deployment = deployments.get(edge.deployment);

@@ -126,7 +126,7 @@ const foreign =
 interface ContentSweeperDeps extends Pick<SweepOptions, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'reportError'> {
   readonly clock: Clock;
   /**
-   * Returns whether this node must sweep. Of the nodes that share a store, only one does. Contents written at or after `beforeMs`
+   * Returns whether this node must sweep. Only one of the nodes that share a store must. Contents written at or after `beforeMs`
    * are not considered.
    */
   readonly isDue: (nowMs: number, beforeMs: number) => Promise<boolean>;

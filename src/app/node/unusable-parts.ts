@@ -10,7 +10,7 @@ const maxNames = 5;
 /** Maximum number of applications whose log lines are remembered, because users can save any number of applications. */
 const maxLogged = 1000;
 
-/** Unusable parts of configured quick apps, as far as a call or an indexing run detected them. */
+/** Unusable parts of configured quick apps that a call or an indexing run has detected. */
 export class UnusableParts {
   readonly #parts = new Map<string, UnusablePart>();
   readonly #snapshot: () => ConfigSnapshot;
@@ -67,7 +67,7 @@ function toSentence(part: UnusablePart): string {
   return `allowed_tools of ${application} names tools that the MCP server ${toolset} does not have: ${listed.join(', ')}${suffix}`;
 }
 
-/** Documents that configured applications name but that are not stored, as far as a lookup detected them. */
+/** Documents that configured applications name, but that a lookup did not find. */
 export class MissingDocuments {
   readonly #byApplication = new Map<string, readonly string[]>();
   /** References that were logged under the current configuration, also for saved applications. */

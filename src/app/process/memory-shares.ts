@@ -9,8 +9,8 @@ const maxVectorBytes = 256 * mebibyte;
 export const workerCountVariable = 'PARLEY_WORKER_COUNT';
 
 /**
- * Returns the memory in bytes that this process may use: the limit of its container, or else the memory of the machine. A worker
- * may use its part.
+ * Returns the memory in bytes that this process may use: the limit of its container, otherwise the memory of the machine. A
+ * worker may use its part.
  */
 export function getProcessMemory(): number {
   const limit = process.constrainedMemory();

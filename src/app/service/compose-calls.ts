@@ -153,7 +153,7 @@ function composeProtocols(
   const createProtocol = (name: VendorName): ChatProtocol =>
     tools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, onUnsupported }))));
   const vendorNames = Object.keys(vendors) as VendorName[];
-  const ofVendors = Object.fromEntries(vendorNames.map((name) => [name, createProtocol(name)])) as Record<
+  const vendorProtocols = Object.fromEntries(vendorNames.map((name) => [name, createProtocol(name)])) as Record<
     VendorName,
     ChatProtocol
   >;
@@ -164,7 +164,7 @@ function composeProtocols(
     application: chooseByGuard(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
     dial: createOpenAiProtocol(http, 'dial'),
     anthropic: tools(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
-    ...ofVendors,
+    ...vendorProtocols,
     demo: tools(withChoices(demo)),
   };
 }

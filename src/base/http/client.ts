@@ -76,7 +76,7 @@ export interface Exchange extends Handle {
  */
 export interface HttpClient {
   send(request: HttpRequest, listener: ReplyListener): Exchange;
-  /** Closes idle connections without waiting. Exchanges in progress continue. `send` must not be called afterwards. */
+  /** Closes idle connections without waiting. Exchanges in progress continue. `send` must not be called afterward. */
   close(): void;
 }
 

@@ -16,7 +16,7 @@ export interface HttpReply {
 }
 
 interface ReplyBody extends AsyncIterable<string> {
-  /** Returns the complete content if it has arrived, otherwise undefined. The body need not be iterated afterwards. */
+  /** Returns the complete content if it has arrived, otherwise undefined. The body need not be iterated afterward. */
   takeComplete?(): string | undefined;
 }
 

@@ -17,7 +17,7 @@ interface IsolatedWork<Task> {
   readonly program: URL;
   /** Input of the work. Must be structured-cloneable. */
   readonly task: Task;
-  /** Input bytes. Their memory is freed when the process ends, so the caller must not use them afterwards. */
+  /** Input bytes. Their memory is freed when the process ends, so the caller must not use them afterward. */
   readonly bytes: Uint8Array;
   readonly bounds: IsolationBounds;
   readonly signal: AbortSignal;

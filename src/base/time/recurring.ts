@@ -69,7 +69,7 @@ export class FreshRead {
   }
 
   /**
-   * Runs a write. Resolves after a read, also if the write fails, because a failed write may still have taken effect. If the read
+   * Runs a write. Resolves after a read, even if the write fails, because a failed write may still have taken effect. If the read
    * fails, `isBehind` stays true.
    */
   async write<Value>(write: () => Promise<Value>): Promise<Value> {

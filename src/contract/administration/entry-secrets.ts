@@ -69,18 +69,18 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
   }
   if (kind !== 'models' || !Array.isArray(input.upstreams)) return input;
   const storedUpstreams = new Map(listObjects(stored.upstreams));
-  const addressOf = (upstream: JsonObject, model: JsonObject) =>
+  const getAddress = (upstream: JsonObject, model: JsonObject) =>
     JSON.stringify([upstream.protocol ?? model.protocol, upstream.endpoint, model.endpoint, upstream.region]);
   const firstByAddress = new Map<string, JsonObject>();
   for (const item of storedUpstreams.values()) {
-    const address = addressOf(item, stored);
+    const address = getAddress(item, stored);
     if (!firstByAddress.has(address)) firstByAddress.set(address, item);
   }
   const upstreams = input.upstreams.map((upstream: unknown, index) => {
     if (!isJsonObject(upstream)) return upstream;
-    const address = addressOf(upstream, input);
+    const address = getAddress(upstream, input);
     const sameIndex = storedUpstreams.get(index);
-    const isSameIndex = sameIndex !== undefined && addressOf(sameIndex, stored) === address;
+    const isSameIndex = sameIndex !== undefined && getAddress(sameIndex, stored) === address;
     const match = isSameIndex ? sameIndex : firstByAddress.get(address);
     return restoreFields(
       { input: upstream, stored: match ?? sameIndex ?? {}, errors },

@@ -12,7 +12,7 @@ function user(custom_content: CustomContent, content: Message['content'] = 'Look
   return { role: 'user', content, custom_content };
 }
 
-function contentOf(...attachments: Attachment[]): unknown {
+function buildContent(...attachments: Attachment[]): unknown {
   return toPlain(user({ attachments }))?.content;
 }
 
@@ -77,7 +77,7 @@ describe('toPlainMessages with an attachment of the user', () => {
       { type: 'file', file: { filename: 'document.pdf', file_data: 'data:application/pdf;base64,AA==' } },
     ],
   ])('converts %s to a part', (_name, attachment, part) => {
-    expect(contentOf(attachment)).toStrictEqual([look, part]);
+    expect(buildContent(attachment)).toStrictEqual([look, part]);
   });
 
   test.each<[name: string, attachment: Attachment, text: string]>([
@@ -95,7 +95,7 @@ describe('toPlainMessages with an attachment of the user', () => {
       'Attachment "a.zip" (application/zip)',
     ],
   ])('converts %s to text', (_name, attachment, text) => {
-    expect(contentOf(attachment)).toBe(`Look.\n\n${text}`);
+    expect(buildContent(attachment)).toBe(`Look.\n\n${text}`);
   });
 
   test('appends it to existing parts', () => {
@@ -111,7 +111,7 @@ describe('toPlainMessages with an attachment of the user', () => {
   });
 
   test('keeps the order of several attachments', () => {
-    const content = contentOf({ data: 'a' }, { type: 'image/png', url }, { data: 'b' }) as { type: string }[];
+    const content = buildContent({ data: 'a' }, { type: 'image/png', url }, { data: 'b' }) as { type: string }[];
     expect(content.map(({ type }) => type)).toEqual(['text', 'text', 'image_url', 'text']);
   });
 });

@@ -34,10 +34,10 @@ export type EmbeddingsRequest = Static<typeof EmbeddingsRequest> & { [key: strin
 const knownFields: ReadonlySet<string> = new Set(['input', ...Object.keys(options)]);
 const nullable: ReadonlySet<string> = new Set(Object.keys(options));
 const inputShape = compileShape(Type.Object({ input: Type.Union([Type.String(), Type.Array(Type.Unknown())]) }));
-const textShape = ofInput(Text);
-const textsShape = ofInput(Texts);
-const tokensShape = ofInput(Tokens);
-const tokenListsShape = ofInput(TokenLists);
+const textShape = compileInput(Text);
+const textsShape = compileInput(Texts);
+const tokensShape = compileInput(Tokens);
+const tokenListsShape = compileInput(TokenLists);
 const optionsShape = compileShape(Type.Object(options));
 
 /**
@@ -53,7 +53,7 @@ export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
   return request as EmbeddingsRequest;
 }
 
-function ofInput(input: TSchema) {
+function compileInput(input: TSchema) {
   return compileShape(Type.Unsafe<{ input: unknown }>(Type.Object({ input })));
 }
 

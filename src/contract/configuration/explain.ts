@@ -3,9 +3,9 @@ import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
 import { parsePointer } from '#base/json/json.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { formatPath, type Issue, type Path } from './issue.ts';
-import { didYouMean } from './nearest.ts';
-import { findDiscriminator, formsFor, getKind, kindOfForm, type SchemaNode } from './schema-node.ts';
+import { findDiscriminator, formsFor, getFormKind, getKind, type SchemaNode } from './schema-node.ts';
 
 /** Returns all errors of a value by its schema, one for each path. The result is empty only if the value is valid. */
 export function explain(schema: TSchema, value: unknown): readonly Issue[] {
@@ -84,14 +84,14 @@ function toFormIssues(forms: readonly SchemaNode[], location: LocatedValue): rea
   if (form !== undefined && rest.length === 0) {
     return explain(form as TSchema, actual).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
   }
-  const ofKind = forms.filter((candidate) => kindOfForm(candidate) === getKind(actual));
-  const discriminator = findDiscriminator(ofKind);
+  const formsOfKind = forms.filter((candidate) => getFormKind(candidate) === getKind(actual));
+  const discriminator = findDiscriminator(formsOfKind);
   if (discriminator === undefined) {
-    const kinds = [...new Set(forms.map((candidate) => describeKind(kindOfForm(candidate) ?? '')))];
+    const kinds = [...new Set(forms.map((candidate) => describeKind(getFormKind(candidate) ?? '')))];
     return [{ path, message: `must be ${kinds.join(' or ')}, but is ${describeKind(getKind(actual))}` }];
   }
   const word = (actual as Readonly<Record<string, unknown>>)[discriminator];
-  const options = ofKind.map((candidate) => candidate.properties?.[discriminator]?.const);
+  const options = formsOfKind.map((candidate) => candidate.properties?.[discriminator]?.const);
   const issue = notAmong([...path, discriminator], options, word);
   return [word === undefined ? { ...issue, message: `is missing and ${issue.message}` } : issue];
 }

@@ -76,7 +76,7 @@ const plain: ProtocolTraits = {
   passesRejections: false,
 };
 
-const ofModels = {
+const traitsOfModels = {
   openai: {
     ...plain,
     telemetryName: 'openai',
@@ -140,7 +140,7 @@ const ofModels = {
   demo: { ...plain, telemetryName: 'parley.demo', storesControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;
 
-type ModelProtocol = keyof typeof ofModels;
+type ModelProtocol = keyof typeof traitsOfModels;
 
 /** Protocol of applications. Upstreams of models cannot use it. */
 type ApplicationProtocol = 'application';
@@ -149,7 +149,7 @@ export type ProtocolName = ModelProtocol | ApplicationProtocol;
 
 /** Traits of each protocol that other modules need. */
 export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
-  ...ofModels,
+  ...traitsOfModels,
   application: {
     ...plain,
     telemetryName: 'parley.application',
@@ -162,7 +162,7 @@ export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
 };
 
 /** Protocols that upstreams of models can use. */
-export const modelProtocols = Object.keys(ofModels) as ModelProtocol[];
+export const modelProtocols = Object.keys(traitsOfModels) as ModelProtocol[];
 
 /** Maximum number of tokens of a reply in the Messages dialect if neither the request nor the configuration sets a limit. */
 export const defaultMessagesTokens = 4096;
@@ -174,7 +174,7 @@ interface NamesProtocol {
   readonly protocol?: ModelProtocol;
 }
 
-/** Returns the protocol of an upstream, or else that of its model. */
+/** Returns the protocol of an upstream, otherwise that of its model. */
 export function protocolFor(upstream: NamesProtocol, model: NamesProtocol): ModelProtocol {
   return upstream.protocol ?? model.protocol ?? defaultProtocol;
 }

@@ -57,7 +57,7 @@ export function getKind(value: unknown): string {
 }
 
 /** Returns the kind of value that a form of a union accepts. An enum of strings has no type. */
-export function kindOfForm({ type, enum: values }: SchemaNode): string | undefined {
+export function getFormKind({ type, enum: values }: SchemaNode): string | undefined {
   return type ?? (values?.every((word) => typeof word === 'string') ? 'string' : undefined);
 }
 
@@ -72,16 +72,16 @@ export function findDiscriminator(forms: readonly SchemaNode[]): string | undefi
  * constant. Without such a key, returns the forms that have most of the keys of the value.
  */
 export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
-  const ofKind = forms.filter((form) => kindOfForm(form) === getKind(value));
-  if (ofKind.length < 2 || !isJsonObject(value)) return ofKind;
-  const discriminator = findDiscriminator(ofKind);
+  const formsOfKind = forms.filter((form) => getFormKind(form) === getKind(value));
+  if (formsOfKind.length < 2 || !isJsonObject(value)) return formsOfKind;
+  const discriminator = findDiscriminator(formsOfKind);
   if (discriminator !== undefined) {
-    return ofKind.filter((form) => form.properties?.[discriminator]?.const === value[discriminator]);
+    return formsOfKind.filter((form) => form.properties?.[discriminator]?.const === value[discriminator]);
   }
-  const matchCounts = ofKind.map(
+  const matchCounts = formsOfKind.map(
     ({ properties = {} }) => Object.keys(value).filter((key) => Object.hasOwn(properties, key)).length,
   );
-  return ofKind.filter((_, index) => matchCounts[index] === Math.max(...matchCounts));
+  return formsOfKind.filter((_, index) => matchCounts[index] === Math.max(...matchCounts));
 }
 
 /**
@@ -119,10 +119,10 @@ function withoutNulls(schema: SchemaNode, value: unknown): unknown {
     const item = getChild(node, 0);
     return mapItems(value, (element) => withoutNulls(item, element));
   }
-  return isJsonObject(value) ? ofObject(node, value) : value;
+  return isJsonObject(value) ? omitMemberNulls(node, value) : value;
 }
 
-function ofObject(node: SchemaNode, value: JsonObject): JsonObject {
+function omitMemberNulls(node: SchemaNode, value: JsonObject): JsonObject {
   let result = value;
   for (const [key, member] of Object.entries(value)) {
     const isAbsent = member === null && isOptional(node, key);

@@ -4,13 +4,13 @@ import { formatPath } from './issue.ts';
 import { isHeaderName, isHeaderValue, isHostName, isHttpUrl, isNetwork, isPathPrefix, isWithoutUser } from './values.ts';
 
 /** Returns the values that match a predicate. */
-const holds = (claim: (value: string) => boolean, values: readonly string[]) => values.filter(claim);
+const filterValues = (predicate: (value: string) => boolean, values: readonly string[]) => values.filter(predicate);
 
 describe('values', () => {
   it('accepts URLs in isHttpUrl', () => {
     const good = ['http://x', 'HTTPS://x.example:8443/v1?a=b', 'http://[::1]:80'];
     expect(
-      holds(isHttpUrl, [
+      filterValues(isHttpUrl, [
         ...good,
         '',
         'x',
@@ -28,7 +28,7 @@ describe('values', () => {
 
   it('accepts URLs without a user in isWithoutUser', () => {
     const good = ['http://x/a@b', 'https://x.example/?u=a:b@c', 'http://{host}/x', 'no address'];
-    expect(holds(isWithoutUser, [...good, 'http://user@x', 'http://user:pw@x/', 'http://:pw@x'])).toEqual(good);
+    expect(filterValues(isWithoutUser, [...good, 'http://user@x', 'http://user:pw@x/', 'http://:pw@x'])).toEqual(good);
   });
 
   it('accepts API versions in isApiVersion', () => {
@@ -45,7 +45,7 @@ describe('values', () => {
       '٢٠٢٤-10-21',
       'latest',
     ];
-    expect(holds(isApiVersion, [...good, ...bad])).toEqual(good);
+    expect(filterValues(isApiVersion, [...good, ...bad])).toEqual(good);
   });
 
   it('accepts networks in isNetwork', () => {
@@ -64,31 +64,43 @@ describe('values', () => {
       '1',
       '300.1.1.1',
     ];
-    expect(holds(isNetwork, [...good, ...bad])).toEqual(good);
+    expect(filterValues(isNetwork, [...good, ...bad])).toEqual(good);
   });
 
   it('accepts host names in isHostName', () => {
     const good = ['localhost', 'gpu-1.internal', 'my_host', 'xn--bcher-kva.example'];
     expect(
-      holds(isHostName, [...good, '', '10.0.0', '1', '-a', 'a-', 'a..b', 'a.', 'http://a', 'a:80', 'a/b', '*.a', 'a'.repeat(64)]),
+      filterValues(isHostName, [
+        ...good,
+        '',
+        '10.0.0',
+        '1',
+        '-a',
+        'a-',
+        'a..b',
+        'a.',
+        'http://a',
+        'a:80',
+        'a/b',
+        '*.a',
+        'a'.repeat(64),
+      ]),
     ).toEqual(good);
   });
 
   it('accepts names and values of header fields in isHeaderName and isHeaderValue', () => {
-    expect(holds(isHeaderName, ['X-Team', 'a', "!#$%&'*+.^_`|~", '', 'a b', 'a:', 'é', 'a\n'])).toEqual([
+    expect(filterValues(isHeaderName, ['X-Team', 'a', "!#$%&'*+.^_`|~", '', 'a b', 'a:', 'é', 'a\n'])).toEqual([
       'X-Team',
       'a',
       "!#$%&'*+.^_`|~",
     ]);
-    expect(holds(isHeaderValue, ['', 'a b\tc', 'é', 'a\n', 'a\r', 'a\0', '\u007f', '€'])).toEqual(['', 'a b\tc', 'é']);
+    expect(filterValues(isHeaderValue, ['', 'a b\tc', 'é', 'a\n', 'a\r', 'a\0', '\u007f', '€'])).toEqual(['', 'a b\tc', 'é']);
   });
 
   it('accepts path prefixes in isPathPrefix', () => {
-    expect(holds(isPathPrefix, ['openai', 'a/b-c', 'v1.0~x', '', '/a', 'a/', 'a//b', '.', 'a/..', 'a b', 'a%20', 'é'])).toEqual([
-      'openai',
-      'a/b-c',
-      'v1.0~x',
-    ]);
+    expect(
+      filterValues(isPathPrefix, ['openai', 'a/b-c', 'v1.0~x', '', '/a', 'a/', 'a//b', '.', 'a/..', 'a b', 'a%20', 'é']),
+    ).toEqual(['openai', 'a/b-c', 'v1.0~x']);
   });
 });
 

@@ -5,7 +5,7 @@ import { parseCountRequest, parseMessagesRequest } from './messages-request.ts';
 
 const right = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 
-function faultOf(body: unknown): string {
+function getErrorMessage(body: unknown): string {
   try {
     parseMessagesRequest(JSON.parse(JSON.stringify(body)));
   } catch (thrown) {
@@ -15,7 +15,10 @@ function faultOf(body: unknown): string {
 }
 
 const withBlocks = (...content: unknown[]) => ({ ...right, messages: [{ role: 'user', content }] });
-const ofAssistant = (...content: unknown[]) => ({ ...right, messages: [...right.messages, { role: 'assistant', content }] });
+const createAssistantBody = (...content: unknown[]) => ({
+  ...right,
+  messages: [...right.messages, { role: 'assistant', content }],
+});
 
 describe('parseMessagesRequest', () => {
   it('returns a valid request unchanged, including unknown fields', () => {
@@ -100,12 +103,15 @@ describe('parseMessagesRequest', () => {
       withBlocks({ type: 'tool_use', id: 'a', name: 'f', input: {} }),
       'messages.0.content.0.type: must not be tool_use in a message with the role user.',
     ],
-    [ofAssistant({ type: 'tool_use', id: 'a', name: 'f', input: '{}' }), 'messages.1.content.0.input: must be an object.'],
     [
-      ofAssistant({ type: 'tool_result', tool_use_id: 'a' }),
+      createAssistantBody({ type: 'tool_use', id: 'a', name: 'f', input: '{}' }),
+      'messages.1.content.0.input: must be an object.',
+    ],
+    [
+      createAssistantBody({ type: 'tool_result', tool_use_id: 'a' }),
       'messages.1.content.0.type: must not be tool_result in a message with the role assistant.',
     ],
-    [ofAssistant({ type: 'thinking', thinking: 'x' }), 'messages.1.content.0.signature: is required.'],
+    [createAssistantBody({ type: 'thinking', thinking: 'x' }), 'messages.1.content.0.signature: is required.'],
     [
       { ...right, messages: [{ role: 'user', content: 'x', parley: { custom_content: { state: {} } } }] },
       'messages.0.parley.custom_content.state: is for assistant messages only.',
@@ -115,7 +121,7 @@ describe('parseMessagesRequest', () => {
       'messages.0.parley.custom_content.attachments.0: must have data or url.',
     ],
   ])('rejects %j', (body, message) => {
-    expect(faultOf(body)).toBe(message);
+    expect(getErrorMessage(body)).toBe(message);
   });
 
   it('requires max_tokens, but parseCountRequest does not', () => {

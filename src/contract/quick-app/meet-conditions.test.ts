@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isExpression } from './condition-parts.ts';
 import type { Condition } from './conditions.ts';
-import { meetConditions } from './meet-conditions.ts';
+import { createConditionMatcher } from './meet-conditions.ts';
 
 const all = [
   { id: 'demo', displayName: 'Demo', description: 'Answers by rules.', isApplication: false },
@@ -24,8 +24,8 @@ it.each<[readonly Condition[], readonly string[]]>([
     ],
     ['mailbox'],
   ],
-])('meetConditions selects deployments for %j: %j', (conditions, ids) => {
-  expect(all.filter(meetConditions(conditions)).map(({ id }) => id)).toEqual(ids);
+])('createConditionMatcher selects deployments for %j: %j', (conditions, ids) => {
+  expect(all.filter(createConditionMatcher(conditions)).map(({ id }) => id)).toEqual(ids);
 });
 
 it('isExpression accepts the syntax of RE2', () => {

@@ -19,14 +19,14 @@ export function compileConditions(conditions: readonly Condition[], { compile }:
     const pattern = condition.condition_type === 'match' ? compile(condition.expression, expressionLimits) : undefined;
     return toFilter(condition, pattern);
   });
-  return (deployment, patterns) => filters.every((holds) => holds(deployment, patterns));
+  return (deployment, patterns) => filters.every((meets) => meets(deployment, patterns));
 }
 
 /**
- * Returns a function that tests whether a deployment meets all conditions. Both throw `PatternError`. This function is for the
- * page. The service compiles conditions only once.
+ * Returns a function that tests whether a deployment meets all conditions. Both functions throw `PatternError`. This function
+ * is for the page. The service uses `compileConditions`, so that it compiles conditions only once.
  */
-export function meetConditions(conditions: readonly Condition[]): (deployment: DescribedDeployment) => boolean {
+export function createConditionMatcher(conditions: readonly Condition[]): (deployment: DescribedDeployment) => boolean {
   const meets = withPatterns((patterns) => compileConditions(conditions, patterns));
   return (deployment) => withPatterns((patterns) => meets(deployment, patterns));
 }
@@ -38,7 +38,7 @@ function toFilter(condition: Condition, pattern: Pattern | undefined): MeetsCond
     listValues(deployment, property).some((word) => pattern !== undefined && isFound(pattern, String(word)));
 }
 
-/** Returns all values that a property equals. For an application, `application` equals "application", `true`, and "true". */
+/** Returns the values that conditions can compare a property with. `application` has three: "application", `true`, and "true". */
 function listValues(deployment: DescribedDeployment, property: Condition['property_name']): readonly (string | boolean)[] {
   const { id, displayName, description, isApplication } = deployment;
   switch (property) {

@@ -10,7 +10,7 @@ import { restoreSecrets } from './secrets.ts';
 
 const schema = compileShape(QuickAppForm);
 /** Number of path segments before the toolset, as in `mcp_toolset[0]`. */
-const depth = 2;
+const toolsetDepth = 2;
 
 /** Returns all errors of the settings of a quick app. */
 export function findQuickAppIssues(properties: unknown): readonly Issue[] {
@@ -64,28 +64,33 @@ export function readToolset(input: unknown, stored: JsonObject | undefined): Rea
   if (isJsonObject(input) && input.type === 'documents') return readDocuments(input);
   const isMcp = isJsonObject(input) && input.type === 'mcp';
   const list = isMcp ? 'mcp_toolset' : 'web_api_toolset';
-  const around = { instructions: '', model: 'none', temperature: 0, [list]: [input] };
-  const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
+  const settings = { instructions: '', model: 'none', temperature: 0, [list]: [input] };
+  const properties = withoutNullFields(QuickAppForm, settings) as JsonObject;
   const errors = findQuickAppIssues(properties);
   const merged =
-    errors.length > 0 ? { properties, errors } : restoreSecrets(properties, stored && { [list]: storedIn(stored, isMcp) });
+    errors.length > 0
+      ? { properties, errors }
+      : restoreSecrets(properties, stored && { [list]: listStoredToolsets(stored, isMcp) });
   return {
     form: completeQuickApp(merged.properties),
-    errors: merged.errors.map((issue) => ({ ...issue, path: issue.path.slice(depth) })),
+    errors: merged.errors.map((issue) => ({ ...issue, path: issue.path.slice(toolsetDepth) })),
   };
 }
 
 /** Parses the document settings of a quick app. */
 function readDocuments({ type: _type, ...fields }: JsonObject): ReadToolset {
-  const around = { ...fields, instructions: '', model: 'none', temperature: 0 };
-  const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
-  const isNone = [properties.document_relative_url ?? []].flat().length === 0;
+  const settings = { ...fields, instructions: '', model: 'none', temperature: 0 };
+  const properties = withoutNullFields(QuickAppForm, settings) as JsonObject;
+  const hasNoDocuments = [properties.document_relative_url ?? []].flat().length === 0;
   const missingFile = { path: ['document_relative_url'], message: 'must name a stored file' };
-  return { form: completeQuickApp(properties), errors: [...findQuickAppIssues(properties), ...(isNone ? [missingFile] : [])] };
+  return {
+    form: completeQuickApp(properties),
+    errors: [...findQuickAppIssues(properties), ...(hasNoDocuments ? [missingFile] : [])],
+  };
 }
 
 /** Returns the stored toolsets of the same kind. Web APIs can be in two lists. */
-function storedIn(stored: JsonObject, isMcp: boolean): readonly unknown[] {
+function listStoredToolsets(stored: JsonObject, isMcp: boolean): readonly unknown[] {
   const lists = isMcp ? [stored.mcp_toolset] : [stored.web_api_toolset, stored.web_api_toolset_alternative];
   return lists.flatMap((list: unknown) => (Array.isArray(list) ? list : []));
 }

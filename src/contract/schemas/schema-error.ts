@@ -13,7 +13,7 @@ const maxTotalMs = 1_000;
 export const unusableSchema = 'the schema cannot be used';
 /** Result for a check that takes too long. */
 export const slowSchema = 'the check against the schema takes too long';
-const deepest = 16;
+const maxDepth = 16;
 
 /** Remaining time for related checks. */
 export class CheckTime {
@@ -87,12 +87,12 @@ function toRegExp({ compile, isFound }: PatternRun) {
 }
 
 /**
- * Returns whether null matches a JSON Schema, as far as can be determined without a validator. `root` is the schema that
- * references point into.
+ * Returns whether null matches a JSON Schema. Evaluates types, values, references, and combinations, and ignores other keywords.
+ * `root` is the schema that references point into.
  */
 export function acceptsNull(schema: unknown, root: JsonObject, depth = 0): boolean {
   if (!isJsonObject(schema)) return schema !== false;
-  if (depth > deepest) return false;
+  if (depth > maxDepth) return false;
   const inner = (node: unknown): boolean => acceptsNull(node, root, depth + 1);
   const { type, nullable, enum: values, const: constant, $ref, not } = schema;
   const { anyOf, oneOf, allOf } = schema;

@@ -22,7 +22,7 @@ export interface BlockedUserPage {
 export interface BlockedUserUpdates {
   readonly revision: number;
   readonly users: readonly string[] | undefined;
-  /** Those of the users that provisioning blocked. Tokens can spell their names with another case. */
+  /** The `users` that provisioning blocked. Tokens can contain their names in another letter case. */
   readonly provisioned?: readonly string[];
 }
 

@@ -113,7 +113,7 @@ export function hasTokenForm(credentials: string): boolean {
 const tokenForm = /^[\w.~+/-]+=*$/;
 
 /**
- * Returns whether an identity provider can introspect credentials that are no key. Credentials in the form of Parley's own keys
+ * Returns whether an identity provider can introspect credentials that are not a key. Credentials in the form of Parley's own keys
  * are never sent to a provider.
  */
 function canBeOpaqueToken(credentials: string, { identityProviders }: Pick<Configuration, 'identityProviders'>): boolean {

@@ -3,12 +3,12 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { StoredKey } from './key-store.ts';
 
 const keyPrefix = 'parley_u_';
-const form = /^parley_u_[\w-]{43}$/;
+const userKeyPattern = /^parley_u_[\w-]{43}$/;
 const visibleChars = keyPrefix.length + 5;
 
 /** Returns whether the credentials have the form of a user's key. No other accepted credentials have that form. */
 export function isUserKey(credentials: string): boolean {
-  return form.test(credentials);
+  return userKeyPattern.test(credentials);
 }
 
 /** Creates a key from 32 random bytes in base64url, and returns it with its stored properties. */

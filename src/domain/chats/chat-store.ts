@@ -18,7 +18,7 @@ export interface ChatHead {
   readonly updatedAtMs: number;
   readonly pinned: boolean;
   readonly archived: boolean;
-  /** `title`, `deployment`, `createdAtMs`, and `tags`, as far as they are set. */
+  /** `title`, `deployment`, `createdAtMs`, and `tags`. Values that are not set are absent. */
   readonly fields: JsonObject;
 }
 

@@ -66,7 +66,7 @@ export class Catalog {
     return match && this.#toDeployment(match);
   }
 
-  /** Finds an application by its decoded ID, or else by the ID as sent. */
+  /** Finds an application by its decoded ID, otherwise by the ID as sent. */
   async #findApplication(id: string): Promise<Deployment | undefined> {
     const storedId = toStoredId(id);
     const deployment = await this.findStored(storedId);

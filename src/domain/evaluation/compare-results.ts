@@ -13,7 +13,7 @@ export interface ComparedCase {
 const rank: Readonly<Record<Outcome, number>> = { error: 0, failed: 1, passed: 2 };
 
 /**
- * Returns the cases of two evaluations in the order of the later one, followed by removed cases. Matches cases by ID, or else
+ * Returns the cases of two evaluations in the order of the later one, followed by removed cases. Matches cases by ID, otherwise
  * by name and input.
  */
 export function compareResults(before: readonly CaseResult[], after: readonly CaseResult[]): readonly ComparedCase[] {
@@ -24,7 +24,7 @@ export function compareResults(before: readonly CaseResult[], after: readonly Ca
   return [...compared, ...removed];
 }
 
-/** Returns the display name of a case: its name, or else its input. */
+/** Returns the display name of a case: its name, otherwise its input. */
 export function getCaseName({ case: { name, input }, nth: index }: Pick<CaseResult, 'case' | 'nth'>): string {
   if (name !== undefined) return name;
   const text = typeof input === 'string' ? input : input.at(-1)?.content;

@@ -81,7 +81,7 @@ function toLimitAlert({ id, of, at, scope: { kind } }: AlertRule, window: string
   return { id, of, window, at, ...((kind === 'role' || kind === 'every') && { user: subject }) };
 }
 
-/** For example, 0.07 * 100 is more than 7. */
+/** Relative tolerance for rounding errors of a product. For example, 0.07 * 100 is more than 7. */
 const maxRoundingError = 1e-12;
 
 /** Yields the thresholds of a limit that the usage has reached. */

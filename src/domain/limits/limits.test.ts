@@ -14,7 +14,7 @@ function findTotals(roles: Roles, of: readonly string[], deployment = 'm'): Reco
 }
 
 describe('RoleLimits', () => {
-  it("uses the role's entry for the deployment, or else its entry for all deployments", () => {
+  it("uses the role's entry for the deployment, otherwise its entry for all deployments", () => {
     const roles: Roles = { user: { limits: { m: { minute: 10 }, '*': { minute: 20, requestDay: 5 } } } };
     expect(findTotals(roles, ['user'], 'm')).toEqual({ minuteTokenStats: 10 });
     expect(findTotals(roles, ['user'], 'other')).toEqual({ minuteTokenStats: 20, dayRequestStats: 5 });

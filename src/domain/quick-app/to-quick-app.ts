@@ -109,7 +109,7 @@ interface MethodAndUrl {
 
 /**
  * Returns where a value belongs in the request. Without explicit information, a value fills the placeholder of its name in the
- * URL. Any other value belongs in the query for GET and DELETE, or else in the body.
+ * URL. Any other value belongs in the query for GET and DELETE, otherwise in the body.
  */
 function findTarget(property: string, schema: Property, { url, method }: MethodAndUrl): RestTarget {
   const { parameter_info: info } = schema;

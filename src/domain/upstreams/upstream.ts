@@ -72,7 +72,7 @@ export interface Attempt<Request = ChatRequest> {
   readonly headers: Readonly<Record<string, string>>;
   /** Query of the client, for an application. Parameters of the endpoint take precedence. */
   readonly query?: string | undefined;
-  /** Called with the header fields of an application's response, also if it is an error. */
+  /** Called with the header fields of an application's response, even if it is an error. */
   readonly onHeaders?: ((headers: ReplyHeaders) => void) | undefined;
   /** Called with the header fields of every response, which can report a quota. */
   readonly onQuotaHeaders?: ((upstream: Upstream, headers: ReplyHeaders) => void) | undefined;
@@ -179,7 +179,7 @@ export interface UpstreamErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A failed call of an upstream. The message comes from the upstream if it sent one, or else from Parley. */
+/** A failed call of an upstream. The message comes from the upstream if it sent one, otherwise from Parley. */
 export class UpstreamError extends Error {
   readonly kind: UpstreamErrorKind;
   readonly status: number | undefined;

@@ -133,8 +133,8 @@ export interface Journal {
   appendUsage(records: readonly UsageRecord[]): Promise<void>;
   appendAudit(records: readonly AuditRecord[]): Promise<void>;
   /**
-   * Returns sums in the order of the keys if these include `day`, or else by descending cost. An application's usage includes its
-   * inner calls. For that reason, sums count inner calls separately only if `by` or the filter names deployments. All other sums
+   * Returns sums in the order of the keys if these include `day`, otherwise by descending cost. An application's usage includes
+   * its inner calls. For that reason, sums count inner calls separately only if `by` or the filter names deployments. All other sums
    * exclude inner calls, except for their cost.
    */
   sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]>;

@@ -106,7 +106,7 @@ export function countCached({ prompt_tokens, prompt_tokens_details: reported }: 
 
 /**
  * Returns the cost of a reply, in billionths of a USD. Cached tokens cost `cacheRead`, `cacheWrite`, and `cacheWrite1h` if the
- * upstream reports them, or else `prompt`. Without pricing, as for applications, the cost is 0, because inner calls are charged
+ * upstream reports them, otherwise `prompt`. Without pricing, as for applications, the cost is 0, because inner calls are charged
  * at the deployment that answers them.
  */
 export function computeCost({ pricing }: Pick<Deployment, 'pricing'>, usage: PricedCounts): number {

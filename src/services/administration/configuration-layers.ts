@@ -38,10 +38,10 @@ export function checkLayers(
   const added = new Set<string>();
   for (const kind of entryKindNames) {
     const { section } = entryKinds[kind];
-    const own = [...entries.values()].filter((entry) => entry.kind === kind && !isInFiles(files.configuration, entry));
-    if (own.length === 0) continue;
+    const sectionEntries = [...entries.values()].filter((entry) => entry.kind === kind && !isInFiles(files.configuration, entry));
+    if (sectionEntries.length === 0) continue;
     const target: JsonObject = Object.assign(Object.create(null), files.configuration[section]);
-    for (const { id, value } of own) {
+    for (const { id, value } of sectionEntries) {
       target[id] = value;
       added.add(toSectionKey(section, id));
     }
@@ -102,8 +102,8 @@ export function activateLayers(files: ValidConfiguration, entries: EntryMap, che
 }
 
 /**
- * Yields the quick apps whose model is omitted, directly or through other quick apps. Without it, a chain of quick apps would
- * need one check of all entries for each of them.
+ * Yields the quick apps whose model is omitted, directly or through other quick apps. Finding them only by errors would need a
+ * check of all entries for each quick app of a chain.
  */
 function* findQuickAppsOfOmitted(
   files: Configuration,
@@ -159,14 +159,14 @@ export function createEntryFinder<Entry extends EntryRef>(entries: Iterable<Entr
   };
 }
 
-/** Returns the entries in the order of their creation, which determines the first identity provider on every node. */
-export function toOrdered(entries: EntryMap): Map<string, RuntimeEntry> {
+/** Returns the entries in the order of their creation, so that all nodes have the same first identity provider. */
+export function sortByCreation(entries: EntryMap): Map<string, RuntimeEntry> {
   const order = (left: RuntimeEntry, right: RuntimeEntry) =>
     left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
   return new Map([...entries].sort(([, left], [, right]) => order(left, right)));
 }
 
-/** Returns the path of a key for messages. The name of a key of the files can be its secret. */
+/** Returns the path of a key for messages. In configuration files, the name of a key can be its secret. */
 export function toVisibleKeyPath(keys: Readonly<Record<string, KeyEntry>>, name: string): string {
   return formatPath(['keys', Object.hasOwn(keys, name) ? toVisibleKeyName(keys, name) : name]);
 }
@@ -182,7 +182,7 @@ export function toPlain<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
 }
 
-/** Names of the kinds with their sections, for documents. */
+/** Groups entries by section, as in a configuration file. */
 export function toDocument(entries: Iterable<Pick<RuntimeEntry, 'kind' | 'id' | 'value'>>): Record<string, JsonObject> {
   const document: Record<string, JsonObject> = {};
   for (const { kind, id, value } of entries) {

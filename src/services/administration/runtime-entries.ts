@@ -20,8 +20,8 @@ import {
   createEntryFinder,
   equalsFileEntry,
   isInFiles,
+  sortByCreation,
   toEntryKey,
-  toOrdered,
   toVisibleKeyPath,
 } from './configuration-layers.ts';
 import type { FileLayer } from './file-layer.ts';
@@ -192,7 +192,7 @@ export class RuntimeEntries {
       const planned = plan(this.#toView());
       const writes = this.#toWrites(planned, options);
       if (writes.length === 0) return { change: undefined, writes };
-      // Later than all other entries, also if the clocks of the nodes differ, because the order of the entries matters.
+      // Later than all other entries, even if the clocks of the nodes differ, because the order of the entries matters.
       const atMs = Math.max(this.#deps.clock.epochMs(), this.#latestMs + 1);
       const layers = this.#requireValid(writes, { ...options, atMs });
       const [revision, files] = [this.#revision, this.#files];
@@ -266,14 +266,15 @@ export class RuntimeEntries {
       if (after === undefined) changed.delete(key);
       else changed.set(key, { kind, id, revision: 0, createdAtMs: before?.createdAtMs ?? atMs, updatedAtMs: atMs, ...after });
     }
-    const next = toOrdered(changed);
+    const next = sortByCreation(changed);
     const checked = checkLayers(this.#files, next, check);
     const errors = 'errors' in checked ? checked.errors : [];
-    const written = writes.filter(({ after }) => after !== undefined);
-    const findWritten = createEntryFinder(written);
+    const writtenEntries = writes.filter(({ after }) => after !== undefined);
+    const findWritten = createEntryFinder(writtenEntries);
     const ownErrors = errors.filter(({ path }) => findWritten(path) !== undefined);
     if (ownErrors.length > 0) throw toInvalidError(ownErrors);
-    const dangling = 'errors' in checked || writes.length === written.length ? [] : this.#findNewDangling(checked.warnings);
+    const dangling =
+      'errors' in checked || writes.length === writtenEntries.length ? [] : this.#findNewDangling(checked.warnings);
     const uses = [...errors, ...dangling];
     const blocking = [...uses.map(({ path }) => path), ...this.#findNameUses(writes, next)];
     if (!isForced && blocking.length > 0) throw toInUseError(blocking.filter((path) => findWritten(path) === undefined));
@@ -290,7 +291,8 @@ export class RuntimeEntries {
 
   /** Returns the warnings about missing entries that the current entries do not have. */
   #findNewDangling(warnings: readonly ConfigurationError[]): readonly ConfigurationError[] {
-    const findNew = (known: ReadonlySet<string>) => warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
+    const findNew = (knownIssues: ReadonlySet<string>) =>
+      warnings.filter((issue) => isDangling(issue) && !knownIssues.has(toText(issue)));
     const added = findNew(new Set(this.#inForce.warnings.map(toText)));
     if (added.length === 0) return added;
     // Some warnings depend on the time, such as the warning about an expired key.
@@ -351,7 +353,7 @@ export class RuntimeEntries {
     for (const entry of deleted) next.delete(toEntryKey(entry));
     const hasChanged =
       hasNewFiles || entries.length > 0 || deleted.length > 0 || this.#entries.size > next.size || this.#isOutdated;
-    this.#entries = toOrdered(next);
+    this.#entries = sortByCreation(next);
     this.#latestMs = Math.max(this.#latestMs, ...entries.slice(-1).map(({ createdAtMs }) => createdAtMs));
     this.#revision = revision;
     if (hasChanged) this.#activate(isPrepared ? layers : undefined);
@@ -405,7 +407,7 @@ function toInUseError(paths: readonly string[]): ParleyError {
   const suffix = users.length > maxNamed ? ', …' : '';
   return new ParleyError(
     'in_use',
-    `Other entries need it as it is: ${users.slice(0, maxNamed).join(', ')}${suffix}. Change them first, or delete it with ?force=true.`,
+    `Other entries depend on its current value: ${users.slice(0, maxNamed).join(', ')}${suffix}. Change them first, or delete it with ?force=true.`,
     { members: { usedBy: users } },
   );
 }

@@ -186,7 +186,7 @@ interface KeyMatch {
 class KeyCache {
   readonly #byDigest = new Map<string, KeyMatch>();
   readonly #byId = new Map<string, CachedKey>();
-  readonly #ofOwner = new Map<string, Set<string>>();
+  readonly #idsByOwner = new Map<string, Set<string>>();
   /** Issue time of the newest token that this node has seen, by owner. */
   readonly #newestSignIns = new Map<string, number>();
 
@@ -201,12 +201,12 @@ class KeyCache {
   /** Adds or replaces a key, and removes expired keys of its owner. */
   put(key: StoredKey, nowMs: number): void {
     this.delete(key.id);
-    for (const id of this.#ofOwner.get(key.owner) ?? []) if (this.#hasExpired(id, nowMs)) this.delete(id);
+    for (const id of this.#idsByOwner.get(key.owner) ?? []) if (this.#hasExpired(id, nowMs)) this.delete(id);
     const cached = { key, isAllowed: createAddressMatcher(key.allowedIps) };
     this.#byId.set(key.id, cached);
     this.#byDigest.set(key.digest, { cached, caller: toCaller(key, key.version) });
     if (key.former !== null) this.#byDigest.set(key.former.digest, { cached, caller: toCaller(key, key.version - 1) });
-    this.#ofOwner.set(key.owner, (this.#ofOwner.get(key.owner) ?? new Set()).add(key.id));
+    this.#idsByOwner.set(key.owner, (this.#idsByOwner.get(key.owner) ?? new Set()).add(key.id));
   }
 
   delete(id: string): void {
@@ -216,10 +216,10 @@ class KeyCache {
     this.#byId.delete(id);
     this.#byDigest.delete(digest);
     if (former !== null) this.#byDigest.delete(former.digest);
-    const ownerIds = this.#ofOwner.get(owner);
+    const ownerIds = this.#idsByOwner.get(owner);
     ownerIds?.delete(id);
     if (ownerIds?.size !== 0) return;
-    this.#ofOwner.delete(owner);
+    this.#idsByOwner.delete(owner);
     this.#newestSignIns.delete(owner);
   }
 
@@ -228,7 +228,7 @@ class KeyCache {
    * differ, because issue times are whole seconds.
    */
   isOutdatedBy(owner: string, { project, roles, signedInAtMs }: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): boolean {
-    const ids = [...(this.#ofOwner.get(owner) ?? [])];
+    const ids = [...(this.#idsByOwner.get(owner) ?? [])];
     if (ids.length === 0 || signedInAtMs < (this.#newestSignIns.get(owner) ?? signedInAtMs)) return false;
     this.#newestSignIns.set(owner, signedInAtMs);
     return ids.some((id) => {

@@ -57,17 +57,17 @@ export class S3BlobStore implements BlobStore {
     const parts = toParts(bytes, partBytes);
     const { value: first = empty } = await parts.next();
     if (first.length === partBytes) await this.#writeParts(name, first, parts);
-    else await toStoreError(this.#client.send(new PutObjectCommand({ ...this.#at(name), Body: first })));
+    else await withStoreError(this.#client.send(new PutObjectCommand({ ...this.#locate(name), Body: first })));
   }
 
   async read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {
     const part = range && { Range: `bytes=${range.first}-${range.last}` };
-    const response = this.#client.send(new GetObjectCommand({ ...this.#at(name), ...part })).catch(ignoreAbsent);
-    return (await toStoreError(response))?.Body as Readable | undefined;
+    const response = this.#client.send(new GetObjectCommand({ ...this.#locate(name), ...part })).catch(ignoreMissingKey);
+    return (await withStoreError(response))?.Body as Readable | undefined;
   }
 
   async delete(name: string): Promise<void> {
-    await toStoreError(this.#client.send(new DeleteObjectCommand(this.#at(name))));
+    await withStoreError(this.#client.send(new DeleteObjectCommand(this.#locate(name))));
   }
 
   /** Yields names of contents written before `atMs`, in milliseconds since the epoch. Holds one page of names in memory. */
@@ -76,7 +76,7 @@ export class S3BlobStore implements BlobStore {
     let ContinuationToken: string | undefined;
     do {
       const command = new ListObjectsV2Command({ ...listOptions, ContinuationToken });
-      const page: ListObjectsV2CommandOutput = await toStoreError(this.#client.send(command));
+      const page: ListObjectsV2CommandOutput = await withStoreError(this.#client.send(command));
       for (const { Key = '', LastModified } of page.Contents ?? [])
         if (LastModified !== undefined && LastModified.getTime() < atMs) yield Key.slice(this.#prefix.length);
       ContinuationToken = page.NextContinuationToken;
@@ -88,25 +88,27 @@ export class S3BlobStore implements BlobStore {
   }
 
   async #writeParts(name: string, first: Buffer, otherParts: AsyncIterable<Buffer>): Promise<void> {
-    const { UploadId } = await toStoreError(this.#client.send(new CreateMultipartUploadCommand(this.#at(name))));
-    const upload = { ...this.#at(name), UploadId };
+    const { UploadId } = await withStoreError(this.#client.send(new CreateMultipartUploadCommand(this.#locate(name))));
+    const upload = { ...this.#locate(name), UploadId };
     const done: CompletedPart[] = [];
     const send = async (Body: Buffer): Promise<void> => {
       const PartNumber = done.length + 1;
-      const { ETag } = await toStoreError(this.#client.send(new UploadPartCommand({ ...upload, PartNumber, Body })));
+      const { ETag } = await withStoreError(this.#client.send(new UploadPartCommand({ ...upload, PartNumber, Body })));
       done.push({ PartNumber, ETag });
     };
     try {
       await send(first);
       for await (const part of otherParts) await send(part);
-      await toStoreError(this.#client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: done } })));
+      await withStoreError(
+        this.#client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: done } })),
+      );
     } catch (error) {
       await this.#client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
       throw error;
     }
   }
 
-  #at(name: string): { Bucket: string; Key: string } {
+  #locate(name: string): { Bucket: string; Key: string } {
     return { Bucket: this.#bucket, Key: this.#prefix + name };
   }
 }
@@ -121,11 +123,11 @@ function toIdentity({ accessKeyId, secretAccessKey, sessionToken }: NonNullable<
   };
 }
 
-function ignoreAbsent(error: unknown): undefined {
+function ignoreMissingKey(error: unknown): undefined {
   if (!(error instanceof NoSuchKey)) throw error;
 }
 
-async function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
+async function withStoreError<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (cause) {
@@ -133,7 +135,7 @@ async function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
   }
 }
 
-/** Yields the bytes in parts of equal size, except for the last. Yields no part for no bytes. Holds one part in memory. */
+/** Yields parts of equal size, except for the last. Yields no part if there are no bytes. Holds one part in memory. */
 export async function* toParts(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   partBytes: number,

@@ -22,7 +22,7 @@ const saveDelayMs = 400;
 const restoreRetryMs = 1000;
 
 /**
- * Counts in memory and writes changed counters to the database shortly afterwards, so that limits hold across restarts. A node
+ * Counts in memory and writes changed counters to the database shortly afterward, so that limits hold across restarts. A node
  * whose database is unavailable at startup is not ready. It counts from 0 until `restore` has added the stored counters.
  */
 export class ArchivedLimitStore implements LimitStore {

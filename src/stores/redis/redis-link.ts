@@ -230,7 +230,10 @@ interface OpenRedisDeps extends Pick<LinkDeps, 'reportError'> {
   readonly randomBytes: (size: number) => Buffer;
 }
 
-/** Connects to Redis or Valkey, to a server, a cluster, or through sentinels. Resolves after the first attempt, also if it fails. Throws `RedisAddressError`. */
+/**
+ * Connects to Redis or Valkey: to a server, to a cluster, or through sentinels. Resolves after the first attempt, even if it
+ * fails. Throws `RedisAddressError`.
+ */
 export async function openRedis(address: Secret, { reportError, randomBytes }: OpenRedisDeps): Promise<RedisLink> {
   const node = randomBytes(nodeIdBytes).toString('base64url');
   const link = new RedisLink({ connections: openConnections(parseRedisAddress(address)), node, reportError });

@@ -157,8 +157,8 @@ export class LimitCoordinator {
     if (granted.includes(0)) return undefined;
     for (const [index, counter] of counters.entries()) {
       const key = keys[index] ?? '';
-      const ofHolder = shares.get(key) ?? new Map<string, number>();
-      shares.set(key, ofHolder.set(toCounterKey(counter), granted[index] ?? 0));
+      const holderShares = shares.get(key) ?? new Map<string, number>();
+      shares.set(key, holderShares.set(toCounterKey(counter), granted[index] ?? 0));
     }
     return granted.map((share, index) => [share, used[index] ?? 0]);
   }

@@ -1,7 +1,7 @@
 import { listKnownRoles } from '#contract/configuration/checks/find-configuration-warnings.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
-import { didYouMean } from '#contract/configuration/nearest.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import { looksUnreadable, unreadableDocument } from '#contract/quick-app/unreadable-document.ts';
 import { mayUse } from '#domain/callers/access.ts';

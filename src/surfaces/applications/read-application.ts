@@ -63,8 +63,8 @@ function withoutAnswerFields(body: object): object {
 }
 
 /**
- * Returns the ids of chat deployments that the caller may use. Of saved applications, only the one that the input names is
- * included. A deployment that the caller may not use looks like one that does not exist.
+ * Returns the IDs of chat deployments that the caller may use. Includes no saved application except the one that the input
+ * names. A deployment that the caller may not use looks like one that does not exist.
  */
 async function possibleModels(input: unknown, { caller, catalog, snapshot }: SaveContext): Promise<ReadonlySet<string>> {
   const properties = isJsonObject(input) ? input.applicationProperties : undefined;
@@ -79,7 +79,7 @@ function* findRoleIssues({ userRoles = [] }: ApplicationEntry): Iterable<Issue> 
   if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must have at most ${maxRoles} roles` };
 }
 
-/** Reports addresses that the guard of outgoing calls will reject, as far as this is known without resolving the host name. */
+/** Reports addresses that the guard of outgoing calls rejects. Does not resolve host names, so it cannot find all of them. */
 function* findEndpointIssues({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: SaveContext): Iterable<Issue> {
   const guard = new NetGuard(snapshot.configuration.security.allowPrivateNetworks);
   if (endpoint !== undefined) yield* findAddressIssues(guard, ['endpoint'], endpoint);

@@ -85,10 +85,10 @@ export function compatOperations(
 
 function toAliases(prefix: string): Place[] {
   const suffix = `V1_${toSuffix(prefix)}`;
-  const ofOlderClients = { ...toPlace(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
+  const olderClientLocation = { ...toPlace(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
   return [
     { ...byModel, path: `/${prefix}/v1/{operation}`, suffix },
-    { ...ofOlderClients, suffix: `${suffix}_deployments` },
+    { ...olderClientLocation, suffix: `${suffix}_deployments` },
   ];
 }
 

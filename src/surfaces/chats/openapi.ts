@@ -85,7 +85,7 @@ const since = inQuery('since', 'A revision. The response has only later changes.
   schema: { type: 'integer', minimum: 0 },
 });
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'route_not_found'];
-const ofOne: readonly ErrorCode[] = [...errors, 'response_not_found'];
+const singleChatErrors: readonly ErrorCode[] = [...errors, 'response_not_found'];
 
 type UntaggedOperation = Omit<ApiOperation, 'tag'>;
 
@@ -136,7 +136,7 @@ const described: readonly UntaggedOperation[] = [
     summary: 'Returns a chat with its turns',
     parameters: [inChat, { ...since, description: 'A revision. The response has only turns that were written later.' }],
     responses: [{ status: 200, description: 'The chat, with its `ETag`.', content: json(chat) }],
-    errors: [...ofOne, 'invalid_request'],
+    errors: [...singleChatErrors, 'invalid_request'],
   },
   {
     method: 'post',
@@ -148,7 +148,7 @@ const described: readonly UntaggedOperation[] = [
     parameters: [inChat, ifMatch, ifNoneMatch],
     body: json({ name: 'ChatPatch', schema: ChatPatch }, { question: { summary: 'A first question', value: example } }),
     responses: [{ status: 200, description: 'The chat as it appears in lists, with its `ETag`.', content: json(head) }],
-    errors: [...ofOne, ...bodyErrors, 'precondition_failed'],
+    errors: [...singleChatErrors, ...bodyErrors, 'precondition_failed'],
   },
   {
     method: 'delete',
@@ -157,7 +157,7 @@ const described: readonly UntaggedOperation[] = [
     summary: 'Deletes a chat',
     parameters: [inChat, ifMatch],
     responses: [{ status: 204, description: 'The chat is deleted.' }],
-    errors: [...ofOne, 'precondition_failed'],
+    errors: [...singleChatErrors, 'precondition_failed'],
   },
 ];
 

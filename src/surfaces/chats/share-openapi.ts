@@ -47,7 +47,7 @@ const sharedChat: NamedSchema = {
 const inToken = inPath('token', 'The token of the link.', exampleNames.shareToken);
 const inChat = inPath('chat', 'ID of the chat.', exampleNames.chatId);
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'route_not_found'];
-const ofOne: readonly ErrorCode[] = [...errors, 'share_not_found'];
+const singleShareErrors: readonly ErrorCode[] = [...errors, 'share_not_found'];
 
 type UntaggedOperation = Omit<ApiOperation, 'tag'>;
 
@@ -94,7 +94,7 @@ const described: readonly UntaggedOperation[] = [
     summary: 'Revokes a share, so that its link no longer works',
     parameters: [inPath('share', 'ID of the share.', exampleNames.share)],
     responses: [{ status: 204, description: 'The share is revoked.' }],
-    errors: ofOne,
+    errors: singleShareErrors,
   },
   {
     method: 'get',
@@ -105,7 +105,7 @@ const described: readonly UntaggedOperation[] = [
       'For every caller with valid credentials. A share that was revoked or deleted, or that has expired, returns 404 `share_not_found`.',
     parameters: [inToken],
     responses: [{ status: 200, description: 'The content of the chat at the time of sharing.', content: json(sharedChat) }],
-    errors: ofOne,
+    errors: singleShareErrors,
   },
   {
     method: 'get',
@@ -115,7 +115,7 @@ const described: readonly UntaggedOperation[] = [
     description: 'The file is available while its content is unchanged.',
     parameters: [inToken, inPath('file', 'Number of the file, from the attachment.', '0')],
     responses: [{ status: 200, description: 'The file as it was shared.', content: [{ type: '*/*', schema: {} }] }],
-    errors: ofOne,
+    errors: singleShareErrors,
   },
 ];
 

@@ -32,11 +32,11 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
     dependencies: toDependencies(deployment),
     input_attachment_types: deployment.inputAttachmentTypes,
     max_input_attachments: deployment.maxInputAttachments,
-    ...(deployment.kind === 'model' && ofModel(deployment)),
+    ...(deployment.kind === 'model' && toModelFields(deployment)),
   };
 }
 
-function ofModel(deployment: Deployment): Record<string, unknown> {
+function toModelFields(deployment: Deployment): Record<string, unknown> {
   const { id, type, limits, defaults, pricing } = deployment;
   const apis = listApis(deployment);
   return {

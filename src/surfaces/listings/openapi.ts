@@ -47,7 +47,7 @@ const features: Schema = {
   additionalProperties: true,
 };
 
-const ofModels = {
+const modelFields = {
   lifecycle_status: { const: 'generally-available', description: 'Only for models.' },
   capabilities: {
     type: 'object',
@@ -107,7 +107,7 @@ const inModels = {
   supported_parameters: { type: 'array', items: text, description: 'In `/v1/models`. Supported request fields.' },
 };
 
-const ofApplications = {
+const applicationFields = {
   application: { ...text, description: 'Same as `id`, in listings of applications.' },
   application_type_schema_id: { ...text, description: 'ID of the application type, in listings of applications.' },
   application_properties: {
@@ -150,8 +150,8 @@ const item: NamedSchema = {
       input_attachment_types: { type: 'array', items: text },
       max_input_attachments: count,
       ...inModels,
-      ...ofModels,
-      ...ofApplications,
+      ...modelFields,
+      ...applicationFields,
     },
   },
 };

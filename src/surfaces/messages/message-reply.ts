@@ -96,8 +96,8 @@ export class MessageWriter implements EventWriter {
 }
 
 function buildHeaders(context: RequestContext, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
-  const ofTranslation = frame?.native === undefined ? ignored : [];
-  const all = [...new Set([...ofTranslation, ...[...context.ignored].map(toOwnName)])];
+  const ignoredInTranslation = frame?.native === undefined ? ignored : [];
+  const all = [...new Set([...ignoredInTranslation, ...[...context.ignored].map(toOwnName)])];
   return toReplyHeaders(frame?.native, { usual: context.headers, ignored: all, nowEpochMs: context.clock.epochMs() });
 }
 

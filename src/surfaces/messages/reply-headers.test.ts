@@ -9,18 +9,25 @@ const relayed = (headers?: Record<string, string>): Relayed => ({
   ...(headers && { headers }),
 });
 
-function headersOf(native: Relayed | undefined, facts: { usual?: Record<string, string>; ignored?: readonly string[] } = {}) {
+function buildReplyHeaders(
+  native: Relayed | undefined,
+  facts: { usual?: Record<string, string>; ignored?: readonly string[] } = {},
+) {
   return toReplyHeaders(native, { usual, ignored: [], nowEpochMs, ...facts });
 }
 
 describe('toReplyHeaders', () => {
   it('returns the usual headers if no other headers are needed', () => {
-    expect([headersOf(undefined), headersOf(relayed())]).toEqual([usual, usual]);
+    expect([buildReplyHeaders(undefined), buildReplyHeaders(relayed())]).toEqual([usual, usual]);
   });
 
   it('adds the headers of the upstream, including its request ID, to a relayed reply', () => {
     const headers = { 'request-id': 'req_1', 'anthropic-ratelimit-requests-remaining': '9' };
-    expect(headersOf(relayed(headers), { ignored: ['top_k'] })).toEqual({ ...usual, ...headers, 'parley-ignored': 'top_k' });
+    expect(buildReplyHeaders(relayed(headers), { ignored: ['top_k'] })).toEqual({
+      ...usual,
+      ...headers,
+      'parley-ignored': 'top_k',
+    });
   });
 
   it('reports only the limits of a caller that has limits, in both formats', () => {
@@ -33,7 +40,7 @@ describe('toReplyHeaders', () => {
       'x-ratelimit-reset-tokens': '25h1m2s',
     };
     const theirs = { 'anthropic-ratelimit-requests-limit': '1000', 'anthropic-ratelimit-unified-status': 'allowed' };
-    expect(headersOf(relayed(theirs), { usual: limits })).toEqual({
+    expect(buildReplyHeaders(relayed(theirs), { usual: limits })).toEqual({
       ...limits,
       'anthropic-ratelimit-requests-limit': '4',
       'anthropic-ratelimit-requests-remaining': '3',
@@ -49,6 +56,6 @@ describe('toReplyHeaders', () => {
     [['a\r\nb: c', 'ü', '\ud800', 'x'.repeat(100)], `a%0D%0Ab%3A%20c, %C3%BC, %EF%BF%BD, ${'x'.repeat(64)}`],
     [Array.from({ length: 40 }, (_, n) => `f${n}`), expect.stringMatching(/^f0, f1, .*, f31, and 8 more$/)],
   ])('lists the fields that the translation omitted: %j', (ignored, value) => {
-    expect(headersOf(undefined, { ignored })).toEqual({ ...usual, 'parley-ignored': value });
+    expect(buildReplyHeaders(undefined, { ignored })).toEqual({ ...usual, 'parley-ignored': value });
   });
 });

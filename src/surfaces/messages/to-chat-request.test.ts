@@ -16,7 +16,7 @@ function translated(body: object, { names = new ToolNames(), capabilities = stra
   return toChatRequest(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), { names, capabilities });
 }
 
-function messagesOf(...messages: object[]): unknown[] {
+function translateMessages(...messages: object[]): unknown[] {
   return translated({ messages }).messages;
 }
 
@@ -131,13 +131,13 @@ describe('toChatRequest for tools', () => {
 describe('toChatRequest for user messages', () => {
   it('joins text blocks', () => {
     const content = ['one', 'two'].map((text) => ({ type: 'text', text, cache_control: { type: 'ephemeral' } }));
-    expect(messagesOf({ role: 'user', content })).toEqual([{ role: 'user', content: 'one\n\ntwo' }]);
+    expect(translateMessages({ role: 'user', content })).toEqual([{ role: 'user', content: 'one\n\ntwo' }]);
   });
 
   it('preserves the order of text and images', () => {
     const url = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } };
     const content = [{ type: 'text', text: 'first' }, png, { type: 'text', text: 'second' }, url];
-    expect(messagesOf({ role: 'user', content })).toEqual([
+    expect(translateMessages({ role: 'user', content })).toEqual([
       {
         role: 'user',
         content: [
@@ -162,7 +162,7 @@ describe('toChatRequest for user messages', () => {
     [{ type: 'file', file_id: 'file_1' }, 'Document "report": file file_1'],
     [{ type: 'new', thing: 1 }, 'Document "report": in a form that cannot be read here'],
   ])('converts a document of %j', (source, content) => {
-    expect(messagesOf({ role: 'user', content: [{ type: 'document', title: 'report', source }] })).toEqual([
+    expect(translateMessages({ role: 'user', content: [{ type: 'document', title: 'report', source }] })).toEqual([
       { role: 'user', content },
     ]);
   });
@@ -170,14 +170,14 @@ describe('toChatRequest for user messages', () => {
   it('includes the context of a document and the results of a search', () => {
     const source = { type: 'text', media_type: 'text/plain', data: 'words' };
     const found = { type: 'search_result', title: 'T', source: 'S', content: [{ type: 'text', text: 'found' }] };
-    expect(messagesOf({ role: 'user', content: [{ type: 'document', source, context: 'old' }, found] })).toEqual([
+    expect(translateMessages({ role: 'user', content: [{ type: 'document', source, context: 'old' }, found] })).toEqual([
       { role: 'user', content: 'About Document: old\n\nDocument:\nwords\n\nSearch result "T" (S):\n\nfound' },
     ]);
   });
 
   it('omits unknown blocks', () => {
     expect(
-      messagesOf({
+      translateMessages({
         role: 'user',
         content: [
           { type: 'container_upload', file_id: 'f' },
@@ -189,7 +189,7 @@ describe('toChatRequest for user messages', () => {
 
   it('preserves custom content from parley', () => {
     const custom_content = { attachments: [{ title: 'A', data: 'a' }] };
-    expect(messagesOf({ role: 'user', content: 'x', parley: { custom_content } })).toEqual([
+    expect(translateMessages({ role: 'user', content: 'x', parley: { custom_content } })).toEqual([
       { role: 'user', content: 'x', custom_content },
     ]);
   });
@@ -204,7 +204,7 @@ describe('toChatRequest for tool results', () => {
       result('b', { content: 'two' }),
       result('a', { content: [{ type: 'text', text: 'one' }] }),
     ];
-    expect(messagesOf(hello, createCalls('a', 'b'), { role: 'user', content }).slice(1)).toEqual([
+    expect(translateMessages(hello, createCalls('a', 'b'), { role: 'user', content }).slice(1)).toEqual([
       {
         role: 'assistant',
         content: null,
@@ -218,7 +218,7 @@ describe('toChatRequest for tool results', () => {
 
   it('moves images to the next message', () => {
     const content = [result('a', { content: [{ type: 'text', text: 'see' }, png] }), { type: 'text', text: 'And?' }];
-    expect(messagesOf(hello, createCalls('a'), { role: 'user', content }).slice(2)).toEqual([
+    expect(translateMessages(hello, createCalls('a'), { role: 'user', content }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'see' },
       {
         role: 'user',
@@ -233,7 +233,7 @@ describe('toChatRequest for tool results', () => {
 
   it('marks errors and converts missing content to empty text', () => {
     const content = [result('a', { content: 'no route', is_error: true }), result('b')];
-    expect(messagesOf(hello, createCalls('a', 'b'), { role: 'user', content }).slice(2)).toEqual([
+    expect(translateMessages(hello, createCalls('a', 'b'), { role: 'user', content }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'The tool failed: no route' },
       { role: 'tool', tool_call_id: 'b', content: '' },
     ]);
@@ -242,7 +242,9 @@ describe('toChatRequest for tool results', () => {
   it('returns results of a function call in that form, with the state from parley', () => {
     const parley = { custom_content: { state: { step: 1 } }, statistics: { usage_per_model: [] } };
     const reply = { role: 'assistant', content: [use('fcall_msg_1')], parley };
-    expect(messagesOf(hello, reply, { role: 'user', content: [result('fcall_msg_1', { content: '42' })] }).slice(1)).toEqual([
+    expect(
+      translateMessages(hello, reply, { role: 'user', content: [result('fcall_msg_1', { content: '42' })] }).slice(1),
+    ).toEqual([
       {
         role: 'assistant',
         content: null,
@@ -266,7 +268,7 @@ describe('toChatRequest for assistant messages', () => {
       { type: 'text', text: 'So' },
       { type: 'text', text: '.' },
     ];
-    expect(messagesOf(hello, { role: 'assistant', content })[1]).toEqual({
+    expect(translateMessages(hello, { role: 'assistant', content })[1]).toEqual({
       role: 'assistant',
       content: 'So.',
       reasoning_content: 'unsigned',
@@ -279,11 +281,11 @@ describe('toChatRequest for assistant messages', () => {
       { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
       { type: 'text', text: 'Found.' },
     ];
-    expect(messagesOf(hello, { role: 'assistant', content })[1]).toEqual({ role: 'assistant', content: 'Found.' });
+    expect(translateMessages(hello, { role: 'assistant', content })[1]).toEqual({ role: 'assistant', content: 'Found.' });
   });
 
   it('converts system messages between other messages', () => {
-    expect(messagesOf(hello, { role: 'system', content: 'Now in French.' })[1]).toEqual({
+    expect(translateMessages(hello, { role: 'system', content: 'Now in French.' })[1]).toEqual({
       role: 'system',
       content: 'Now in French.',
     });
@@ -345,7 +347,7 @@ describe('toChatRequest for content that becomes text', () => {
     const reference = { type: 'tool_reference', tool_name: 'search' };
     const change = (type: string) => ({ type, tool: { type: 'tool_reference', name: 'search' } });
     expect(
-      messagesOf(
+      translateMessages(
         hello,
         createCalls('a'),
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [reference] }] },

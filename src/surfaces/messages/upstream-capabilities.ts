@@ -6,7 +6,7 @@ import { speaksMessages, type Upstream } from '#domain/upstreams/upstream.ts';
 export interface UpstreamCapabilities {
   /** Whether an upstream supports the Messages API. If so, the request is accepted even if it cannot be translated. */
   readonly isNative: boolean;
-  /** Whether all upstreams support prompt cache marks. */
+  /** Whether all upstreams support prompt cache breakpoints (`cache_control`). */
   readonly acceptsCacheMarks: boolean;
   /** Whether all upstreams support `top_k` and `thinking` in the form of the Messages API. */
   readonly acceptsThinking: boolean;

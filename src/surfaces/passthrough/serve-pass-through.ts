@@ -13,7 +13,7 @@ import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
-import { PassedForm } from './passed-form.ts';
+import { PassThroughForm } from './pass-through-form.ts';
 
 export interface PassThroughDeps {
   readonly handler: RequestHandler;
@@ -48,7 +48,7 @@ export function createPassThrough(deps: PassThroughDeps): PassThroughSurface {
       const { target, request } = await (isForm(context.request, passThrough[api])
         ? readForm(deps, exchange)
         : readJson(deps, exchange));
-      const reply = new PassedReply(context);
+      const reply = new PassThroughReply(context);
       await context.follow(deps.calls.passThrough(target, request, reply), reply);
     },
     maxFormBytes: (request, api) => (isForm(request, passThrough[api]) ? deps.maxFormBytes() : undefined),
@@ -60,7 +60,7 @@ interface ReadResult {
   readonly request: PassThroughRequest;
 }
 
-/** For an API that accepts both, the media type decides. */
+/** Returns whether the body is a form. If the API accepts JSON and forms, the media type decides. */
 function isForm({ headers }: IncomingMessage, { accepts }: PassThroughTraits): boolean {
   return accepts === 'form' || (accepts === 'either' && /^\s*multipart\//i.test(headers['content-type'] ?? ''));
 }
@@ -75,13 +75,13 @@ async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThrou
   return { target, request: { api, body: parsePassThrough(api, parsedBody ?? parseBody(bytes)) } };
 }
 
-/** Reads a form only as far as the model, plus a small part ahead. */
+/** Reads a form up to its `model` field for authorization, and then buffers at most 1 MiB. The call reads the rest. */
 async function readForm(deps: PassThroughDeps, exchange: PassThroughExchange): Promise<ReadResult> {
   const { context, caller, api, deployment } = exchange;
   const { request, response } = context;
   const boundary = requireForm(request);
   response.once('finish', () => discardBody(request));
-  const form = new PassedForm(withinBytes(readPieces(request), deps.maxFormBytes()), boundary, api);
+  const form = new PassThroughForm(limitBytes(readPieces(request), deps.maxFormBytes()), boundary, api);
   const target = await deps.calls.authorize(toCall(context, caller, deployment ?? (await form.readModel())), api);
   exchange.checkVersion();
   await form.readAhead();
@@ -101,7 +101,7 @@ function requireForm({ headers }: IncomingMessage): string {
   return boundary;
 }
 
-async function* withinBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* limitBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;
@@ -111,7 +111,7 @@ async function* withinBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number)
 }
 
 /** Sends a pass-through response unchanged, at the pace of the client. An error before the first chunk sets the HTTP status. */
-class PassedReply implements Sink<PassThroughFrame> {
+class PassThroughReply implements Sink<PassThroughFrame> {
   readonly #context: RequestContext;
   #kind: PassThroughFrame['kind'] | undefined;
   #events: EventStream | undefined;

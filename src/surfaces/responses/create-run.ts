@@ -53,7 +53,7 @@ interface RunStart extends ResponseStart {
 
 /** Prepares the run of a response. Throws a 400 error if the request is invalid. */
 export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: RunStart): ReadyRun {
-  const { request, body, opened, promised: known, isCounted } = creating;
+  const { request, body, opened, promised: promisedResponse, isCounted } = creating;
   const { call, deployment } = target;
   const { subject } = call.caller;
   if (request.store === false) call.record.isPrivate = true;
@@ -93,8 +93,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     throw createRequestError('input', 'must have at least one item');
   const isPlain = items === all && shift === 0 && opened.input === request.input && isUntouched(request, items);
   const run = new ResponseRun({
-    id: known?.id ?? toRecordId('resp', call.caller, newId()),
-    createdAtSeconds: known?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
+    id: promisedResponse?.id ?? toRecordId('resp', call.caller, newId()),
+    createdAtSeconds: promisedResponse?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
     request,
     model: call.deployment,
     isStored: opened.isStored,
@@ -105,18 +105,18 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     deployment: deployment.id,
     seal: (content) => thoughts.close(content),
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
-    isUntouched: isPlain,
+    isForwardedUnchanged: isPlain,
     runsRemoteTools: servers.length > 0,
     clock,
-    began: (response) => opened.onStarted(response),
-    ended: (storedResponse) => opened.onEnded(storedResponse),
+    onStart: (response) => opened.onStarted(response),
+    onEnd: (storedResponse) => opened.onEnded(storedResponse),
   });
   const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isApplicationBacked && includesStages(request));
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
-  const approved = approvals.approved(servers, chatRequest.messages);
+  const approved = approvals.listApprovedCalls(servers, chatRequest.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
   const ask = { request: chatRequest, native, isTranslated: true, remote, affinity: getAffinity(request, subject) };
   return {

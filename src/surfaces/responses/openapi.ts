@@ -5,7 +5,7 @@ import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses
 import { type ApiOperation, type Content, inQuery, json, type NamedSchema, type Parameter } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { type ResponsesPlace, responsesPlaces } from './places.ts';
+import { listResponsesBases, type ResponsesBase } from './base-paths.ts';
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };
 const inputTokensRequest: NamedSchema = { name: 'InputTokensRequest', schema: InputTokensBody };
@@ -46,7 +46,7 @@ const description =
 
 /** Returns the operations of the Responses API for all paths. */
 export function responsesOperations(aliases: readonly string[]): ApiOperation[] {
-  return responsesPlaces(aliases).flatMap(toOperations);
+  return listResponsesBases(aliases).flatMap(toOperations);
 }
 
 const common = { method: 'post', tag: 'Responses', errorShape: compatErrorShape } as const;
@@ -94,7 +94,7 @@ export function responseOperation({ path, suffix, toParameters }: DeploymentsPla
   return { ...created, errors: [...createErrors, 'invalid_api_version'] };
 }
 
-function toOperations({ base, suffix, acceptsVersion }: ResponsesPlace): ApiOperation[] {
+function toOperations({ base, suffix, acceptsVersion }: ResponsesBase): ApiOperation[] {
   const path = `${base}/responses`;
   return [
     toCreate({ path, suffix, parameters: acceptsVersion ? [versionInQuery] : [] }),

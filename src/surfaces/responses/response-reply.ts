@@ -42,7 +42,7 @@ export class JsonResponse implements ReplySink {
       requireForm(frame.native, 'whole');
       this.#isRelayed = true;
     }
-    if (this.#run.passes(frame)) this.#relayed = frame.bytes;
+    if (this.#run.canForward(frame)) this.#relayed = frame.bytes;
     else this.#run.take(frame);
   }
 
@@ -140,7 +140,7 @@ class ResponseWriter implements EventWriter {
   /** Throws `upstream_failed` if the reply is not a stream. */
   toBytes(frame: Frame): string {
     if (frame.native?.isWhole === true) requireForm(frame.native, 'streamed');
-    if (!this.#run.passes(frame)) return this.#run.takeText(frame) ?? toBytes(this.#run.take(frame));
+    if (!this.#run.canForward(frame)) return this.#run.takeText(frame) ?? toBytes(this.#run.take(frame));
     const { bytes } = frame;
     if (this.#relayed === undefined) this.#relayed = { first: bytes, last: bytes };
     else this.#relayed.last = bytes;

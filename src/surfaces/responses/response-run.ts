@@ -16,16 +16,16 @@ import { type ReadingFacts, TranslatedReading } from './translation/translated-r
 export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   readonly clock: Pick<Clock, 'epochMs'>;
   /** Whether the bytes of a Responses API upstream are forwarded unchanged. */
-  readonly isUntouched: boolean;
-  /** Calls that a relayed reply may have. If undefined, all are allowed. */
+  readonly isForwardedUnchanged: boolean;
+  /** Calls that a relayed reply may contain. If undefined, all are allowed. */
   readonly allowedCalls: AllowedCalls | undefined;
   /** Called once with the first event. */
-  readonly began: (response: ResponseObject) => void;
+  readonly onStart: (response: ResponseObject) => void;
   /**
    * Called once with the finished response, or with undefined if the client received no event. Resolves with whether the
    * response can be read from then on.
    */
-  readonly ended: (storedResponse: ResponseResult | undefined) => Promise<boolean> | undefined;
+  readonly onEnd: (storedResponse: ResponseResult | undefined) => Promise<boolean> | undefined;
 }
 
 /**
@@ -54,8 +54,8 @@ export class ResponseRun {
    * Returns whether a frame is forwarded unchanged, which is impossible after `begin`. Throws `upstream_failed` for a call of a
    * tool that the request does not allow.
    */
-  passes(frame: Frame): boolean {
-    if (frame.native === undefined || !this.#facts.isUntouched || this.#nextNumber > 0) return false;
+  canForward(frame: Frame): boolean {
+    if (frame.native === undefined || !this.#facts.isForwardedUnchanged || this.#nextNumber > 0) return false;
     this.#facts.allowedCalls?.require(frame);
     return true;
   }
@@ -72,14 +72,14 @@ export class ResponseRun {
   begin(): ResponseEvent[] {
     if (this.#nextNumber > 0) return [];
     const response = this.#response;
-    this.#facts.began(response);
+    this.#facts.onStart(response);
     if (!this.#facts.isBackground)
-      return this.#numbered([
+      return this.#addNumbers([
         { type: 'response.created', response },
         { type: 'response.in_progress', response },
       ]);
     this.#response = { ...response, status: 'in_progress' };
-    return this.#numbered([
+    return this.#addNumbers([
       { type: 'response.created', response },
       { type: 'response.queued', response },
       { type: 'response.in_progress', response: this.#response },
@@ -94,7 +94,7 @@ export class ResponseRun {
     this.#facts.allowedCalls?.require(frame);
     const first = this.begin();
     this.#reading ??= this.#getReading(frame);
-    const events = this.#numbered(this.#reading.consume(frame));
+    const events = this.#addNumbers(this.#reading.consume(frame));
     return first.length === 0 ? events : [...first, ...events];
   }
 
@@ -120,13 +120,13 @@ export class ResponseRun {
 
   /** Returns the final events of a complete reply. Throws `upstream_failed` if the reply contains an incomplete call. */
   end(): ResponseEvent[] {
-    this.#reading ??= this.#translated();
+    this.#reading ??= this.#createTranslatedReading();
     const ending = this.#reading.end();
-    const first = [...this.begin(), ...this.#numbered(ending.events)];
+    const first = [...this.begin(), ...this.#addNumbers(ending.events)];
     const status = ending.fields.status === 'incomplete' ? 'incomplete' : 'completed';
     const completed_at = status === 'completed' ? Math.floor(this.#facts.clock.epochMs() / 1000) : null;
     this.#conclude(ending, { status, completed_at });
-    return [...first, ...this.#numbered([{ type: `response.${status}`, response: this.#response }])];
+    return [...first, ...this.#addNumbers([{ type: `response.${status}`, response: this.#response }])];
   }
 
   /** Returns the final events of a failed reply: the error, then the response with its partial content. */
@@ -134,7 +134,7 @@ export class ResponseRun {
     if (this.#hasEnded) return [];
     const first = this.begin();
     this.#breakOff({ status: 'failed', error: toResponseError(error) });
-    return [...first, ...this.#numbered([toErrorEvent(error), { type: 'response.failed', response: this.#response }])];
+    return [...first, ...this.#addNumbers([toErrorEvent(error), { type: 'response.failed', response: this.#response }])];
   }
 
   /** Cancels the response without an event. */
@@ -144,18 +144,18 @@ export class ResponseRun {
     this.abandon();
   }
 
-  /** Ends a response of which the client received no event. */
+  /** Ends a response that returned no event, for example because the upstream's reply was forwarded unchanged. */
   abandon(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#settling = this.#facts.ended(undefined)?.then(() => undefined);
+    this.#settling = this.#facts.onEnd(undefined)?.then(() => undefined);
   }
 
   #getReading({ native }: Frame): ReplyReader {
-    return native === undefined ? this.#translated() : new RelayedReading(this.#facts);
+    return native === undefined ? this.#createTranslatedReading() : new RelayedReading(this.#facts);
   }
 
-  #translated(): ReplyReader {
+  #createTranslatedReading(): ReplyReader {
     const { id } = this.#facts;
     return new TranslatedReading({ ...this.#facts, key: id.slice(id.indexOf('_') + 1) });
   }
@@ -172,12 +172,12 @@ export class ResponseRun {
     const ownFields = { id, object, created_at, background, model, previous_response_id, store, instructions, metadata };
     this.#response = { ...this.#response, ...ending.fields, ...ownFields, ...(conversation && { conversation }), ...fields };
     const response = this.#response;
-    this.#settling = this.#facts.ended({ response, items: ending.items })?.then((isStored) => {
+    this.#settling = this.#facts.onEnd({ response, items: ending.items })?.then((isStored) => {
       if (!isStored) response.store = false;
     });
   }
 
-  #numbered(events: readonly UnnumberedEvent[]): ResponseEvent[] {
+  #addNumbers(events: readonly UnnumberedEvent[]): ResponseEvent[] {
     return events.map(({ type, ...fields }) => {
       const event = { type, sequence_number: this.#nextNumber, ...fields };
       this.#nextNumber += 1;
@@ -252,7 +252,7 @@ function toVisibleChoice(choice: ResponsesRequest['tool_choice'] = 'auto'): Resp
   return typeof choice === 'object' && choice.type === 'allowed_tools' ? { mode: 'auto', ...choice } : choice;
 }
 
-/** Returns a tool as it was offered, without credentials of servers. */
+/** Returns a tool as the request defined it, without credentials of servers. */
 function toVisibleTool(tool: ResponsesTool): JsonObject {
   if (isFunctionTool(tool)) return { ...tool, description: null, parameters: null, strict: null, ...tool };
   if (isNamespaceTool(tool)) return { ...tool, tools: tool.tools.map(toVisibleTool) };

@@ -22,8 +22,8 @@ import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
+import { listResponsesBases } from './base-paths.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
-import { responsesPlaces } from './places.ts';
 import { buildHeaders, JsonResponse, streamed, toBytes } from './response-reply.ts';
 import type { ResponseRun } from './response-run.ts';
 import type { Thoughts } from './translation/sealed-thoughts.ts';
@@ -52,7 +52,7 @@ export interface ResponsesDeps {
 
 /** Registers `/v1/responses` and the routes below it, also under each alias (docs/responses.md). */
 export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
-  for (const { base, acceptsVersion } of responsesPlaces(deps.aliases)) {
+  for (const { base, acceptsVersion } of listResponsesBases(deps.aliases)) {
     const serves = [
       [`${base}/responses`, serveCreate],
       [`${base}/responses/input_tokens`, serveCount],

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
-/** Returns the value if it is an object, or else an empty object, because documents are read leniently. */
+/** Returns the value if it is an object, otherwise an empty object, because documents are read leniently. */
 export function toObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }

@@ -10,7 +10,7 @@ import type { MessagesUsage, Relayed } from '#contract/messages/dialect.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import { findError, toErrorDetails } from '../find-error.ts';
-import { getPlainText, getRetryAfter, isNoApiRejection, toJsonObject } from '../reply-text.ts';
+import { getPlainText, getRetryAfter, isNotFromModelApi, toJsonObject } from '../reply-text.ts';
 import type { ErrorReply, EventReader, ReplyDialect } from '../upstream-reply.ts';
 import { DeltaRun, isMessageStop, toEndError, toEventValue } from './delta-run.ts';
 import { MessageReader } from './message-reader.ts';
@@ -30,7 +30,7 @@ function readErrorReply(reply: ErrorReply): UpstreamError {
   const retryAfterSeconds = getRetryAfter(reply.headers);
   const text = message ?? getPlainText(reply.headers, reply.bytes) ?? `The upstream answered ${reply.status}.`;
   return new UpstreamError('refused', text, {
-    ...{ code, displayMessage, status, isNoApi: isNoApiRejection(message, code) },
+    ...{ code, displayMessage, status, isNoApi: isNotFromModelApi(message, code) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

@@ -3,7 +3,7 @@ import { fromLatin1 } from '#base/text/bytes.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { requireVectors } from '../embeddings-reply.ts';
 import { findError, toErrorDetails } from '../find-error.ts';
-import { getPlainText, getRetryAfter, isNoApiRejection, toJsonObject } from '../reply-text.ts';
+import { getPlainText, getRetryAfter, isNotFromModelApi, toJsonObject } from '../reply-text.ts';
 import type { ErrorReply, ReplyDialect } from '../upstream-reply.ts';
 
 /** Sufficient for thousands of vectors with thousands of numbers each. */
@@ -28,7 +28,7 @@ export function readErrorReply({ status, headers, bytes }: ErrorReply): Upstream
   return new UpstreamError('refused', message ?? getPlainText(headers, bytes) ?? `The upstream answered ${status}.`, {
     status,
     ...rest,
-    isNoApi: isNoApiRejection(message, rest.code),
+    isNoApi: isNotFromModelApi(message, rest.code),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

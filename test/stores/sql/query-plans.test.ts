@@ -21,7 +21,7 @@ const today = Math.floor(Date.now() / dayMs) + 400;
 const nowMs = today * dayMs + dayMs / 2;
 
 /** Tables that grow with the number of calls, users, or files. */
-const growing =
+const growingTables =
   /^(usage_records|audit_records|audit_log|usage_sums|responses|response_|conversation|files|file_contents|consents|application|api_keys$|blocked_users)/;
 
 interface Statement {
@@ -29,18 +29,18 @@ interface Statement {
   readonly parameters: readonly unknown[];
 }
 
-/** Returns the statements that the work sends to the database. */
+/** Runs `work` and returns the statements that it sends to the database. */
 async function recordStatements(work: () => Promise<unknown>): Promise<readonly Statement[]> {
   const statements = new Map<string, Statement>();
-  const note = (text: unknown, parameters: unknown) => {
+  const recordStatement = (text: unknown, parameters: unknown) => {
     if (typeof text === 'string' && Array.isArray(parameters)) statements.set(text, { text, parameters });
   };
-  const ofClient = vi.spyOn(Client.prototype, 'query');
-  const ofWorker = vi.spyOn(Worker.prototype, 'postMessage');
+  const clientQueries = vi.spyOn(Client.prototype, 'query');
+  const workerMessages = vi.spyOn(Worker.prototype, 'postMessage');
   await work();
-  for (const [text, parameters] of ofClient.mock.calls as unknown[][]) note(text, parameters);
-  for (const [message] of ofWorker.mock.calls as [{ text?: unknown; parameters?: unknown }][])
-    note(message.text, message.parameters);
+  for (const [text, parameters] of clientQueries.mock.calls as unknown[][]) recordStatement(text, parameters);
+  for (const [message] of workerMessages.mock.calls as [{ text?: unknown; parameters?: unknown }][])
+    recordStatement(message.text, message.parameters);
   vi.restoreAllMocks();
   return [...statements.values()].filter(({ text }) => /^\s*(select|insert|update|delete|with)\b/i.test(text));
 }
@@ -55,7 +55,7 @@ describeOnEach('queries', (node) => {
     });
     const lines = rows.map((row) => String(row['QUERY PLAN'] ?? row.detail));
     const tables = lines.flatMap((line) => (/Seq Scan on (\w+)/.exec(line) ?? /^SCAN (\w+)$/.exec(line))?.[1] ?? []);
-    return tables.filter((table) => growing.test(table));
+    return tables.filter((table) => growingTables.test(table));
   }
 
   async function expectIndexed(work: () => Promise<unknown>): Promise<void> {

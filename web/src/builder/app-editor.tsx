@@ -98,8 +98,8 @@ function useIsMounted(): RefObject<boolean> {
 /** Returns the name of the application as entered in the form. */
 function useName({ entry, stored }: AppDraft): string {
   const { newTitle } = useBuilderStrings();
-  const written = typeof entry?.displayName === 'string' ? entry.displayName : '';
-  return written || (stored === undefined ? newTitle : getName(stored));
+  const enteredName = typeof entry?.displayName === 'string' ? entry.displayName : '';
+  return enteredName || (stored === undefined ? newTitle : getName(stored));
 }
 
 interface SaveBarProps {

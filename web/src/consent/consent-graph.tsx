@@ -14,7 +14,7 @@ interface SizedGraph extends Graph {
   readonly nodeWidth: number;
 }
 
-/** Graph of the reached deployments. The list next to it contains the same information as text. */
+/** Graph of the deployments that the root can reach. The list next to it contains the same information as text. */
 export function ConsentGraph({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
   const consentStrings = useConsentStrings();
   const getName = useGetName();
@@ -76,7 +76,7 @@ function computePosition({ column, row }: GraphNode, { nodes, rows, nodeWidth }:
   return { x: margin + column * (nodeWidth + gapX), y: margin + offset + row * (nodeHeight + gapY) };
 }
 
-/** Draws forward edges as a curve. Edges that skip columns or lead back run as an arc below them. */
+/** Returns the path of an edge: a curve to the next column, otherwise an arc below all nodes. */
 function buildPath(from: GraphNode, to: GraphNode, graph: SizedGraph): string {
   const { nodeWidth } = graph;
   const [start, end] = [computePosition(from, graph), computePosition(to, graph)];

@@ -19,7 +19,7 @@ const conversation = (...turns: Turn[]): Conversation => ({
 });
 
 /** Stores one chat. */
-function databaseOf(kept: { now: Conversation }): Database {
+function createDatabase(kept: { now: Conversation }): Database {
   return {
     ...createMemoryDatabase(),
     listSummaries: async () => [toSummary(kept.now)],
@@ -33,7 +33,7 @@ function databaseOf(kept: { now: Conversation }): Database {
 describe('Library search', () => {
   it('finds text far into a long chat', async () => {
     const library = new Library(
-      databaseOf({ now: conversation(question('q', 'x '.repeat(15_000)), question('r', 'The Needle')) }),
+      createDatabase({ now: conversation(question('q', 'x '.repeat(15_000)), question('r', 'The Needle')) }),
     );
     await library.load();
     expect(await found(library, 'needle')).toEqual(['c']);
@@ -42,10 +42,10 @@ describe('Library search', () => {
 });
 
 /** A library with a trigger for changes of another tab, which resolves after the change is applied. */
-function libraryOf(kept: { now: Conversation }) {
+function openLibrary(kept: { now: Conversation }) {
   let hear: (id: string) => void = () => undefined;
   const calls = { closed: 0 };
-  const library = new Library(databaseOf(kept), {
+  const library = new Library(createDatabase(kept), {
     notify: () => undefined,
     onChange(listener) {
       hear = listener;
@@ -64,7 +64,7 @@ function libraryOf(kept: { now: Conversation }) {
 
 describe('Library changes from another tab', () => {
   it('keep unsaved local changes', async () => {
-    const { library, change } = libraryOf({ now: conversation(question('q', 'one')) });
+    const { library, change } = openLibrary({ now: conversation(question('q', 'one')) });
     await library.load();
     library.put({ ...conversation(question('n', 'new')), id: 'n', updatedAtMs: 2 });
     await change();
@@ -75,14 +75,14 @@ describe('Library changes from another tab', () => {
   });
 
   it('are applied until the user signs out', () => {
-    const { library, calls } = libraryOf({ now: conversation() });
+    const { library, calls } = openLibrary({ now: conversation() });
     library.close();
     expect(calls.closed).toBe(1);
   });
 
   it('add finished turns but not unfinished ones', async () => {
     const kept = { now: conversation(question('q', 'one')) };
-    const { library, change } = libraryOf(kept);
+    const { library, change } = openLibrary(kept);
     await library.load();
     await library.open('c');
     const coming = { kind: 'reply', state: 'running', id: 'r', parent: 'p', text: '' } as Turn;
@@ -95,7 +95,7 @@ describe('Library changes from another tab', () => {
   it('follow answers that the service continues until they are complete here or in the other tab', async () => {
     const run = { kind: 'reply', state: 'running', id: 'r', parent: 'q', text: '', isRun: true } as Turn;
     const kept = { now: conversation(question('q', 'one'), run) };
-    const { library, change } = libraryOf(kept);
+    const { library, change } = openLibrary(kept);
     const resumed: string[] = [];
     const left: string[] = [];
     const own = new Set<string>();

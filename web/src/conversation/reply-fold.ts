@@ -57,9 +57,9 @@ export class ReplyFold {
   #recordStage({ index, status }: StageDelta, nowMs: number): void {
     let time = this.#stageTimes[index];
     if (time === undefined) {
-      const [only] = this.#running.size === 1 ? this.#running : [];
-      time = { startedAtMs: nowMs, ...(only !== undefined && { within: only }) };
-      if (only === undefined) this.#running.add(index);
+      const [parentIndex] = this.#running.size === 1 ? this.#running : [];
+      time = { startedAtMs: nowMs, ...(parentIndex !== undefined && { within: parentIndex }) };
+      if (parentIndex === undefined) this.#running.add(index);
     }
     if (status != null) {
       time = { ...time, endedAtMs: nowMs };
@@ -73,12 +73,12 @@ function joinParagraphs(text: string, addition: string): string {
   return [text, addition].filter((part) => part !== '').join('\n\n');
 }
 
-/** Upstreams use two different names. */
+/** Returns the model's reasoning. Upstreams use two different field names. */
 function readThoughts({ reasoning_content, reasoning }: Readonly<Record<string, unknown>>): string {
   return [reasoning_content, reasoning].find((value): value is string => typeof value === 'string') ?? '';
 }
 
-/** Appends numbered parts after the existing ones. Of other fields, the newer value replaces the older one. */
+/** Appends numbered parts after the existing ones. Newer values of other fields replace the older ones. */
 function appendCustomContent(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
   const joined = { ...before, ...custom };
   for (const key of ['stages', 'attachments'] as const) {

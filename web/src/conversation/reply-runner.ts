@@ -32,10 +32,10 @@ export interface ReplyRunnerOptions {
   readonly loadRuns?: () => Promise<ChatRuns>;
   /** Sent with each question. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called with the ID of each chat that has another complete answer. */
+  /** Called after each complete answer, with the ID of its chat. */
   readonly onReplyDone?: (conversationId: string) => void;
-  /** Calls back at the next frame. */
-  readonly nextFrame: (act: () => void) => void;
+  /** Calls the callback at the next frame. */
+  readonly nextFrame: (callback: () => void) => void;
 }
 
 type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled' | 'toolName'> & {
@@ -49,7 +49,7 @@ interface AnswerOptions {
   /** Deployment in place of the deployment of the chat. */
   readonly deployment?: string;
   readonly continuation?: Continuation;
-  /** Whether half of the messages are left out, the oldest first, because the chat is too long for the model. */
+  /** Whether the request omits the older half of the messages, because the chat is too long for the model. */
   readonly isShortened?: boolean;
 }
 
@@ -326,7 +326,7 @@ export class ReplyRunner {
     return this.#sideBySide.has(questionId);
   }
 
-  /** Ends the choice after one answer was chosen. */
+  /** Records that one of the answers was chosen, so that they are no longer side by side. */
   endSideBySide(questionId: string): void {
     this.#sideBySide.delete(questionId);
   }
@@ -363,7 +363,7 @@ export class ReplyRunner {
     }
   }
 
-  /** Draws any number of chunks between two frames once. */
+  /** Returns a function that calls `act` at most once per frame. */
   #createDraw(act: () => void): () => void {
     let isDue = false;
     return () => {

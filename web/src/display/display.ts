@@ -32,18 +32,18 @@ export function readDisplay(): Display {
 /** Stores the preferences and applies them. */
 export function saveDisplay(display: Display): void {
   localStorage.setItem(storageKey, JSON.stringify(display));
-  showDisplay();
+  applyDisplay();
 }
 
 /** Applies the preferences, and applies them again when the system or another tab changes them. */
 export function followDisplay(): void {
-  showDisplay();
-  for (const mediaQuery of Object.values(mediaQueries)) matchMedia(mediaQuery).addEventListener('change', showDisplay);
-  addEventListener('storage', ({ key }) => key === storageKey && showDisplay());
+  applyDisplay();
+  for (const mediaQuery of Object.values(mediaQueries)) matchMedia(mediaQuery).addEventListener('change', applyDisplay);
+  addEventListener('storage', ({ key }) => key === storageKey && applyDisplay());
 }
 
-/** The styles depend only on these attributes, which combine the system and the user's choice. */
-function showDisplay(): void {
+/** Sets the attributes that the styles depend on. They combine the system's preferences and the user's. */
+function applyDisplay(): void {
   const { textSize, density, contrast, motion } = readDisplay();
   const { dataset } = document.documentElement;
   dataset.textSize = textSize;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toSize } from './file-list.tsx';
+import { formatSize } from './file-list.tsx';
 
 it.each([
   [0, '0 bytes'],
@@ -10,5 +10,5 @@ it.each([
   [536_870_912, '537 MB'],
   [1e16, '10,000 TB'],
 ])('formats %d bytes as %s', (bytes, said) => {
-  expect(toSize(bytes, 'en')).toBe(said);
+  expect(formatSize(bytes, 'en')).toBe(said);
 });

@@ -13,7 +13,7 @@ interface FileListProps {
 }
 
 /** Folders and files with their actions. */
-export function FileList({ folder, items, ...acts }: FileListProps) {
+export function FileList({ folder, items, ...actions }: FileListProps) {
   const strings = useFilesStrings();
   return (
     <table className="file-list">
@@ -36,7 +36,7 @@ export function FileList({ folder, items, ...acts }: FileListProps) {
           item.isFolder ? (
             <FolderRow key={item.reference} {...{ folder, item }} />
           ) : (
-            <FileRow key={item.reference} {...{ item, ...acts }} />
+            <FileRow key={item.reference} {...{ item, ...actions }} />
           ),
         )}
       </tbody>
@@ -75,7 +75,7 @@ function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pic
           {name}
         </span>
       </th>
-      <td className="file-size">{bytes !== undefined && toSize(bytes, language)}</td>
+      <td className="file-size">{bytes !== undefined && formatSize(bytes, language)}</td>
       <td className="file-time soft">
         {time && (
           <time dateTime={time.toISOString()} title={time.toLocaleString(language)}>
@@ -111,7 +111,7 @@ function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pic
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
 /** Formats a size, such as “1.2 MB”. */
-export function toSize(bytes: number, language: string): string {
+export function formatSize(bytes: number, language: string): string {
   const step = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** step;
   return value.toLocaleString(language, {

@@ -99,10 +99,10 @@ function readText(
 
 function readNumber(
   { isInteger: isWhole, min, max }: Field & { readonly kind: 'number' },
-  written: unknown,
+  input: unknown,
   { strings, addError }: ReadContext,
 ): number | undefined {
-  const value = Number(written);
+  const value = Number(input);
   if (!Number.isFinite(value)) return addError(strings.mustBeNumber);
   if (isWhole && !Number.isInteger(value)) return addError(strings.mustBeWhole);
   if (min !== undefined && value < min) return addError(strings.atLeast(min));

@@ -8,7 +8,7 @@ const text = [
   '```ts\nconst a = 1;\n\n\nconst b = 2;\n```\n\n',
   '| a | b |\n|---|---|\n| 1 | 2 |\n\nSetext\n------\n\n$$\nx^2\n$$\n\n1. first\n\n   more\n2. second\n',
 ].join('');
-const shapeOf = (tokens: readonly { type: string; raw: string }[]) =>
+const getShape = (tokens: readonly { type: string; raw: string }[]) =>
   tokens.filter(({ type }) => type !== 'space').map(({ type, raw }) => [type, raw.trim()]);
 
 describe('GrowingBlocks', () => {
@@ -16,7 +16,7 @@ describe('GrowingBlocks', () => {
     for (const step of [1, 3, 7, 40]) {
       const growing = new GrowingBlocks();
       for (let at = step; at < text.length; at += step) growing.parse(text.slice(0, at), true);
-      expect(shapeOf(growing.parse(text, false))).toEqual(shapeOf(toBlocks(text)));
+      expect(getShape(growing.parse(text, false))).toEqual(getShape(toBlocks(text)));
     }
   });
 
@@ -29,7 +29,7 @@ describe('GrowingBlocks', () => {
   it('starts over if the text changes', () => {
     const growing = new GrowingBlocks();
     growing.parse('One.\n\nTwo.\n\nThree.', true);
-    expect(shapeOf(growing.parse('Other.', true))).toEqual([['paragraph', 'Other.']]);
+    expect(getShape(growing.parse('Other.', true))).toEqual([['paragraph', 'Other.']]);
   });
 
   it('resolves links that are defined later when the text is complete', () => {
@@ -55,7 +55,7 @@ describe('one long growing block', () => {
     for (let index = 333; index < whole.length; index += 333) growing.parse(whole.slice(0, index), true);
     const blocks = growing.parse(whole, false);
     expect(chars).toBeLessThan(4 * whole.length);
-    expect(partsOf(blocks)).toEqual(partsOf(toBlocks(whole)));
+    expect(getParts(blocks)).toEqual(getParts(toBlocks(whole)));
   });
 
   it('ends with its text regardless of the following text', () => {
@@ -65,13 +65,13 @@ describe('one long growing block', () => {
     for (const whole of [fenced, items, table, `${items}\n${table}\n${fenced}`]) {
       const growing = new GrowingBlocks();
       for (let index = 1; index < whole.length; index += 1) growing.parse(whole.slice(0, index), true);
-      expect(partsOf(growing.parse(whole, false))).toEqual(partsOf(toBlocks(whole)));
+      expect(getParts(growing.parse(whole, false))).toEqual(getParts(toBlocks(whole)));
     }
   });
 });
 
 /** Returns each block with its rows, its items, or its text. */
-function partsOf(blocks: readonly object[]): readonly unknown[] {
+function getParts(blocks: readonly object[]): readonly unknown[] {
   const shown = blocks as readonly { type: string; raw: string; text?: string; rows?: { text: string }[][]; items?: object[] }[];
   return shown
     .filter(({ type }) => type !== 'space')

@@ -17,9 +17,9 @@ it.each<[string, Route]>([
   ['#/operations', { at: 'operations' }],
   ['#/consent/applications/x%20y', { at: 'consent', deployment: 'applications/x y' }],
   ['#/consent/app?back=1', { at: 'consent', deployment: 'app', back: '1' }],
-])('parses and formats %s', (hash, place) => {
-  expect(parseRoute(hash)).toEqual(place);
-  expect(formatRoute(place)).toBe(hash);
+])('parses and formats %s', (hash, route) => {
+  expect(parseRoute(hash)).toEqual(route);
+  expect(formatRoute(route)).toBe(hash);
 });
 
 it('ignores the project of a link that also names a deployment, which could belong to another user', () => {

@@ -26,12 +26,14 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   const { names, shared, load } = usePrompts();
   const [isManaging, setIsManaging] = useState(false);
   const isMatch = (name: string): boolean => name.toLowerCase().includes(query.toLowerCase());
-  const own = names.filter(isMatch).map((name) => ({ id: `own ${name}`, name, read: () => readPrompt(service, 'said', name) }));
-  const ofService = shared.flatMap((prompt) => {
+  const ownPrompts = names
+    .filter(isMatch)
+    .map((name) => ({ id: `own ${name}`, name, read: () => readPrompt(service, 'said', name) }));
+  const servicePrompts = shared.flatMap((prompt) => {
     const { name } = prompt;
     return isMatch(name) ? [{ id: `shared ${name}`, name, note: promptsStrings.shared, read: async () => prompt }] : [];
   });
-  const matches = [...own, ...ofService].slice(0, maxItems);
+  const matches = [...ownPrompts, ...servicePrompts].slice(0, maxItems);
   // Text that matches no prompt is a message that starts with a slash.
   const isOpen = matches.length > 0 || query === '';
   const pick = (index: number): void => {

@@ -16,12 +16,12 @@ class RecentData {
   /** Returns the data in memory, or reads it. Data that is older than a minute is also read, for the next call. */
   get<Data>(key: string, read: () => Promise<Data>): Promise<Data> {
     const item = this.#items.get(key);
-    const known = item?.data as Promise<Data> | undefined;
-    if (item !== undefined && known !== undefined && Date.now() - item.readAtMs < maxAgeMs) return known;
+    const cachedData = item?.data as Promise<Data> | undefined;
+    if (item !== undefined && cachedData !== undefined && Date.now() - item.readAtMs < maxAgeMs) return cachedData;
     const data = read();
-    this.set(key, known === undefined ? data : data.catch(() => known));
-    if (known === undefined) data.catch(() => this.#items.delete(key));
-    return known ?? data;
+    this.set(key, cachedData === undefined ? data : data.catch(() => cachedData));
+    if (cachedData === undefined) data.catch(() => this.#items.delete(key));
+    return cachedData ?? data;
   }
 
   set(key: string, data: Promise<unknown>): void {

@@ -131,7 +131,7 @@ interface ChatCopy {
   readonly missingFiles: number;
 }
 
-const ofShare = /^shared-chats\//;
+const sharedFilePattern = /^shared-chats\//;
 
 /** Builds a chat of the user from the shared one, including its files. Throws `ServiceError` if the files cannot be copied. */
 async function toCopy(service: Service, shared: SharedChat, signal: AbortSignal): Promise<ChatCopy> {
@@ -169,7 +169,7 @@ class CopiedFiles {
   async #toOwn<Some extends DisplayedAttachment>(attachments: readonly Some[]): Promise<Some[]> {
     const copies: Some[] = [];
     for (const { url, ...rest } of attachments) {
-      if (url === undefined || !ofShare.test(url)) copies.push({ ...rest, ...(url !== undefined && { url }) } as Some);
+      if (url === undefined || !sharedFilePattern.test(url)) copies.push({ ...rest, ...(url !== undefined && { url }) } as Some);
       else copies.push({ ...rest, ...(await this.#copy(url, rest)) } as Some);
     }
     return copies;

@@ -18,7 +18,7 @@ export interface LimitStatus {
 export interface OwnLimits {
   /** Cost limits of all deployments together. */
   readonly cost: readonly LimitStatus[];
-  /** By deployment, the most used first. Deployments without limits are omitted. */
+  /** Limits of single deployments, sorted by the highest used fraction. Deployments without limits are omitted. */
   readonly deployments: readonly { readonly id: string; readonly name: string; readonly statuses: readonly LimitStatus[] }[];
 }
 
@@ -26,7 +26,7 @@ const maxConcurrent = 8;
 
 /** Loads the user's limits and their status. Throws `ServiceError`. */
 export async function readLimits(service: Service, signal: AbortSignal): Promise<OwnLimits> {
-  const remaining = await listAll(service, signal);
+  const remaining = await listDeployments(service, signal);
   const results: (OwnLimits['deployments'][number] & { readonly cost: readonly LimitStatus[] })[] = [];
   const loadLimits = async (): Promise<void> => {
     for (let next = remaining.shift(); next !== undefined; next = remaining.shift()) {
@@ -45,7 +45,7 @@ export async function readLimits(service: Service, signal: AbortSignal): Promise
   };
 }
 
-async function listAll(service: Service, signal: AbortSignal): Promise<{ id: string; name: string }[]> {
+async function listDeployments(service: Service, signal: AbortSignal): Promise<{ id: string; name: string }[]> {
   const answer = await service.json('openai/deployments', { signal });
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
   return items.map(({ id, display_name: name }) => ({ id: String(id), name: typeof name === 'string' ? name : String(id) }));

@@ -37,9 +37,9 @@ export class AdministrationError extends Error {
 }
 
 const timeoutMs = 120_000;
-const repeat = 'Check the address, and run the command again. A change that was stored already is not repeated';
+const retryAdvice = 'Check the address, and run the command again. It does not repeat a change that is already stored';
 /** Error codes of requests that were not sent. */
-const unreachable: ReadonlySet<unknown> = new Set([
+const unreachableCodes: ReadonlySet<unknown> = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'],
 ]);
 
@@ -95,8 +95,8 @@ export class AdministrationClient {
     const error = cause instanceof Error ? cause : undefined;
     const { code } = (error?.cause ?? error ?? {}) as { readonly code?: unknown };
     if (error?.name === 'TimeoutError')
-      return new AdministrationError(`${origin} did not respond within ${timeoutMs / 1000} s`, { advice: repeat, cause });
-    if (unreachable.has(code))
+      return new AdministrationError(`${origin} did not respond within ${timeoutMs / 1000} s`, { advice: retryAdvice, cause });
+    if (unreachableCodes.has(code))
       return new AdministrationError(`${origin} is unreachable (${code})`, {
         advice: 'Start the service, or set its address with --url or PARLEY_URL',
         cause,
@@ -107,7 +107,7 @@ export class AdministrationClient {
         cause,
       });
     return new AdministrationError(`The connection to ${origin} failed${code === undefined ? '' : ` (${code})`}`, {
-      advice: repeat,
+      advice: retryAdvice,
       cause,
     });
   }
@@ -137,16 +137,17 @@ export class AdministrationClient {
     if (code === 'configured_in_file')
       return 'Change the configuration file of the service, or remove the entry from the document';
     if (code === 'route_not_found')
-      return 'Upgrade the service, which has no configuration at run time, or set its address with --url';
+      return 'Upgrade the service, whose version has no run-time configuration, or set its address with --url';
     if (code === 'payload_too_large') return 'Split the document, and apply the parts without --prune';
     return status === 503 ? 'Nothing was stored. Try again later' : undefined;
   }
 }
 
-/** Returns the errors of the document by path. `in_use` has the paths of the entries that need another entry. */
+/** Returns the errors of the document by path. For `in_use`, these are the paths of the entries that the change would break. */
 function readErrors({ errors, usedBy, param, message }: JsonObject): AdministrationError['errors'] {
   if (Array.isArray(errors)) return errors as AdministrationError['errors'];
-  if (Array.isArray(usedBy)) return usedBy.map((path) => ({ path: String(path), message: 'needs another entry as it is' }));
+  if (Array.isArray(usedBy))
+    return usedBy.map((path) => ({ path: String(path), message: 'depends on the current value of another entry' }));
   const start = `${param} `;
   if (typeof param !== 'string' || typeof message !== 'string' || !message.startsWith(start)) return [];
   return [{ path: param, message: trimEnd(message.slice(start.length), '.') }];

@@ -107,7 +107,7 @@ async function apply(flags: ApplyFlags, deps: ApplyDeps): Promise<0 | 1> {
 function withFiles(error: unknown, findFile: (path: string) => string): unknown {
   if (!(error instanceof AdministrationError) || error.errors.length === 0) return error;
   const { code, errors, advice } = error;
-  // The entries that need another entry are not in the document.
+  // `in_use` names entries that depend on an entry of the document. They are not in it themselves.
   const toFile = (path: string): string => (code === 'in_use' ? '' : findFile(path));
   const sentences = ['The service rejects the document. Nothing was changed', ...(advice === undefined ? [] : [advice])];
   return new RejectedError(sentences.join('. '), { code, errors: errors.map((item) => ({ file: toFile(item.path), ...item })) });

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { didYouMean, findNearest } from '#contract/configuration/did-you-mean.ts';
 import type { Path } from '#contract/configuration/issue.ts';
-import { didYouMean, nearest } from '#contract/configuration/nearest.ts';
 import type { Notes } from './result.ts';
 
 /** Reasons for not importing keys, by key. Null if nothing is lost without the key. */
@@ -26,7 +26,7 @@ export class ForeignObject {
     this.#reading = reading;
   }
 
-  /** Returns the value of a key, also if it is written in snake case. Returns undefined if it is null. */
+  /** Returns the value of a key, even if it is written in snake case. Returns undefined if it is null. */
   value(key: string): unknown {
     this.#readKeys.add(key);
     const spelt = this.#spelt(key);
@@ -45,7 +45,7 @@ export class ForeignObject {
     return this.#only(key, value, typeof value === 'string') as string | undefined;
   }
 
-  /** Returns a number, also if it is written as text. */
+  /** Returns a number, even if it is written as text. */
   number(key: string): number | undefined {
     const value = this.value(key);
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -94,7 +94,7 @@ export class ForeignObject {
 
   /** Returns which existing key probably is a misspelling of a missing one. */
   suggestKey(key: string): string | undefined {
-    const actualKey = nearest(key, this.keys());
+    const actualKey = findNearest(key, this.keys());
     const spelt = this.#reading.isSnake ? toSnake(key) : key;
     return actualKey === undefined || this.value(key) !== undefined ? undefined : `did you mean ${spelt} by ${actualKey}?`;
   }

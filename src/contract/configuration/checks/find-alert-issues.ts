@@ -2,10 +2,10 @@ import { defaultRole } from '../../roles.ts';
 import { hasSecretName } from '../access.ts';
 import { type AlertScope, type AlertWindow, parseAlertScope, parseAlertWindow } from '../alerts.ts';
 import type { Configuration } from '../configuration.ts';
+import { notConfigured } from '../did-you-mean.ts';
 import { listObjects } from '../entries.ts';
 import type { Issue } from '../issue.ts';
 import type { LimitSettings } from '../limits.ts';
-import { notConfigured } from '../nearest.ts';
 
 /** Yields an error for each alert with the same limits and the same address as another one. */
 export function* findAlertIssues(configuration: unknown): Iterable<Issue> {

@@ -4,9 +4,9 @@ import { looksUnreadable, unreadableDocument } from '../../quick-app/unreadable-
 import { defaultRole } from '../../roles.ts';
 import { toVisibleKeyName } from '../access.ts';
 import type { Configuration } from '../configuration.ts';
+import { didYouMean, notConfigured } from '../did-you-mean.ts';
 import type { Issue } from '../issue.ts';
 import { hasLimits, type LimitSettings } from '../limits.ts';
-import { didYouMean, notConfigured } from '../nearest.ts';
 import { defaultMessagesTokens, protocolFor, protocols } from '../protocols.ts';
 import { parseTime } from '../values.ts';
 import { findAlertWarnings } from './find-alert-issues.ts';
@@ -268,8 +268,8 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
 
 /** Lists the roles with limits and the roles of keys. Tokens of identity providers can contain other roles. */
 export function listKnownRoles({ roles, keys }: Pick<Configuration, 'roles' | 'keys'>): ReadonlySet<string> {
-  const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
-  return new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
+  const keyRoles = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
+  return new Set([defaultRole, ...Object.keys(roles), ...keyRoles]);
 }
 
 /** If tokens can contain additional roles, only likely misspellings cause a warning. */

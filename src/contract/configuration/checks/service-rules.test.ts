@@ -98,15 +98,15 @@ it.each([
 });
 
 it('findConfigurationWarnings reports an id_token for another audience', () => {
-  const warningsOf = (audience: string, token: string): readonly string[] => {
+  const listWarningsFor = (audience: string, token: string): readonly string[] => {
     const signIn = { clientId: 'page', token };
     const checked = checkConfiguration({ models: demo, identityProviders: { p: { ...good, audience, signIn } } });
     return 'warnings' in checked ? checked.warnings.map(formatConfigurationError) : ['refused'];
   };
-  expect(warningsOf('api', 'id_token')).toEqual([
+  expect(listWarningsFor('api', 'id_token')).toEqual([
     expect.stringContaining('identityProviders.p.audience: is not the clientId of signIn'),
   ]);
-  expect([warningsOf('page', 'id_token'), warningsOf('api', 'access_token')]).toEqual([[], []]);
+  expect([listWarningsFor('page', 'id_token'), listWarningsFor('api', 'access_token')]).toEqual([[], []]);
 });
 
 it('findIdentityProviderIssues rejects a repeated issuer', () => {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { notConfigured } from '../did-you-mean.ts';
 import { getSection, listEntries } from '../entries.ts';
 import type { Issue, Path } from '../issue.ts';
 import { resetKinds } from '../limits.ts';
-import { notConfigured } from '../nearest.ts';
 import { defaultAliases } from '../service.ts';
 import { isHeaderValue } from '../values.ts';
 

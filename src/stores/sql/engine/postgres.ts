@@ -11,7 +11,7 @@ const defaultConnections = 10;
 /** Time limit in milliseconds for nodes that start together to wait until one of them has created the tables. */
 const migrationMs = 120_000;
 
-/** A database that may be unavailable, also when the node starts. */
+/** A database that may be unavailable, even when the node starts. */
 export interface MonitoredDatabase extends OpenDatabase {
   /** Whether the last check could not reach the database. */
   readonly isUnavailable: () => boolean;

@@ -64,8 +64,8 @@ function toComparison(column: Column, op: ScimComparison, value: string | number
   const { name, type, isNullable = false } = column;
   const ref = sql.ref(name);
   if (type === 'boolean') {
-    const wanted = { true: 1, false: 0 }[String(value).toLowerCase()];
-    return op === 'eq' && wanted !== undefined ? sql<SqlBool>`(${ref} = ${wanted})` : never;
+    const expectedValue = { true: 1, false: 0 }[String(value).toLowerCase()];
+    return op === 'eq' && expectedValue !== undefined ? sql<SqlBool>`(${ref} = ${expectedValue})` : never;
   }
   if (typeof value !== 'string') return never;
   if (type === 'time') {

@@ -110,8 +110,8 @@ const pathParams = [
   inPath('bucket', 'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.', exampleNames.bucket),
   inPath('path', 'Path of the application in the bucket. It may contain slashes.', exampleNames.ownApplication),
 ];
-const ofCase = [inPath('case', 'ID of a case.', exampleNames.evaluationCase)];
-const ofEvaluation = [inPath('evaluation', 'ID of an evaluation.', exampleNames.evaluation)];
+const caseParameters = [inPath('case', 'ID of a case.', exampleNames.evaluationCase)];
+const evaluationParameters = [inPath('evaluation', 'ID of an evaluation.', exampleNames.evaluation)];
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 const errorsOfOne: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'evaluation_not_found'];
 const cases = '/v1/cases/applications/{bucket}/{path}';
@@ -173,7 +173,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     id: 'replaceEvaluationCase',
     tag,
     summary: 'Replaces a case',
-    parameters: ofCase,
+    parameters: caseParameters,
     body: json(evaluationCase, { other: { summary: 'Another question', value: exampleCase } }),
     responses: [{ status: 200, description: 'The case.', content: json(savedCase) }],
     errors: [...errorsOfOne, ...bodyErrors],
@@ -185,7 +185,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Deletes a case',
     description: 'Stored results of the case remain.',
-    parameters: ofCase,
+    parameters: caseParameters,
     responses: [{ status: 204, description: 'The case is deleted.' }],
     errors: errorsOfOne,
   },
@@ -234,7 +234,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Returns an evaluation with the results so far',
     parameters: [
-      ...ofEvaluation,
+      ...evaluationParameters,
       inQuery('results', 'With `false`, the response has no results.', { schema: { enum: ['true', 'false'] } }),
     ],
     responses: [{ status: 200, description: 'The evaluation.', content: json(evaluated) }],
@@ -248,7 +248,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     summary: 'Compares an evaluation with an earlier one of the same application',
     description: 'Cases match by ID, or by name and input. If both outcomes are equal, the share of passed checks decides.',
     parameters: [
-      ...ofEvaluation,
+      ...evaluationParameters,
       inQuery('with', 'ID of the earlier evaluation.', { required: true, example: exampleNames.evaluation }),
     ],
     responses: [{ status: 200, description: 'The comparison.', content: json(comparison) }],
@@ -261,7 +261,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Cancels an evaluation',
     description: 'Existing results remain. An evaluation that has ended does not change.',
-    parameters: ofEvaluation,
+    parameters: evaluationParameters,
     responses: [{ status: 200, description: 'The current state of the evaluation.', content: json(evaluation) }],
     errors: errorsOfOne,
   },

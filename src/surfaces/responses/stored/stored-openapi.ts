@@ -4,7 +4,7 @@ import { ResponseObject } from '#contract/responses/response.ts';
 import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, compatErrorShape, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { responsesPlaces } from '../places.ts';
+import { listResponsesBases } from '../base-paths.ts';
 
 const text: Schema = { type: 'string' };
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };
@@ -81,12 +81,12 @@ const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
 
 /** Returns the operations of stored responses and conversations for all paths, and the list of background responses. */
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
-  const ofResources = responsesPlaces(aliases).flatMap(({ base, suffix, acceptsVersion }) => {
-    const ofConversations = acceptsVersion ? [] : conversationOperations(`${base}/conversations`);
-    const operations = [...responseOperations(`${base}/responses/{response}`), ...ofConversations];
+  const resourceOperations = listResponsesBases(aliases).flatMap(({ base, suffix, acceptsVersion }) => {
+    const operationsOfConversations = acceptsVersion ? [] : conversationOperations(`${base}/conversations`);
+    const operations = [...responseOperations(`${base}/responses/{response}`), ...operationsOfConversations];
     return operations.map((operation) => ({ ...operation, id: `${operation.id}_${suffix}`, ...common }));
   });
-  return [...ofResources, backgroundList];
+  return [...resourceOperations, backgroundList];
 }
 
 const summary: NamedSchema = {

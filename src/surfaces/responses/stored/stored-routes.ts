@@ -14,7 +14,7 @@ import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials } from '../../http/read-request.ts';
 import { streamRun } from '../../http/replies/run-stream.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { responsesPlaces } from '../places.ts';
+import { listResponsesBases } from '../base-paths.ts';
 import { toBytes } from '../response-reply.ts';
 import {
   createQueryError,
@@ -55,7 +55,7 @@ const maxChainBytes = 256 * 1024 ** 2;
  * `/v1/user/responses`.
  */
 export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void {
-  for (const { base } of responsesPlaces(deps.aliases)) {
+  for (const { base } of listResponsesBases(deps.aliases)) {
     const url = `${base}/responses/:response`;
     app.get(url, async (request, reply) => {
       const { location, caller } = await identifyRequest(deps, request);

@@ -12,41 +12,41 @@ interface Answer {
   readonly isNew: boolean;
 }
 
-const unanswered = 'The call was not made: the user has not said whether it may be.';
-const noResult = 'The call was allowed, and nobody knows what came of it.';
+const unansweredText = 'The call was not made: the user has not said whether it may be.';
+const noResultText = 'The call was allowed, and nobody knows what came of it.';
 
 /** Approval requests for calls to MCP servers, and the users' answers. */
 export class McpApprovals {
   readonly #requests = new Map<string, JsonObject>();
   readonly #answers = new Map<string, Answer>();
   /** Approval requests whose call was run. */
-  readonly #created = new Set<string>();
+  readonly #executed = new Set<string>();
 
-  /** `shift` is the number of items before this request. Throws `invalid_request` for an answer without an approval request. */
+  /** `shift` is the number of items from earlier requests. Throws `invalid_request` for an answer without an approval request. */
   constructor(items: readonly AnyItem[], { shift, getPath }: { shift: number; getPath: (item: AnyItem) => string }) {
     items.forEach((rawItem, index) => {
       const item = rawItem as JsonObject;
       if (item.type === 'mcp_approval_request') this.#requests.set(String(item.id), item);
       else if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string')
-        this.#created.add(item.approval_request_id);
+        this.#executed.add(item.approval_request_id);
       else if (item.type === 'mcp_approval_response') this.#answer(item, { isNew: index >= shift, at: getPath(rawItem) });
     });
   }
 
   /**
-   * Returns how to represent an approval request in the conversation. Undefined if its call was run. The result contains the
-   * output for the model, or undefined output if the call must run now.
+   * Returns the output of the requested call for the model, which is undefined if the call must run now. Returns undefined if
+   * the call was already run, so that the conversation contains its result.
    */
   find(request: string): { readonly output: string | undefined } | undefined {
-    if (this.#created.has(request)) return undefined;
+    if (this.#executed.has(request)) return undefined;
     const answer = this.#answers.get(request);
-    if (answer === undefined) return { output: unanswered };
+    if (answer === undefined) return { output: unansweredText };
     if (!answer.approve) return { output: `The user declined this call.${answer.reason === '' ? '' : ` ${answer.reason}`}` };
-    return { output: answer.isNew ? undefined : noResult };
+    return { output: answer.isNew ? undefined : noResultText };
   }
 
   /** Returns the calls to run now. Throws `invalid_request` if the request does not contain the server of a call. */
-  approved(servers: readonly RemoteServer[], messages: readonly Message[]): ApprovedCall[] {
+  listApprovedCalls(servers: readonly RemoteServer[], messages: readonly Message[]): ApprovedCall[] {
     return [...this.#requests].flatMap(([id, { server_label, name, arguments: args }]) => {
       const approval = this.find(id);
       if (approval === undefined || approval.output !== undefined) return [];
@@ -59,7 +59,7 @@ export class McpApprovals {
       return [
         {
           ...{ id, name: toMcpName(label, String(name)), arguments: String(args) },
-          ...{ approvalRequest: id, rest: findRest(id, messages) },
+          ...{ approvalRequest: id, rest: findSignature(id, messages) },
         },
       ];
     });
@@ -77,7 +77,7 @@ export class McpApprovals {
 }
 
 /** Returns the vendor's signature, which must be sent back with the call. */
-function findRest(id: string, messages: readonly Message[]): JsonObject {
+function findSignature(id: string, messages: readonly Message[]): JsonObject {
   const { extra_content: signed } = messages.flatMap(getToolCalls).find((call) => call.id === id) ?? {};
   return signed === undefined ? {} : { extra_content: signed };
 }

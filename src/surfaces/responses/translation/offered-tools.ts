@@ -9,7 +9,7 @@ import {
   type ResponsesTool,
 } from '#contract/responses/tools.ts';
 
-const longest = 64;
+const maxNameChars = 64;
 const hashLength = 8;
 const plainName = /[^a-zA-Z0-9_-]/g;
 
@@ -132,9 +132,9 @@ function toKey(name: string, namespace = ''): string {
 export function flattened(name: string, namespace: string | undefined): string {
   const fullName = namespace === undefined ? name : `${namespace}${namespace.endsWith('_') ? '' : '__'}${name}`;
   const plain = fullName.replace(plainName, '_');
-  return plain === fullName && fullName.length <= longest ? fullName : withHash(plain, toKey(name, namespace));
+  return plain === fullName && fullName.length <= maxNameChars ? fullName : withHash(plain, toKey(name, namespace));
 }
 
 function withHash(name: string, key: string): string {
-  return `${name.slice(0, longest - hashLength - 1)}_${hash('sha256', key, 'hex').slice(0, hashLength)}`;
+  return `${name.slice(0, maxNameChars - hashLength - 1)}_${hash('sha256', key, 'hex').slice(0, hashLength)}`;
 }

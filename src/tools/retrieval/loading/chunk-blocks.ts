@@ -115,7 +115,7 @@ function toLine(cells: readonly string[]): string {
 const wordPattern = /\S+\s*/g;
 
 /**
- * Splits a text into pieces of at most `maxTokens` tokens: at lines, or else sentences, words, or characters. The pieces
+ * Splits a text into pieces of at most `maxTokens` tokens: at lines, otherwise sentences, words, or characters. The pieces
  * contain the complete text except for white space at the boundaries.
  */
 export function splitText(text: string, maxTokens: number): string[] {

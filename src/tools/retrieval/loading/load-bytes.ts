@@ -128,7 +128,7 @@ function addEntries(blocks: Block[], value: JsonObject | readonly unknown[], pat
   for (const [key, item] of entries) if (!isPlain(item)) add(blocks, item, [...path, isList ? getName(item, key) : key]);
 }
 
-/** Returns the title, name, or ID of a list item, or else its number. */
+/** Returns the title, name, or ID of a list item, otherwise its number. */
 function getName(item: unknown, key: string): string {
   const names = isJsonObject(item) ? [item.title, item.name, item.id] : [];
   return (names.find((name) => typeof name === 'string' && name !== '') as string | undefined) ?? `${Number(key) + 1}`;

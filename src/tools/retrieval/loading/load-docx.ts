@@ -12,8 +12,8 @@ const requestedBreak = /<w:br\s[^>]*w:type="page"[^>]*\/>/g;
 const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"];
 
 /**
- * Loads a Word document. The pages are those of its last rendering, or else of its explicit breaks. If it has neither, it has
- * no pages.
+ * Loads a Word document. Pages end at the breaks that Word recorded when it last rendered the document, otherwise at explicit
+ * page breaks. A document without either has no pages.
  */
 export async function loadDocx(bytes: Uint8Array, { maxUnpackedBytes }: LoadBounds): Promise<LoadedBlocks> {
   const parts = readZip(bytes, maxUnpackedBytes, (name) => /\.(xml|rels)$/.test(name));

@@ -72,7 +72,7 @@ function sniffZipFormat(bytes: Uint8Array): Format {
 }
 
 /**
- * Decodes bytes: by their byte order mark, or else as UTF-8, or else as Windows-1252, which accepts any bytes. Throws
+ * Decodes bytes: by their byte order mark, otherwise as UTF-8, otherwise as Windows-1252, which accepts any bytes. Throws
  * `DocumentError` if the bytes are not text.
  */
 export function decodeText(bytes: Uint8Array): string {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 import { conditionProperties, isExpression } from '#contract/quick-app/condition-parts.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
-import { meetConditions } from '#contract/quick-app/meet-conditions.ts';
+import { createConditionMatcher } from '#contract/quick-app/meet-conditions.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import type { Deployment } from '../../service/deployments.ts';
@@ -172,7 +172,7 @@ export function findMatching(
   deployments: readonly Deployment[],
 ): readonly Deployment[] | undefined {
   if (conditions.length === 0 || !conditions.every(isComplete)) return undefined;
-  const isMatch = meetConditions(conditions);
+  const isMatch = createConditionMatcher(conditions);
   return deployments.filter(({ name: displayName, ...deployment }) => isMatch({ ...deployment, displayName }));
 }
 

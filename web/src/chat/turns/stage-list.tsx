@@ -19,7 +19,7 @@ interface StageListProps {
 
 type StageState = 'running' | 'done' | 'failed' | 'broken';
 
-/** Steps of a reply: one line each while it runs, and one collapsed line afterwards. */
+/** Steps of a reply: one line each while it runs, and one collapsed line afterward. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
   const { strings, locale: language } = useLanguage();
   const failed = stages.filter(({ status }) => status === 'failed').length;
@@ -105,7 +105,7 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
 
 const maxChars = 8000;
 
-/** Text of a step. Of a large text, only the start is shown. Copying and downloading include all of it. */
+/** Text of a step. Shows only the start of a large text. Copying and downloading include all of it. */
 function StageText({ text, name }: { readonly text: string; readonly name: string }) {
   const { strings, locale: language } = useLanguage();
   if (text === '') return null;

@@ -64,7 +64,7 @@ export const adminGerman: AdminStrings = {
     },
     projects: {
       title: 'Projekte',
-      intro: 'Limits und Verantwortliche für alles, was zu einem Projekt zählt.',
+      intro: 'Gruppen von Schlüsseln und Nutzern, mit Verantwortlichen und mit Limits für alles, was die Gruppe verbraucht.',
       add: 'Projekt hinzufügen',
       empty: 'Es gibt noch keine Projekte. Füge eines hinzu, um den Verbrauch eines Teams zu begrenzen.',
       idHint: 'Der Name, den Schlüssel als Projekt angeben.',
@@ -74,7 +74,7 @@ export const adminGerman: AdminStrings = {
       intro: 'Limits für einzelne Nutzer, zusätzlich zu denen ihrer Rollen. Das strengste gilt.',
       add: 'Nutzer hinzufügen',
       empty: 'Noch hat kein Nutzer eigene Limits. Füge einen Nutzer hinzu, um eine Person zu begrenzen.',
-      idHint: 'Die ID des Nutzers, wie sie im Verbrauch steht.',
+      idHint: 'Die ID des Nutzers, wie sie unter „Verbrauch“ steht.',
     },
     'identity-providers': {
       title: 'Anmeldung',
@@ -252,7 +252,8 @@ export const adminGerman: AdminStrings = {
   undone: 'Die Änderung ist rückgängig gemacht.',
   spending: 'Ausgaben',
 
-  inUse: (users) => `Nicht möglich, weil andere Einträge es so brauchen, wie es ist: ${users}. Ändere zuerst diese.`,
+  inUse: (users) =>
+    `Nicht möglich, weil andere Einträge von den jetzigen Einstellungen abhängen: ${users}. Ändere zuerst diese Einträge.`,
   idTaken: 'Es gibt schon einen Eintrag mit dieser ID. Wähle eine andere.',
   storeUnavailable:
     'Die Datenbank ist gerade nicht erreichbar, deshalb wurde nichts gespeichert. Deine Eingaben bleiben. Versuch es etwas später noch einmal.',

@@ -19,8 +19,7 @@ export const backgroundGerman: BackgroundStrings = {
   },
   stop: 'Anhalten',
   remove: 'Löschen',
-  removeQuestion:
-    'Diese Antwort endgültig löschen? Ein Programm, das ihr noch folgt, erhält eine Meldung, dass sie gelöscht wurde.',
+  removeQuestion: 'Diese Antwort endgültig löschen? Ein Programm, das noch auf sie wartet, wird darüber informiert.',
   continueInChat: 'In einem Gespräch fortsetzen',
   removed: 'Die Antwort wurde gelöscht.',
   stopped: 'Die Antwort wurde angehalten.',

@@ -204,7 +204,7 @@ export const builderGerman: BuilderStrings = {
     question: 'Frage',
   },
   live: {
-    hint: 'Die Werkzeuge des Servers, die das Modell aufrufen kann.',
+    hint: 'Werkzeuge, die das Modell auf diesem Server aufrufen kann.',
     all: 'Alle Werkzeuge, auch später hinzugefügte',
     show: 'Werkzeuge anzeigen',
     again: 'Noch einmal versuchen',

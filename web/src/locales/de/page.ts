@@ -296,7 +296,8 @@ export const german: Strings = {
   adviceSignIn: 'Melde dich neu an.',
   adviceAccess: 'Wähle ein Modell oder eine Anwendung, auf die du Zugriff hast, oder bitte deinen Administrator um Zugriff.',
   adviceOff: 'Dein Administrator kann sie einschalten.',
-  adviceRequest: 'Bearbeite die Nachricht und frag noch einmal. Spätere Nachrichten werden ohne sie gesendet.',
+  adviceRequest:
+    'Bearbeite die Nachricht und frag noch einmal. Wenn du weiterschreibst, ohne sie zu bearbeiten, erhält das Modell sie nicht.',
   adviceTooLong: 'Beginne ein neues Gespräch, oder versuche ein Modell, das längere Gespräche annimmt.',
   adviceTooLarge: 'Kürze die Nachricht oder wähle eine kleinere Datei, und versuche es dann noch einmal.',
   adviceReload: 'Lade die Seite neu, und versuche es dann noch einmal.',

@@ -6,7 +6,7 @@ export const projectsGerman: ProjectsStrings = {
   addProject: 'Hinzufügen',
   done: 'Fertig',
   title: (project) => `Projekt „${project}“`,
-  hint: 'Jeder Chat dieses Projekts verwendet diese Anweisungen und Dateien. Nur du kannst sie sehen. Modelle, die einen Dateityp nicht annehmen, erhalten solche Dateien nicht.',
+  hint: 'Jeder Chat dieses Projekts verwendet diese Anweisungen und Dateien. Nur du kannst sie sehen. Modelle erhalten nur Dateien der Typen, die sie annehmen.',
   instructions: 'Anweisungen',
   files: 'Dateien',
   addFiles: 'Dateien hinzufügen …',

@@ -73,17 +73,17 @@ export const adminEnglish = {
     },
     projects: {
       title: 'Projects',
-      intro: 'Limits and owners of everything that counts for a project.',
+      intro: 'Groups of keys and users, with owners, and with limits for everything that the group uses.',
       add: 'Add a project',
       empty: 'There are no projects yet. Add one to limit the usage of a team.',
       idHint: 'The name that keys use as their project.',
     },
     users: {
       title: 'User limits',
-      intro: 'Limits for single users. The strictest limit of a user and a role applies.',
+      intro: 'Limits for single users, in addition to the limits of their roles. The strictest limit applies.',
       add: 'Add a user',
       empty: 'No user has separate limits yet. Add a user to limit one person.',
-      idHint: 'The ID of the user, as in the usage.',
+      idHint: 'The ID of the user, as shown under Usage.',
     },
     'identity-providers': {
       title: 'Sign-in',
@@ -255,7 +255,8 @@ export const adminEnglish = {
   undone: 'The change is undone.',
   spending: 'Spending',
 
-  inUse: (users: string) => `Not possible, because other entries need it as it is: ${users}. Change them first.`,
+  inUse: (users: string) =>
+    `Not possible, because other entries depend on the current settings: ${users}. Change those entries first.`,
   idTaken: 'There is already an entry with this ID. Choose another one.',
   storeUnavailable: 'The database is not reachable at the moment, so nothing was saved. Your input stays. Try again in a while.',
   errors: {

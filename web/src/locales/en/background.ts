@@ -17,7 +17,7 @@ export const backgroundEnglish = {
   },
   stop: 'Stop',
   remove: 'Delete',
-  removeQuestion: 'Delete this answer permanently? A program that still follows it is notified that it was deleted.',
+  removeQuestion: 'Delete this answer permanently? A program that is still waiting for it is notified.',
   continueInChat: 'Continue in a chat',
   removed: 'The answer was deleted.',
   stopped: 'The answer was stopped.',

@@ -204,7 +204,7 @@ export const builderEnglish = {
     question: 'Question',
   },
   live: {
-    hint: 'The tools of the server that the model can call.',
+    hint: 'Tools that the model can call on this server.',
     all: 'All tools, including ones that are added later',
     show: 'Show its tools',
     again: 'Try again',

@@ -1,7 +1,7 @@
 /** Texts of the files page. Each other language has the same keys (`FilesStrings`). */
 export const filesEnglish = {
   title: 'Files',
-  intro: 'Files that you uploaded here or attached in chats. Only you can see them, and the applications that you give them to.',
+  intro: 'Files that you uploaded here or attached in chats. Only you and the applications that you give them to can see them.',
   path: 'Folder',
   root: 'All files',
   choose: 'Upload files',

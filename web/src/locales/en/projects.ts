@@ -4,7 +4,7 @@ export const projectsEnglish = {
   addProject: 'Add',
   done: 'Done',
   title: (project: string) => `Project “${project}”`,
-  hint: 'Every chat of this project uses these instructions and files. Only you can see them. Models that do not accept a type of file do not receive such files.',
+  hint: 'Every chat of this project uses these instructions and files. Only you can see them. Models receive only files of the types that they accept.',
   instructions: 'Instructions',
   files: 'Files',
   addFiles: 'Add files…',

@@ -6,7 +6,7 @@ export const signInEnglish = {
   firstStartToken: 'One-time token',
   firstStartSubmit: 'Create the key',
   firstStartWrong: 'The token is wrong or was used. The log of the service has the valid one. A restart creates a new one.',
-  firstStartOver: 'Another administrator exists now. Sign in with a key.',
+  firstStartOver: 'An administrator exists now. Sign in with a key.',
   firstStartFailed: 'The token could not be checked. Try again.',
   firstStartKey: 'Key of the administrator',
   firstStartCopy: 'Copy the key',

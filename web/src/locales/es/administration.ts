@@ -65,7 +65,7 @@ export const adminSpanish: AdminStrings = {
     },
     projects: {
       title: 'Proyectos',
-      intro: 'Límites y responsables de todo lo que cuenta para un proyecto.',
+      intro: 'Grupos de claves y usuarios, con responsables y con límites para todo lo que usa el grupo.',
       add: 'Añadir un proyecto',
       empty: 'Todavía no hay proyectos. Añade uno para limitar lo que puede usar un equipo.',
       idHint: 'El nombre que las claves indican como proyecto.',
@@ -75,7 +75,7 @@ export const adminSpanish: AdminStrings = {
       intro: 'Límites para usuarios concretos, además de los de sus roles. Vale el más estricto.',
       add: 'Añadir un usuario',
       empty: 'Ningún usuario tiene límites propios todavía. Añade uno para limitar a una persona.',
-      idHint: 'El ID del usuario, como aparece en el uso.',
+      idHint: 'El ID del usuario, como aparece en «Uso».',
     },
     'identity-providers': {
       title: 'Inicio de sesión',
@@ -248,7 +248,8 @@ export const adminSpanish: AdminStrings = {
   undone: 'El cambio está deshecho.',
   spending: 'Gasto',
 
-  inUse: (users) => `No es posible, porque otras entradas lo necesitan tal como está: ${users}. Cambia primero esas.`,
+  inUse: (users) =>
+    `No es posible, porque otras entradas dependen de los ajustes actuales: ${users}. Cambia primero esas entradas.`,
   idTaken: 'Ya hay una entrada con este ID. Elige otro.',
   storeUnavailable:
     'La base de datos no está disponible ahora, así que no se guardó nada. Lo que escribiste se queda. Inténtalo un poco más tarde.',

@@ -19,7 +19,7 @@ export const backgroundSpanish: BackgroundStrings = {
   },
   stop: 'Detener',
   remove: 'Eliminar',
-  removeQuestion: '¿Eliminar esta respuesta definitivamente? Un programa que aún la sigue recibe un aviso de que se eliminó.',
+  removeQuestion: '¿Eliminar esta respuesta definitivamente? Un programa que aún la espera recibe un aviso de que se eliminó.',
   continueInChat: 'Continuar en una conversación',
   removed: 'La respuesta se ha eliminado.',
   stopped: 'La respuesta se ha detenido.',

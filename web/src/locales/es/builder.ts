@@ -207,7 +207,7 @@ export const builderSpanish: BuilderStrings = {
     question: 'Pregunta',
   },
   live: {
-    hint: 'Las herramientas del servidor que el modelo puede llamar.',
+    hint: 'Herramientas que el modelo puede llamar en este servidor.',
     all: 'Todas las herramientas, también las que se añadan después',
     show: 'Mostrar sus herramientas',
     again: 'Reintentar',

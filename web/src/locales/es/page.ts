@@ -295,7 +295,7 @@ export const spanish: Strings = {
   adviceSignIn: 'Vuelve a iniciar sesión.',
   adviceAccess: 'Elige un modelo o una aplicación a los que tengas acceso, o pide acceso a tu administrador.',
   adviceOff: 'Tu administrador puede activarla.',
-  adviceRequest: 'Edita el mensaje y vuelve a preguntar. Los mensajes siguientes se envían sin él.',
+  adviceRequest: 'Edita el mensaje y vuelve a preguntar. Si sigues sin editarlo, el modelo no lo recibe.',
   adviceTooLong: 'Empieza una conversación nueva o prueba un modelo que admita conversaciones más largas.',
   adviceTooLarge: 'Acorta el mensaje o elige un archivo más pequeño, e inténtalo de nuevo.',
   adviceReload: 'Recarga la página e inténtalo de nuevo.',

@@ -6,7 +6,7 @@ export const projectsSpanish: ProjectsStrings = {
   addProject: 'Añadir',
   done: 'Listo',
   title: (project) => `Proyecto «${project}»`,
-  hint: 'Cada chat de este proyecto usa estas instrucciones y estos archivos. Solo tú puedes verlos. Los modelos que no aceptan un tipo de archivo no lo reciben.',
+  hint: 'Cada chat de este proyecto usa estas instrucciones y estos archivos. Solo tú puedes verlos. Los modelos solo reciben archivos de los tipos que aceptan.',
   instructions: 'Instrucciones',
   files: 'Archivos',
   addFiles: 'Añadir archivos…',

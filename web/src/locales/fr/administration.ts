@@ -68,7 +68,7 @@ export const adminFrench: AdminStrings = {
     },
     projects: {
       title: 'Projets',
-      intro: 'Limites et responsables de tout ce qui compte pour un projet.',
+      intro: 'Groupes de clés et d’utilisateurs, avec des responsables et des limites pour tout ce que le groupe utilise.',
       add: 'Ajouter un projet',
       empty: 'Il n’y a pas encore de projet. Ajoutez-en un pour limiter ce qu’une équipe peut utiliser.',
       idHint: 'Le nom que les clés indiquent comme projet.',
@@ -78,7 +78,7 @@ export const adminFrench: AdminStrings = {
       intro: 'Des limites pour certains utilisateurs, en plus de celles de leurs rôles. La plus stricte s’applique.',
       add: 'Ajouter un utilisateur',
       empty: 'Aucun utilisateur n’a encore de limites propres. Ajoutez-en un pour limiter une personne.',
-      idHint: 'L’ID de l’utilisateur, comme dans l’utilisation.',
+      idHint: 'L’ID de l’utilisateur, comme affiché sous « Utilisation ».',
     },
     'identity-providers': {
       title: 'Connexion',
@@ -253,7 +253,7 @@ export const adminFrench: AdminStrings = {
   undone: 'La modification est annulée.',
   spending: 'Dépenses',
 
-  inUse: (users) => `Impossible, car d’autres entrées en ont besoin tel quel : ${users}. Modifiez-les d’abord.`,
+  inUse: (users) => `Impossible, car d’autres entrées dépendent des réglages actuels : ${users}. Modifiez d’abord ces entrées.`,
   idTaken: 'Une entrée porte déjà cet ID. Choisissez-en un autre.',
   storeUnavailable:
     'La base de données est injoignable pour l’instant, donc rien n’a été enregistré. Votre saisie reste. Réessayez un peu plus tard.',

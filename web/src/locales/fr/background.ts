@@ -20,7 +20,7 @@ export const backgroundFrench: BackgroundStrings = {
   },
   stop: 'Arrêter',
   remove: 'Supprimer',
-  removeQuestion: 'Supprimer définitivement cette réponse ? Un programme qui la suit encore est informé de la suppression.',
+  removeQuestion: 'Supprimer définitivement cette réponse ? Un programme qui l’attend encore est informé de la suppression.',
   continueInChat: 'Continuer dans une conversation',
   removed: 'La réponse a été supprimée.',
   stopped: 'La réponse a été arrêtée.',

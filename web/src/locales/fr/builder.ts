@@ -209,7 +209,7 @@ export const builderFrench: BuilderStrings = {
     question: 'Question',
   },
   live: {
-    hint: 'Les outils du serveur que le modèle peut appeler.',
+    hint: 'Outils que le modèle peut appeler sur ce serveur.',
     all: 'Tous les outils, y compris ceux ajoutés plus tard',
     show: 'Afficher ses outils',
     again: 'Réessayer',

@@ -299,7 +299,7 @@ export const french: Strings = {
   adviceSignIn: 'Reconnectez-vous.',
   adviceAccess: 'Choisissez un modèle ou une application auxquels vous avez accès, ou demandez l’accès à votre administrateur.',
   adviceOff: 'Votre administrateur peut l’activer.',
-  adviceRequest: 'Modifiez le message et reposez la question. Les messages suivants sont envoyés sans lui.',
+  adviceRequest: 'Modifiez le message et reposez la question. Si vous continuez sans le modifier, le modèle ne le reçoit pas.',
   adviceTooLong: 'Commencez une nouvelle conversation, ou essayez un modèle qui accepte des conversations plus longues.',
   adviceTooLarge: 'Raccourcissez le message ou choisissez un fichier plus petit, puis réessayez.',
   adviceReload: 'Rechargez la page, puis réessayez.',

@@ -6,7 +6,7 @@ export const projectsFrench: ProjectsStrings = {
   addProject: 'Ajouter',
   done: 'Terminé',
   title: (project) => `Projet « ${project} »`,
-  hint: 'Chaque conversation de ce projet utilise ces instructions et ces fichiers. Vous seul pouvez les voir. Les modèles qui n’acceptent pas un type de fichier ne le reçoivent pas.',
+  hint: 'Chaque conversation de ce projet utilise ces instructions et ces fichiers. Vous seul pouvez les voir. Les modèles ne reçoivent que les fichiers des types qu’ils acceptent.',
   instructions: 'Instructions',
   files: 'Fichiers',
   addFiles: 'Ajouter des fichiers…',

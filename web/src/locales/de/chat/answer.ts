@@ -7,10 +7,10 @@ export const answerGerman: AnswerStrings = {
   saveEdit: 'Änderung speichern',
   editHint:
     'Dein Text ersetzt diese Antwort, wenn du das Gespräch fortsetzt. Die ursprüngliche Antwort bleibt als andere Version.',
-  editHintEarlier: 'Die Nachrichten nach dieser Antwort bleiben bei jener Version.',
+  editHintEarlier: 'Die Nachrichten nach dieser Antwort bleiben bei der ursprünglichen Version.',
   fork: 'Ab hier in einem neuen Gespräch fortsetzen',
   contextUsed: (percent) => `${percent} des Kontexts`,
-  contextTokens: (used, all) => `${used} von ${all} Token, die das Modell liest`,
+  contextTokens: (used, all) => `${used} der ${all} Token, die das Modell lesen kann`,
   costOfChat: (amount) => `insgesamt ${amount}`,
   usageOfChat: 'Token und Kosten dieses Gesprächs',
   suggestions: 'Als Nächstes fragen',

@@ -7,10 +7,10 @@ export const answerSpanish: AnswerStrings = {
   saveEdit: 'Guardar',
   editHint:
     'Tu texto sustituye a esta respuesta cuando continúas la conversación. La respuesta original queda como otra versión.',
-  editHintEarlier: 'Los mensajes posteriores a esta respuesta se quedan con esa versión.',
+  editHintEarlier: 'Los mensajes posteriores a esta respuesta se quedan con la versión original.',
   fork: 'Continuar desde aquí en una conversación nueva',
   contextUsed: (percent) => `${percent} del contexto`,
-  contextTokens: (used, all) => `${used} de ${all} tokens que lee el modelo`,
+  contextTokens: (used, all) => `${used} de los ${all} tokens que el modelo puede leer`,
   costOfChat: (amount) => `${amount} en total`,
   usageOfChat: 'Tokens y coste de esta conversación',
   suggestions: 'Qué preguntar ahora',

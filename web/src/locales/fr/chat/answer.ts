@@ -7,11 +7,11 @@ export const answerFrench: AnswerStrings = {
   saveEdit: 'Enregistrer',
   editHint:
     'Votre texte remplace cette réponse quand vous continuez la conversation. La réponse d’origine reste comme autre version.',
-  editHintEarlier: 'Les messages qui suivent cette réponse restent avec cette version-là.',
+  editHintEarlier: 'Les messages qui suivent cette réponse restent avec la version d’origine.',
   fork: 'Continuer à partir d’ici dans une nouvelle conversation',
   contextUsed: (percent) => `${percent} du contexte`,
-  contextTokens: (used, all) => `${used} jetons sur ${all} que le modèle lit`,
+  contextTokens: (used, all) => `${used} des ${all} tokens que le modèle peut lire`,
   costOfChat: (amount) => `${amount} au total`,
-  usageOfChat: 'Jetons et coût de cette conversation',
+  usageOfChat: 'Tokens et coût de cette conversation',
   suggestions: 'Questions pour la suite',
 };

@@ -1,10 +1,10 @@
 /** Returns the candidate that is closest to a misspelled word, or undefined if none is close. Ignores case, `_`, and `-`. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const spelt = plain(word);
+export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
+  const normalizedWord = normalize(word);
   let best: string | undefined;
-  let bestDistance = Math.floor(spelt.length / 3) + 1;
+  let bestDistance = Math.floor(normalizedWord.length / 3) + 1;
   for (const candidate of candidates) {
-    const distance = editDistance(spelt, plain(candidate), bestDistance);
+    const distance = editDistance(normalizedWord, normalize(candidate), bestDistance);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
@@ -24,7 +24,7 @@ export function notConfigured(
 
 /** Returns the hint for a misspelled word, or an empty object if no candidate is close. A set must not change afterward. */
 export function didYouMean(word: string, candidates: Iterable<string>): { readonly hint?: string } {
-  const suggestion = candidates instanceof Set ? nearestInSet(word, candidates) : nearest(word, candidates);
+  const suggestion = candidates instanceof Set ? findNearestInSet(word, candidates) : findNearest(word, candidates);
   return suggestion === undefined ? {} : { hint: `did you mean ${suggestion}?` };
 }
 
@@ -32,15 +32,15 @@ export function didYouMean(word: string, candidates: Iterable<string>): { readon
 const maxWords = 100;
 const suggestionsBySet = new WeakMap<ReadonlySet<string>, Map<string, string | undefined>>();
 
-/** Like `nearest`, but compares each word with a set only once, because thousands of entries can have the same unknown name. */
-function nearestInSet(word: string, candidates: ReadonlySet<string>): string | undefined {
+/** Like `findNearest`, but compares each word with a set only once, because thousands of entries can have the same unknown name. */
+function findNearestInSet(word: string, candidates: ReadonlySet<string>): string | undefined {
   const suggestions = suggestionsBySet.get(candidates) ?? new Map<string, string | undefined>();
   suggestionsBySet.set(candidates, suggestions);
-  if (!suggestions.has(word) && suggestions.size < maxWords) suggestions.set(word, nearest(word, candidates));
+  if (!suggestions.has(word) && suggestions.size < maxWords) suggestions.set(word, findNearest(word, candidates));
   return suggestions.get(word);
 }
 
-function plain(word: string): string {
+function normalize(word: string): string {
   return word.slice(0, 100).toLowerCase().replaceAll(/[_-]/g, '');
 }
 

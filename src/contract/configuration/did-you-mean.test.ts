@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearest } from './nearest.ts';
+import { findNearest } from './did-you-mean.ts';
 
 const keys = ['displayName', 'displayVersion', 'description', 'iconUrl', 'type', 'url', 'maxBodyBytes', 'roles', 'role'];
 
@@ -21,11 +21,11 @@ it.each([
   ['zz', undefined],
   ['completelyDifferent', undefined],
   ['x'.repeat(1_000_000), undefined],
-])('nearest returns the closest known key for case %#', (word, meant) => {
-  expect(nearest(word, keys)).toBe(meant);
+])('findNearest returns the closest known key for case %#', (word, meant) => {
+  expect(findNearest(word, keys)).toBe(meant);
 });
 
-it('nearest returns the first of several equally close keys', () => {
-  expect(nearest('cat', ['bat', 'rat'])).toBe('bat');
-  expect(nearest('cat', [])).toBeUndefined();
+it('findNearest returns the first of several equally close keys', () => {
+  expect(findNearest('cat', ['bat', 'rat'])).toBe('bat');
+  expect(findNearest('cat', [])).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 /** A base path of the Responses API. */
-export interface ResponsesPlace {
+export interface ResponsesBase {
   /** Path prefix before `/responses`. */
   readonly base: string;
   /** Suffix of the operation IDs. */
@@ -9,15 +9,15 @@ export interface ResponsesPlace {
 }
 
 /** Returns `/v1`, and for each alias both `/{alias}/v1` and `/{alias}`, which Azure clients use. */
-export function responsesPlaces(aliases: readonly string[]): ResponsesPlace[] {
-  const ofAliases = aliases.flatMap((alias): ResponsesPlace[] => {
+export function listResponsesBases(aliases: readonly string[]): ResponsesBase[] {
+  const aliasBases = aliases.flatMap((alias): ResponsesBase[] => {
     const suffix = toSuffix(alias);
     return [
       { base: `/${alias}/v1`, suffix, acceptsVersion: false },
       { base: `/${alias}`, suffix: `${suffix}_azure`, acceptsVersion: true },
     ];
   });
-  return [{ base: '/v1', suffix: 'V1', acceptsVersion: false }, ...ofAliases];
+  return [{ base: '/v1', suffix: 'V1', acceptsVersion: false }, ...aliasBases];
 }
 
 function toSuffix(alias: string): string {

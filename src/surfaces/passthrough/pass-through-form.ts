@@ -22,7 +22,7 @@ const isModel = /^model(?:\[|$)/i;
  * A form that is forwarded from the client to an upstream. Parses the parts and writes them again with a random boundary that
  * the client does not know, so that the upstream cannot parse the form differently. Removes `model`.
  */
-export class PassedForm implements FormFields {
+export class PassThroughForm implements FormFields {
   readonly boundary = `parley-${randomBytes(24).toString('hex')}`;
   readonly #api: PassThroughApi;
   readonly #parts: AsyncIterator<Buffer>;
@@ -31,7 +31,7 @@ export class PassedForm implements FormFields {
   #promptBytes = 0;
   /** Buffered chunks. Earlier chunks have been discarded. */
   #buffers: Buffer[] = [];
-  #discardedBytes = 0;
+  #discardedChunks = 0;
   #bufferedBytes = 0;
   #hasEnded = false;
   #isSpent = false;
@@ -80,8 +80,8 @@ export class PassedForm implements FormFields {
 
   async *#pieces(defaults: Readonly<Record<string, unknown>>): AsyncGenerator<Uint8Array> {
     for (let index = 0; ; index += 1) {
-      while (index - this.#discardedBytes >= this.#buffers.length && !this.#hasEnded) await this.#pull();
-      const piece = this.#buffers[index - this.#discardedBytes];
+      while (index - this.#discardedChunks >= this.#buffers.length && !this.#hasEnded) await this.#pull();
+      const piece = this.#buffers[index - this.#discardedChunks];
       if (piece === undefined) break;
       if (!this.#hasEnded && this.#bufferedBytes > maxRepeatedBytes) this.#isSpent = true;
       if (this.#isSpent) this.#drop(index);
@@ -93,8 +93,8 @@ export class PassedForm implements FormFields {
 
   /** Discards the chunks up to and including this one. */
   #drop(at: number): void {
-    const dropped = this.#buffers.splice(0, at - this.#discardedBytes + 1);
-    this.#discardedBytes += dropped.length;
+    const dropped = this.#buffers.splice(0, at - this.#discardedChunks + 1);
+    this.#discardedChunks += dropped.length;
     for (const { length } of dropped) this.#bufferedBytes -= length;
   }
 
