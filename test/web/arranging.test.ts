@@ -128,10 +128,10 @@ describe('the chat list', () => {
     const { page, sendMessage, readAnswer, issues } = await fixture.openAt(`/#key=${callerKey}`);
     const dialog = page.getByRole('dialog');
     const save = async (answer: string): Promise<void> => {
-      await dialog.getByRole('button', { name: 'Save' }).click();
-      await dialog.getByText(answer).waitFor();
       expect(await findViolations(page)).toEqual([]);
-      await dialog.getByRole('button', { name: 'Close' }).last().click();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.locator('[role=status]', { hasText: answer }).waitFor();
+      await page.locator('.form-dialog').waitFor({ state: 'detached' });
     };
     const getLastMessages = (): unknown => fixture.upstream.requests.at(-1)?.body.messages;
     await page.getByRole('button', { name: 'home' }).click();

@@ -5,9 +5,10 @@ import { startBrowser, startPageProcess, type TestPage } from './support.ts';
 import { findViolations, measureOverflow } from './violations.ts';
 
 async function sendAndGetRequest({ page, sendMessage, readAnswer }: TestPage, text: string): Promise<Record<string, unknown>> {
-  const [request] = await Promise.all([page.waitForRequest(/chat\/completions/), sendMessage(text)]);
+  const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage(text)]);
   await readAnswer();
-  return request.postDataJSON();
+  const { model: _model, ...body } = request.postDataJSON();
+  return body;
 }
 
 it('sends the settings of a chat with each of its messages and saves them as a preset', {

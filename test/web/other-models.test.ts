@@ -181,8 +181,10 @@ describe('an answer from another model', () => {
       expect(await sides.count()).toBe(0);
       // On a phone, focusing the field would open the on-screen keyboard over the answer.
       if (look !== 'phone') expect(await page.evaluate('document.activeElement.id')).toBe('message');
+      await page.locator('.picker', { hasText: name }).waitFor();
+      fixture.upstream.script(eventsReply(...plainReply('Hello to you.')));
       await sendMessage('Hello');
-      await page.locator('.reply[aria-label="Demo"] .actions').waitFor();
+      await page.locator('.reply', { hasText: 'Hello to you.' }).locator('.actions').waitFor();
       expect(issues).toEqual({ externalRequests: [], errors: [] });
     },
   );

@@ -12,7 +12,7 @@ it('uploads a file that is too large for the message and sends a reference to it
   await page.locator('input[type=file]').setInputFiles({ name: 'my hand book.txt', mimeType: 'text/plain', buffer });
   await page.locator('.upload', { hasText: 'my hand book.txt' }).waitFor();
   await page.locator('.upload progress').waitFor({ state: 'detached' });
-  const [request] = await Promise.all([page.waitForRequest(/chat\/completions/), sendMessage('Hello')]);
+  const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage('Hello')]);
   const [attachment] = request.postDataJSON().messages[0].custom_content.attachments;
   expect(attachment).toEqual({
     index: 0,

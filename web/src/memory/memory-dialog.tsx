@@ -17,24 +17,23 @@ import '../parts/question-dialog.css';
 export function MemoryDialog({ close }: { readonly close: () => void }) {
   const common = useStrings();
   const strings = useLocalizedStrings({ en: memoryEnglish, de: memoryGerman, fr: memoryFrench, es: memorySpanish });
-  const { service } = usePage();
+  const { service, announce } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
   const load = useCallback(() => readMemory(service), [service]);
   const { value: stored, error: readError, isLoading } = useLoaded(load);
   const [draft, setDraft] = useState<Memory>();
   const [error, setError] = useState<ErrorDetails>();
-  const [isSaved, setIsSaved] = useState(false);
   const [titleId, notesId, switchId] = [useId(), useId(), useId()];
   const memory = draft ?? stored ?? { notes: '', isOn: true };
-  const change = (part: Partial<Memory>): void => {
-    setDraft({ ...memory, ...part });
-    setIsSaved(false);
-  };
+  const change = (part: Partial<Memory>): void => setDraft({ ...memory, ...part });
   const save = (event: FormEvent): void => {
     event.preventDefault();
     setError(undefined);
     saveMemory(service, memory).then(
-      () => setIsSaved(true),
+      () => {
+        announce(strings.saved);
+        closeDialog();
+      },
       (failure: unknown) => setError(toErrorDetails(failure)),
     );
   };
@@ -59,16 +58,11 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
           {strings.use}
         </label>
         <ErrorMessage error={error ?? readError} />
-        <p className="soft small" role="status">
-          {isSaved && strings.saved}
-        </p>
         <div className="row end">
           <button type="button" className="button" onClick={closeDialog}>
-            {common.close}
+            {draft === undefined ? common.close : common.cancel}
           </button>
-          <button {...{ type: 'submit', className: 'button primary', disabled: draft === undefined || isSaved }}>
-            {common.savePreset}
-          </button>
+          <button {...{ type: 'submit', className: 'button primary', disabled: draft === undefined }}>{common.savePreset}</button>
         </div>
       </form>
     </dialog>

@@ -8,7 +8,7 @@ export function listTags(summaries: readonly ConversationSummary[]): readonly st
   return [...new Set(summaries.flatMap(({ tags = [] }) => tags))].sort((left, right) => left.localeCompare(right));
 }
 
-/** Filters the listed chats. A search includes archived ones. */
+/** Filters the listed chats. A search includes archived ones and those of all projects. */
 export function filterConversations(
   summaries: readonly ConversationSummary[],
   filter: ConversationFilter,
@@ -16,6 +16,6 @@ export function filterConversations(
 ): readonly ConversationSummary[] {
   if (filter === 'archived') return summaries.filter(({ archived }) => archived === true);
   return summaries.filter(
-    ({ archived = false, tags = [] }) => (isSearch || !archived) && (filter === 'all' || tags.includes(filter.tag)),
+    ({ archived = false, tags = [] }) => isSearch || (!archived && (filter === 'all' || tags.includes(filter.tag))),
   );
 }

@@ -36,7 +36,7 @@ export function Entrance() {
   /** Key from the link, until it is used or declined. */
   const [linkedKey, setLinkedKey] = useState(firstLinked);
   const [isTrying, setIsTrying] = useState(true);
-  /** Whether the stored sign-in is being restored. */
+  /** Whether the stored sign-in, or the key of a link, is being tried. */
   const [isRestoring, setIsRestoring] = useState(true);
   const [isReadingOffline, setIsReadingOffline] = useState(false);
   const [providerSignOut, setProviderSignOut] = useState<{ name: string; address: string }>();
@@ -78,6 +78,7 @@ export function Entrance() {
   const enterLinked = useCallback(
     (key: string) => {
       setLinkedKey(undefined);
+      setIsRestoring(true);
       void enter(Promise.resolve(createKeyVisitor(key)));
     },
     [enter],
@@ -103,7 +104,7 @@ export function Entrance() {
     const onKey = (key: string, isPersistent: boolean): void =>
       void enter(Promise.resolve(createKeyVisitor(key, { isPersistent })));
     if (isReadingOffline) return <OfflineReader close={() => setIsReadingOffline(false)} />;
-    if (isRestoring) return <main className="sign-in" aria-busy="true" />;
+    if (isRestoring || linkedKey !== undefined) return <main className="sign-in" aria-busy="true" />;
     return (
       <Guard fallback={<MissingPart />}>
         <Suspense fallback={<main className="sign-in" aria-busy="true" />}>

@@ -46,19 +46,20 @@ interface ProjectFormProps {
 function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
   const common = useStrings();
   const strings = useProjectsStrings();
-  const { service } = usePage();
+  const { service, announce } = usePage();
   const [instructions, setInstructions] = useState(project.instructions);
   const { uploads, add, remove, isBlocked, ready } = useUploads([], project.files);
   const [error, setError] = useState<ErrorDetails>();
-  const [isSaved, setIsSaved] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const instructionsId = useId();
   const save = (event: FormEvent): void => {
     event.preventDefault();
     setError(undefined);
-    setIsSaved(false);
     saveProject(service, name, { instructions, files: ready }).then(
-      () => setIsSaved(true),
+      () => {
+        announce(strings.saved);
+        closeDialog();
+      },
       (failure: unknown) => setError(toErrorDetails(failure)),
     );
   };
@@ -86,12 +87,9 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
         />
       </div>
       <ErrorMessage error={error} />
-      <p className="soft small" role="status">
-        {isSaved && strings.saved}
-      </p>
       <div className="row end">
         <button type="button" className="button" onClick={closeDialog}>
-          {common.close}
+          {common.cancel}
         </button>
         <button {...{ type: 'submit', className: 'button primary', disabled: isBlocked }}>{common.savePreset}</button>
       </div>

@@ -27,8 +27,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   const inputId = useId();
   const toggle = (tag: string): void =>
     void updateAttributes({ tags: tags.includes(tag) ? tags.filter((selectedTag) => selectedTag !== tag) : [...tags, tag] });
-  const add = (event: FormEvent): void => {
-    event.preventDefault();
+  const add = (): void => {
     const tag = newTag.trim().replace(/\s+/g, ' ');
     setNewTag('');
     if (tag !== '' && !tags.includes(tag)) toggle(tag);
@@ -48,7 +47,12 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
           </label>
         ))}
       </div>
-      <form onSubmit={add}>
+      <form
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          add();
+        }}
+      >
         <label className="heard-only" htmlFor={inputId}>
           {strings.newProject}
         </label>
@@ -68,7 +72,14 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
         </button>
       </form>
       <div className="row end">
-        <button type="button" className="button primary" onClick={closeDialog}>
+        <button
+          type="button"
+          className="button primary"
+          onClick={() => {
+            add();
+            closeDialog();
+          }}
+        >
           {strings.done}
         </button>
       </div>

@@ -57,7 +57,8 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
           onChange={load}
           close={() => {
             setIsManaging(false);
-            focusMessage();
+            if (query === '') use('');
+            else focusMessage();
           }}
         />
       )}

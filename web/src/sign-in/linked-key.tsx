@@ -28,7 +28,12 @@ export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: Linked
   const signInStrings = useSignInStrings();
   const [keyUser, setKeyUser] = useState<KeyUser>();
   const isSame = keyUser !== undefined && keyUser !== 'refused' && keyUser.user === user;
-  const skipQuestion = useEffectEvent(() => (visitor.provider === undefined ? onEnter(linkedKey) : onClose()));
+  const skipQuestion = useEffectEvent(async () => {
+    // A new session with the same key would drop drafts and queued messages.
+    const isCurrent = visitor.provider !== undefined || (await visitor.getHeaders())['api-key'] === linkedKey;
+    if (isCurrent) onClose();
+    else onEnter(linkedKey);
+  });
 
   useEffect(() => {
     let isCanceled = false;
@@ -39,7 +44,7 @@ export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: Linked
   }, [linkedKey]);
 
   useEffect(() => {
-    if (isSame) skipQuestion();
+    if (isSame) void skipQuestion();
   }, [isSame]);
 
   if (keyUser === undefined || isSame) return null;

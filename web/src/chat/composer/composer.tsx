@@ -204,6 +204,7 @@ function FileChooser({
         aria-label={strings.attach}
         onChange={({ target }) => {
           add(target.files ?? []);
+          focusMessage();
           target.value = '';
         }}
       />

@@ -23,7 +23,7 @@ export function SideBySide({ conversationId, branches, close }: SideBySideProps)
   const turns = useConversation(conversationId)?.turns ?? {};
   const replies = branches.map((id) => turns[id]).filter((turn): turn is Reply => turn?.kind === 'reply');
   const choose = (reply: Reply): void => {
-    library.change(conversationId, (now) => withVisibleTurn(now, reply));
+    library.change(conversationId, (now) => ({ ...withVisibleTurn(now, reply), deployment: reply.deployment }));
     close();
     focusMessage();
   };

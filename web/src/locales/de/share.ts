@@ -7,7 +7,7 @@ export const shareGerman: ShareStrings = {
   linkContent: (name) =>
     `Der Link zeigt die Fragen, die Antworten, ihre Dateien und deinen Namen, „${name}“. Schritte, Gedanken und Einstellungen zeigt er nicht.`,
   files: (count) => (count === 1 ? 'Diese Datei wird geteilt' : `Diese ${count} Dateien werden geteilt`),
-  noFiles: 'Es werden keine Dateien geteilt.',
+  noFiles: 'Dateien, die Teil der Nachrichten sind, werden mit ihnen geteilt. Andere Dateien werden nicht geteilt.',
   attachedByYou: 'Von dir angehängt',
   fromAnswer: 'Aus einer Antwort',
   worksFor: 'Der Link gilt',

@@ -4,7 +4,7 @@ export const shareEnglish = {
   linkContent: (name: string) =>
     `The link shows the questions, the answers, their files, and your name, “${name}”. It does not show steps, thoughts, or settings.`,
   files: (count: number) => (count === 1 ? 'This file is shared' : `These ${count} files are shared`),
-  noFiles: 'No files are shared.',
+  noFiles: 'Files that are part of the messages are shared with them. No other files are shared.',
   attachedByYou: 'Attached by you',
   fromAnswer: 'From an answer',
   worksFor: 'The link works for',

@@ -10,7 +10,7 @@ export const shareSpanish: ShareStrings = {
   linkContent: (name) =>
     `El enlace muestra las preguntas, las respuestas, sus archivos y tu nombre, «${name}». No muestra los pasos, los razonamientos ni los ajustes.`,
   files: (count) => `${count} ${plural(count, 'archivo compartido', 'archivos compartidos')}`,
-  noFiles: 'No se comparte ningún archivo.',
+  noFiles: 'Los archivos que forman parte de los mensajes se comparten con ellos. No se comparte ningún otro archivo.',
   attachedByYou: 'Adjuntado por ti',
   fromAnswer: 'De una respuesta',
   worksFor: 'Validez del enlace',

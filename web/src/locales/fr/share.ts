@@ -10,7 +10,7 @@ export const shareFrench: ShareStrings = {
   linkContent: (name) =>
     `Le lien montre les questions, les réponses, leurs fichiers et votre nom, « ${name} ». Il ne montre ni les étapes, ni les réflexions, ni les réglages.`,
   files: (count) => `${count} ${plural(count, 'fichier partagé', 'fichiers partagés')}`,
-  noFiles: 'Aucun fichier n’est partagé.',
+  noFiles: 'Les fichiers qui font partie des messages sont partagés avec eux. Aucun autre fichier n’est partagé.',
   attachedByYou: 'Joint par vous',
   fromAnswer: 'D’une réponse',
   worksFor: 'Validité du lien',
