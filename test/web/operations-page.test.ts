@@ -242,6 +242,7 @@ describe('the automatic refresh of the operations page', () => {
   async function openTimed() {
     const opened = await browser.open(`${house.service.url}/#key=admin-key`);
     const { page } = opened;
+    await page.locator('#message').waitFor();
     await page.clock.install();
     await page.reload();
     await page.locator('#message').waitFor();

@@ -10,6 +10,8 @@ type TabMessage =
   | { readonly kind: 'answer'; readonly shared: SharedSignIn }
   | { readonly kind: 'signed-out'; readonly user: string };
 
+/** Lock that every signed-in tab shares, so that a new tab does not wait for an answer if there is none. */
+const lockName = 'parley sign-in';
 /** Other tabs answer within a few milliseconds, also in the background. */
 const maxWaitMs = 250;
 
@@ -17,7 +19,7 @@ const maxWaitMs = 250;
 export async function requestSharedSignIn(
   isAccepted: (shared: SharedSignIn) => boolean = () => true,
 ): Promise<SharedSignIn | undefined> {
-  const channel = openChannel();
+  const channel = (await isSignedInElsewhere()) ? openChannel() : undefined;
   if (channel === undefined) return undefined;
   const answer = await new Promise<SharedSignIn | undefined>((resolve) => {
     const timer = setTimeout(() => resolve(undefined), maxWaitMs);
@@ -47,7 +49,18 @@ export function shareSignIn({ user, getShared, onSignOut }: ShareOptions): () =>
     if (data.kind === 'request') send(channel, { kind: 'answer', shared: getShared() });
     if (data.kind === 'signed-out' && data.user === user) onSignOut();
   };
-  return () => channel.close();
+  const signedOut = Promise.withResolvers<void>();
+  void navigator.locks?.request(lockName, { mode: 'shared' }, () => signedOut.promise);
+  return () => {
+    channel.close();
+    signedOut.resolve();
+  };
+}
+
+/** Returns whether another tab may have a sign-in. Browsers without locks, such as on plain HTTP, cannot tell. */
+async function isSignedInElsewhere(): Promise<boolean> {
+  const state = await navigator.locks?.query().catch(() => undefined);
+  return state?.held?.some(({ name }) => name === lockName) !== false;
 }
 
 /** Signs the user out in the other tabs. */
