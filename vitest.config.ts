@@ -17,7 +17,7 @@ export default defineConfig({
     // Node loads the sources itself where it can, which needs less time than Vite.
     isolate: false,
     // A worker keeps the modules of all its files. Fewer collections, by one thread each, save a tenth of its CPU time.
-    execArgv: ['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'],
+    execArgv: ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=32'],
     passWithNoTests: false,
     allowOnly: false,
     projects: [

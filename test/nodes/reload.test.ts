@@ -73,10 +73,9 @@ describe('configuration that changes on one node', () => {
     const sealed = new Seal([new Secret(secret)]).seal(JSON.stringify(unknownSettings), 'configuration files');
     // The record of a newer node, which other nodes must not replace.
     await cluster.query(`insert into nodes values ('newer', ${Date.now() + 600_000}, 'newer', '{}')`);
-    await cluster.query(
-      `update file_layer set revision = (select revision + 1 from runtime_revision), digest = 'newer', sealed_files = '${sealed}'`,
-    );
-    await cluster.query('update runtime_revision set revision = revision + 1');
+    // One statement, because the nodes also write.
+    await cluster.query(`with next as (update runtime_revision set revision = revision + 1 returning revision)
+      update file_layer set revision = next.revision, digest = 'newer', sealed_files = '${sealed}' from next`);
     for (const node of cluster.nodes) {
       await node.untilOutput(/"level":"error".*rejected the configuration of another node: modles: is not a known key/);
       await node.untilOutput(/"level":"error".*rejected the configuration of another node: telemtry: is not a known key/);

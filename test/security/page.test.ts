@@ -6,7 +6,7 @@ const root = new URL('../../', import.meta.url);
 it('every test that docs/security.md names exists and contains the quoted words', () => {
   const rows = readFileSync(new URL('docs/security.md', root), 'utf8').split('\n');
   const named = rows.flatMap((row) => [
-    ...row.matchAll(/(`(?:src|test|web)\/)?([\w./-]+\.(?:test\.ts|json))`?(?:[^`|]*?\("([^"]+)"\))?/g),
+    ...row.matchAll(/(`(?:src|test|web)\/)?([\w./-]+\.(?:test\.tsx?|json))`?(?:[^`|]*?\("([^"]+)"\))?/g),
   ]);
   expect(named.length).toBeGreaterThan(40);
   for (const [, folder, name = '', quoted] of named) {
