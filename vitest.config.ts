@@ -16,8 +16,6 @@ export default defineConfig({
     // Files share their workers: to load the service for each file takes twice as long as most of the tests.
     // Node loads the sources itself where it can, which needs less time than Vite.
     isolate: false,
-    // A worker keeps the modules of all its files. Fewer collections, by one thread each, save a tenth of its CPU time.
-    execArgv: ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=32'],
     passWithNoTests: false,
     allowOnly: false,
     projects: [
