@@ -7,16 +7,18 @@ import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   addWork,
-  type Cost,
   type CostTable,
   computeWork,
   type Kind,
   kinds,
+  mapWork,
   readCosts,
+  type Storage,
   type StorageCosts,
+  type Work,
   writeCosts,
 } from './capacity/costs.ts';
-import { type Measured, type PlannedCall, pacedIntervalMs, plannedCalls, Rig, type Storage, type Work } from './capacity/rig.ts';
+import { type Measured, type PlannedCall, pacedIntervalMs, plannedCalls, Rig } from './capacity/rig.ts';
 
 const warmSeconds = 4;
 const seconds = 10;
@@ -30,14 +32,8 @@ const maxDeviation = 0.2;
 const settleMs = 5_000;
 
 /** Divides the work in a window, less the idle work, by a count. */
-function toCost({ work, seconds: duration }: Pick<Measured, 'work' | 'seconds'>, count: number, idle: Cost): Cost {
+function toCost({ work, seconds: duration }: Pick<Measured, 'work' | 'seconds'>, count: number, idle: Work): Work {
   return mapWork(work, (value, name) => Math.max(0, value - idle[name] * duration) / count);
-}
-
-function mapWork(work: Work, toValue: (value: number, name: keyof Cost) => number): Cost {
-  return Object.fromEntries(
-    Object.entries(work).map(([name, value]) => [name, toValue(value, name as keyof Cost)]),
-  ) as unknown as Cost;
 }
 
 const warmFlags = ['closed', '--connections', 16, '--warm-s', 0, '--duration-s', warmSeconds] as const;
@@ -46,7 +42,7 @@ const rateFlags = (perSecond: number) =>
 
 async function measureStorage(storage: Storage): Promise<StorageCosts> {
   await using rig = await Rig.start(storage);
-  const perCall = async (call: PlannedCall, idle: Cost, { isStream = false, perSecond = rate } = {}) => {
+  const perCall = async (call: PlannedCall, idle: Work, { isStream = false, perSecond = rate } = {}) => {
     const run = await rig.run(call, rateFlags(perSecond), { isStream });
     return { run, cost: toCost(run, run.replies, idle) };
   };
@@ -63,7 +59,7 @@ async function measureStorage(storage: Storage): Promise<StorageCosts> {
     storedResponses: [plannedCalls.storedResponses, true],
     quickApp: [plannedCalls.quickApp, true],
   };
-  const calls = {} as Record<Kind, Cost>;
+  const calls = {} as Record<Kind, Work>;
   for (const kind of kinds) {
     const [call, isStream] = streams[kind];
     await rig.run(call, warmFlags, { isStream });
@@ -114,7 +110,7 @@ async function warm(rig: Rig): Promise<void> {
 
 const toMb = (bytes: number): string => (bytes / 1e6).toFixed(0);
 
-function log(storage: Storage, kind: string, cost: Cost): void {
+function log(storage: Storage, kind: string, cost: Work): void {
   const { nodeMicros, redisMicros, redisCommands, sqlMicros, sqlTransactions, walBytes } = cost;
   console.info(
     `${storage} ${kind}: ${nodeMicros.toFixed(1)} µs, Redis ${redisCommands.toFixed(1)} commands ${redisMicros.toFixed(1)} µs, SQL ${sqlTransactions.toFixed(2)} transactions ${sqlMicros.toFixed(1)} µs, WAL ${walBytes.toFixed(0)} bytes`,
@@ -153,7 +149,7 @@ async function checkPlan(table: CostTable): Promise<boolean> {
   } as const;
   const { idleSecond, busyBytes, streamBytes } = table.shared;
   const planned = addWork(computeWork(table, load), idleSecond, rig.nodes.length);
-  const perSecond = (name: keyof Cost) => unary.work[name] / unary.seconds;
+  const perSecond = (name: keyof Work) => unary.work[name] / unary.seconds;
   const rows: readonly (readonly [name: string, planned: number, measured: number])[] = [
     ['node CPU, µs/s', planned.nodeMicros, perSecond('nodeMicros')],
     ['memory of the nodes, MB', (3 * busyBytes + load.streams * streamBytes) / 1e6, paced.residentBytes / 1e6],

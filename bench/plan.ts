@@ -3,7 +3,7 @@
  * `npm run plan -- --calls-per-second 20000 --streams 200000`.
  */
 import { parseArgs } from 'node:util';
-import { addWork, type Cost, computeWork, type Kind, kinds, type Load, readCosts, type StorageCosts } from './capacity/costs.ts';
+import { addWork, computeWork, type Kind, kinds, type Load, readCosts, type StorageCosts, type Work } from './capacity/costs.ts';
 
 const help = `npm run plan -- [options]
 
@@ -121,7 +121,7 @@ function format(value: number): string {
 /** Returns the costs as a Markdown table. */
 function toTable(): readonly string[] {
   const { embedded, shared } = readCosts();
-  const toRow = (title: string, read: (costs: StorageCosts) => Cost): string => {
+  const toRow = (title: string, read: (costs: StorageCosts) => Work): string => {
     const [own, other] = [read(embedded), read(shared)];
     const cells = [
       ...[own.nodeMicros, other.nodeMicros, other.redisCommands, other.redisMicros, other.sqlTransactions, other.sqlMicros],

@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseJson } from '#base/json/json.ts';
-import type { Storage } from './rig.ts';
 
-/** Cost of one call, one chunk, or one second of an idle node. CPU is in microseconds. */
-export interface Cost {
+/** Storage of a node: SQLite with limits in memory, or PostgreSQL with limits in Redis. */
+export type Storage = 'embedded' | 'shared';
+
+/** Work of the nodes and stores: of a run, one call, one chunk, or one second of an idle node. CPU is in microseconds. */
+export interface Work {
   readonly nodeMicros: number;
   readonly redisMicros: number;
   readonly redisCommands: number;
@@ -19,15 +21,15 @@ export type Kind = (typeof kinds)[number];
 
 /** Measured costs of a node with one worker on a storage. Memory is in bytes. */
 export interface StorageCosts {
-  readonly calls: Readonly<Record<Kind, Cost>>;
+  readonly calls: Readonly<Record<Kind, Work>>;
   /** A unary call without limits. */
-  readonly unlimitedCall: Cost;
+  readonly unlimitedCall: Work;
   /** A chunk of a paced stream. */
-  readonly pacedChunk: Cost;
+  readonly pacedChunk: Work;
   /** A chunk of a stream whose chunks arrive together. */
-  readonly burstChunk: Cost;
+  readonly burstChunk: Work;
   /** One second of a node without calls. */
-  readonly idleSecond: Cost;
+  readonly idleSecond: Work;
   readonly idleBytes: number;
   /** Memory of a node under load, without its open streams. */
   readonly busyBytes: number;
@@ -69,29 +71,29 @@ export interface Load {
   readonly storage: Storage;
 }
 
-/** Adds the idle work of a number of nodes with one worker. */
-export function addWork(work: Cost, idleSecond: Cost, count: number): Cost {
+export function mapWork(work: Work, toValue: (value: number, name: keyof Work) => number): Work {
   return Object.fromEntries(
-    Object.entries(work).map(([name, value]) => [name, value + count * idleSecond[name as keyof Cost]]),
-  ) as unknown as Cost;
+    Object.entries(work).map(([name, value]) => [name, toValue(value, name as keyof Work)]),
+  ) as unknown as Work;
+}
+
+/** Adds the idle work of a number of nodes with one worker. */
+export function addWork(work: Work, idleSecond: Work, count: number): Work {
+  return mapWork(work, (value, name) => value + count * idleSecond[name]);
+}
+
+export function subtractWork(end: Work, start: Work): Work {
+  return mapWork(end, (value, name) => value - start[name]);
 }
 
 /** Work of one second, without the idle work of the nodes. */
-export function computeWork(table: CostTable, load: Load): Cost {
+export function computeWork(table: CostTable, load: Load): Work {
   const { calls, pacedChunk } = table[load.storage];
   const starts = load.streams / load.streamSeconds;
-  const parts: readonly (readonly [Cost, number])[] = [
+  const parts: readonly (readonly [Work, number])[] = [
     [calls[load.kind], load.callsPerSecond],
     [calls.stream, starts],
     [pacedChunk, load.streams * load.chunksPerSecond],
   ];
-  const sum = (name: keyof Cost): number => parts.reduce((all, [cost, count]) => all + cost[name] * count, 0);
-  return {
-    nodeMicros: sum('nodeMicros'),
-    redisMicros: sum('redisMicros'),
-    redisCommands: sum('redisCommands'),
-    sqlMicros: sum('sqlMicros'),
-    sqlTransactions: sum('sqlTransactions'),
-    walBytes: sum('walBytes'),
-  };
+  return mapWork(pacedChunk, (_, name) => parts.reduce((sum, [work, count]) => sum + work[name] * count, 0));
 }

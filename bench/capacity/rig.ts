@@ -18,11 +18,9 @@ import { buildNativeTools } from '../native-tools.ts';
 import { findFreePort } from '../processes.ts';
 import { toRawRequest } from '../requests.ts';
 import { toSpread } from '../statistics.ts';
+import { type Storage, subtractWork, type Work } from './costs.ts';
 
 const bench = dirname(dirname(fileURLToPath(import.meta.url)));
-
-/** Storage of a node: SQLite with limits in memory, or PostgreSQL with limits in Redis. */
-export type Storage = 'embedded' | 'shared';
 
 /** Streaming of an upstream: number of chunks (0: until the client disconnects) and their interval. */
 const upstreams = {
@@ -58,16 +56,6 @@ interface LoadOutput {
   readonly flowing: number;
   readonly latency: { readonly p50: number; readonly p99: number };
   readonly firstChunk: { readonly p50: number; readonly p99: number };
-}
-
-/** Work of all nodes and stores up to a moment. CPU is in microseconds. */
-export interface Work {
-  readonly nodeMicros: number;
-  readonly redisMicros: number;
-  readonly redisCommands: number;
-  readonly sqlMicros: number;
-  readonly sqlTransactions: number;
-  readonly walBytes: number;
 }
 
 /** Work and memory in the window of one run. */
@@ -181,7 +169,7 @@ export class Rig implements AsyncDisposable {
       seconds: result.seconds,
       replies: sum('replies'),
       events: sum('events'),
-      work: subtract(end, start),
+      work: subtractWork(end, start),
       residentBytes: windows[0]?.residentBytes ?? 0,
       stepBytes: windows[0]?.stepBytes ?? 0,
       result,
@@ -238,7 +226,7 @@ export class Rig implements AsyncDisposable {
   async measureIdle(seconds: number): Promise<Work> {
     const before = await this.readWork();
     await sleep(seconds * 1000);
-    return subtract(await this.readWork(), before);
+    return subtractWork(await this.readWork(), before);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -246,12 +234,6 @@ export class Rig implements AsyncDisposable {
     for (const close of this.#closing) await close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-function subtract(end: Work, start: Work): Work {
-  return Object.fromEntries(
-    Object.entries(end).map(([name, value]) => [name, value - start[name as keyof Work]]),
-  ) as unknown as Work;
 }
 
 function readParent(pid: number): number {
