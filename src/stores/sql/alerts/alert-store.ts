@@ -3,6 +3,8 @@ import type { AlertDelivery, AlertPage, AlertState, AlertStore, AlertUpdate } fr
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { AlertRow } from './alert-tables.ts';
 
+const newestFirst = sql<number>`row_number() over (partition by alert order by coalesce(attempted_at_ms, 0) desc, error desc)`;
+
 /** Webhooks about limits in a table with one row each. */
 export class SqlAlertStore implements AlertStore {
   readonly #database: SqlDatabase;
@@ -73,33 +75,33 @@ export class SqlAlertStore implements AlertStore {
         .groupBy(['alert', 'status'])
         .execute(),
       await kysely
-        .selectFrom('alert_deliveries')
-        .select(({ fn }) => ['alert', 'attempted_at_ms', fn.max('error').as('error')])
-        .where('alert', 'in', alerts)
-        .where('status', 'in', ['pending', 'failed'])
-        .where('error', 'is not', null)
-        .groupBy(['alert', 'attempted_at_ms'])
-        .orderBy(({ fn }) => fn.coalesce('attempted_at_ms', sql.lit(0)))
+        .selectFrom((tables) =>
+          tables
+            .selectFrom('alert_deliveries')
+            .select(['alert', 'attempted_at_ms', 'error', newestFirst.as('position')])
+            .where('alert', 'in', alerts)
+            .where('status', 'in', ['pending', 'failed'])
+            .where('error', 'is not', null)
+            .as('failures'),
+        )
+        .select(['alert', 'attempted_at_ms', 'error'])
+        .where('position', '=', 1)
         .execute(),
     ]);
-    const find = (alert: string, status: AlertRow['status']) =>
-      counts.find((row) => row.alert === alert && row.status === status);
-    // The latest failure of an alert comes last.
     const lastFailures = new Map(
       failures.map(({ alert, attempted_at_ms: atMs, error }) => [alert, { atMs, error: error ?? '' }]),
     );
-    return new Map(
-      counts.map(({ alert }) => {
-        const pending = find(alert, 'pending');
-        const state: AlertState = {
-          pending: Number(pending?.count ?? 0),
-          nextAttemptAtMs: pending?.next == null ? null : pending.next - this.#database.toStoreMs(0),
-          lastSentAtMs: find(alert, 'delivered')?.attempted ?? null,
-          lastFailure: lastFailures.get(alert) ?? null,
-        };
-        return [alert, state];
-      }),
-    );
+    const states = new Map<string, AlertState>();
+    for (const [alert, rows] of Map.groupBy(counts, (row) => row.alert)) {
+      const pending = rows.find(({ status }) => status === 'pending');
+      states.set(alert, {
+        pending: Number(pending?.count ?? 0),
+        nextAttemptAtMs: pending?.next == null ? null : pending.next - this.#database.toStoreMs(0),
+        lastSentAtMs: rows.find(({ status }) => status === 'delivered')?.attempted ?? null,
+        lastFailure: lastFailures.get(alert) ?? null,
+      });
+    }
+    return states;
   }
 
   // Optimistic claim: only the node whose WHERE clause still matches the number of attempts gets it.

@@ -52,11 +52,11 @@ async function listConfigured({ store, snapshot }: AlertRouteDeps, query: Query)
   if (!/^\d{1,4}$/.test(token)) throw createRequestError('token', 'must be the nextToken of the previous page');
   const { alerts } = snapshot().configuration;
   const [start, end] = [Number(token), Number(token) + limit];
-  const page = alerts.slice(start, end);
-  const states = await store.readStates(page.map(toAlertId));
+  const page = alerts.slice(start, end).map((alert) => ({ alert, id: toAlertId(alert) }));
+  const states = await store.readStates(page.map(({ id }) => id));
   return {
     object: 'list',
-    data: page.map((alert, index) => toConfiguredItem(alert, start + index, states.get(toAlertId(alert)))),
+    data: page.map(({ alert, id }, index) => toConfiguredItem(alert, start + index, states.get(id))),
     nextToken: end < alerts.length ? String(end) : null,
   };
 }
