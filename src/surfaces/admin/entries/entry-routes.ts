@@ -112,17 +112,17 @@ export async function listEntries({ entries }: EntryDeps, kind: EntryKind): Prom
 
 /** Returns whether the files have an entry, or an administrator created it. */
 export async function hasEntry({ entries }: EntryDeps, entry: EntryRef): Promise<boolean> {
-  return findFileEntry(getFileSection(entries, entry.kind), entry) !== undefined || (await entries.list()).has(toEntryKey(entry));
+  return findFileName({ entries }, entry) !== undefined || (await entries.list()).has(toEntryKey(entry));
 }
 
 async function findItem(deps: EntryDeps, { kind, id }: EntryRef): Promise<EntryItem> {
-  const section = getFileSection(deps.entries, kind);
-  const name = findFileEntry(section, { kind, id });
-  const entry = (await deps.entries.list()).get(toEntryKey({ kind, id }));
-  if (name === undefined && entry === undefined) throw notFound({ kind, id });
-  const item = entry === undefined || name !== undefined ? toFileItem(kind, id, section[name ?? ''] ?? {}) : toItem(entry);
-  const [withUse = item] = kind === 'keys' ? await addLastUses(deps, [item]) : [];
-  return withUse;
+  const fileEntry = findFileEntry(deps, { kind, id });
+  const storedEntry = (await deps.entries.list()).get(toEntryKey({ kind, id }));
+  const item = fileEntry === undefined ? storedEntry && toItem(storedEntry) : toFileItem(kind, id, fileEntry);
+  if (item === undefined) throw notFound({ kind, id });
+  if (kind !== 'keys') return item;
+  const [key = item] = await addLastUses(deps, [item]);
+  return key;
 }
 
 /** Adds `lastUsedAt` to keys, except to keys whose name is the secret. Calls with these are recorded without the key. */
@@ -141,16 +141,18 @@ function isNumbered(kind: EntryKind, entry: JsonObject): boolean {
 }
 
 /** Returns the name of the entry of the files that the API shows under an ID. */
-export function findFileName({ entries }: Pick<EntryDeps, 'entries'>, entry: EntryRef): string | undefined {
-  return findFileEntry(getFileSection(entries, entry.kind), entry);
-}
-
-function findFileEntry(section: Readonly<Record<string, JsonObject>>, { kind, id }: EntryRef): string | undefined {
+export function findFileName({ entries }: Pick<EntryDeps, 'entries'>, { kind, id }: EntryRef): string | undefined {
+  const section = getFileSection(entries, kind);
   const named = Object.hasOwn(section, id) ? section[id] : undefined;
   if (named !== undefined && !isNumbered(kind, named)) return id;
   if (kind !== 'keys' || !/^[1-9]\d{0,8}$/.test(id)) return undefined;
   const [name, entry] = Object.entries(section)[Number(id) - 1] ?? [];
   return entry !== undefined && isNumbered(kind, entry) ? name : undefined;
+}
+
+function findFileEntry({ entries }: EntryDeps, entry: EntryRef): JsonObject | undefined {
+  const name = findFileName({ entries }, entry);
+  return name === undefined ? undefined : getFileSection(entries, entry.kind)[name];
 }
 
 /** The ETag does not depend on secrets, because short secrets could be found from it. */
@@ -216,9 +218,7 @@ export async function deleteEntry(deps: EntryDeps, kind: EntryKind, request: Fas
 async function migrateEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
   const id = readId(request);
-  const section = getFileSection(deps.entries, kind);
-  const name = findFileEntry(section, { kind, id });
-  const value = name === undefined ? undefined : section[name];
+  const value = findFileEntry(deps, { kind, id });
   if (value !== undefined && isNumbered(kind, value))
     throw createRequestError(
       'id',
