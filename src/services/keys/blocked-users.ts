@@ -19,8 +19,6 @@ export class BlockedUsers {
   readonly #store: BlockedUserStore;
   readonly #recurring: Recurring;
   readonly #stored: StoredData;
-  /** Undefined after the first read has ended, even if it failed. */
-  #firstRead: Promise<void> | undefined;
   #users: ReadonlySet<string> = new Set();
   /** Users that provisioning blocked, in lower case. */
   #foldedUsers: ReadonlySet<string> = new Set();
@@ -35,12 +33,7 @@ export class BlockedUsers {
       read: () => this.#read(),
     });
     this.#recurring = new Recurring(deps.reportError);
-    this.#firstRead = this.#stored
-      .read()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#firstRead = undefined;
-      });
+    this.#stored.start();
     this.#recurring.every(sweepEveryMs, 'Parley could not end the calls of blocked users', async () => {
       if (this.#users.size > 0) this.#onChange();
     });
@@ -57,7 +50,8 @@ export class BlockedUsers {
 
   /** Returns the caller. Throws `user_blocked`. */
   admit(caller: Caller): Caller | Promise<Caller> {
-    if (this.#firstRead !== undefined) return this.#firstRead.then(() => this.admit(caller));
+    const { firstRead } = this.#stored;
+    if (firstRead !== undefined) return firstRead.then(() => this.admit(caller));
     if (this.has(caller)) throw userBlocked();
     return caller;
   }

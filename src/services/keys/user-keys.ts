@@ -101,7 +101,7 @@ export class UserKeys {
     await this.#storeUses().catch(() => undefined);
   }
 
-  /** Separate from the reads, so that a hanging store does not delay the end of calls. Also runs if no role allows keys, because a queued run may have started with a key. */
+  /** Not part of the reads, which can hang. Also runs if no role allows keys, because a queued run may have started with a key. */
   async #sweep(): Promise<void> {
     if (this.#revision !== -1 || !hasSelfService(this.#deps.snapshot().configuration)) this.#onChange();
   }

@@ -13,7 +13,7 @@ export interface StoredDataDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-export interface StoredDataOptions {
+interface StoredDataOptions {
   readonly name: 'user-keys' | 'blocked-users' | 'group-roles' | 'entries';
   /** Message if the data cannot be read regularly. */
   readonly outage: string;
@@ -29,6 +29,8 @@ export interface StoredDataOptions {
 export class StoredData {
   readonly #read: FreshRead;
   readonly #recurring: Recurring;
+  /** The read that `start` began. Undefined after it has ended, even if it failed. */
+  firstRead: Promise<void> | undefined;
 
   constructor({ isShared, broadcast, reportError }: StoredDataDeps, { name, outage, read, isDue }: StoredDataOptions) {
     // Between workers of one node, the notice is answered after they have read the data, so that the next request finds the
@@ -40,6 +42,15 @@ export class StoredData {
       if (isShared || this.#read.isBehind || isDue?.()) await this.#read.run();
     });
     broadcast?.onNotice(({ topic, text }) => (topic === 'stored' && text === name ? this.#read.run() : undefined));
+  }
+
+  /** Starts the first read. Never fails. */
+  start(): void {
+    this.firstRead = this.read()
+      .catch(() => undefined)
+      .finally(() => {
+        this.firstRead = undefined;
+      });
   }
 
   /** Reads the data. The read starts after the call. */

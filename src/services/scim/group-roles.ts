@@ -16,8 +16,6 @@ export interface GroupRolesDeps extends StoredDataDeps {
 export class GroupRoles {
   readonly #deps: GroupRolesDeps;
   readonly #stored: StoredData;
-  /** Undefined after the first read has ended, even if it failed. */
-  #firstRead: Promise<void> | undefined;
   /** Roles by the subject in lower case, because names of provisioned users ignore case. */
   #roles: ReadonlyMap<string, readonly string[]> = new Map();
   #revision = -1;
@@ -31,17 +29,12 @@ export class GroupRoles {
       read: () => this.#read(),
       isDue: () => this.#settings !== deps.snapshot().configuration.scim,
     });
-    this.#firstRead = this.#stored
-      .read()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#firstRead = undefined;
-      });
+    this.#stored.start();
   }
 
   /** Returns the caller of a token with the roles of its groups. */
   async addRoles(caller: Caller): Promise<Caller> {
-    await this.#firstRead;
+    await this.#stored.firstRead;
     const added = this.#roles.size === 0 ? undefined : this.#roles.get(caller.subject.toLowerCase());
     return added === undefined ? caller : { ...caller, roles: [...new Set([...caller.roles, ...added])] };
   }
