@@ -136,6 +136,9 @@ export interface Frame extends RawFrame {
  */
 export const Frame = RawFrame;
 
+/** Event that ends a stream. */
+export const endEvent = 'data: [DONE]\n\n';
+
 /** Returns a value as an event of a stream, in latin1 bytes. */
 export function toEvent(value: unknown): string {
   return `data: ${toLatin1(JSON.stringify(value))}\n\n`;

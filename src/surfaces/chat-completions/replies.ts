@@ -1,6 +1,6 @@
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { Accumulator, answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
-import { Frame, toEvent } from '#contract/chat/frame.ts';
+import { endEvent, Frame, toEvent } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ReplySink } from '#domain/call.ts';
 import { compatErrorDialect, type ErrorDialect, withNotFound } from '../http/error-dialect.ts';
@@ -8,7 +8,6 @@ import { sendJson } from '../http/replies/send-json.ts';
 import type { EventWriter } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
-const endMark = 'data: [DONE]\n\n';
 /** Fields that every chunk has. */
 const common: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
 /** Maximum size of chunks without choices. */
@@ -18,8 +17,8 @@ const maxBufferedBytes = 1024 * 1024;
 export const compatEvents: EventWriter = {
   begin: ({ replyHeaders: headers }) => ({ headers }),
   toBytes: (frame) => frame.bytes,
-  end: () => endMark,
-  toErrorEvent: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endMark,
+  end: () => endEvent,
+  toErrorEvent: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endEvent,
 };
 
 /** Error dialect for paths in Azure's format. */

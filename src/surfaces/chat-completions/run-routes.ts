@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { parseChatRequest } from '#contract/chat/chat-request.ts';
-import { toEvent } from '#contract/chat/frame.ts';
+import { endEvent, toEvent } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { chatIdForm } from '#contract/page/stored-chat.ts';
@@ -20,7 +20,7 @@ import { routeNotFound } from '../http/answer-methods.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import { readCredentials } from '../http/read-request.ts';
-import { endMark, streamRun } from '../http/replies/run-stream.ts';
+import { streamRun } from '../http/replies/run-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
@@ -105,7 +105,7 @@ async function start(deps: ChatRunDeps, exchange: { context: RequestContext; cal
 /** Returns the last event of a stream, which has the final status of the run. A deleted run has none. */
 async function toEnd({ responses, clock }: ChatRunDeps, location: ResponseRef): Promise<string> {
   const stored = await responses.find(location, clock.epochMs());
-  return (stored === undefined ? '' : toEvent(toVisibleRun(stored))) + endMark;
+  return (stored === undefined ? '' : toEvent(toVisibleRun(stored))) + endEvent;
 }
 
 async function remove({ runs, responses, notifyEnded }: ChatRunDeps, location: ResponseRef): Promise<void> {

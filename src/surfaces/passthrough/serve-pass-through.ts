@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Sink } from '#base/stream/sink.ts';
-import { toEvent } from '#contract/chat/frame.ts';
+import { endEvent, toEvent } from '#contract/chat/frame.ts';
 import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { parsePassThrough } from '#contract/pass-through-requests.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
@@ -172,7 +172,7 @@ class PassThroughReply implements Sink<PassThroughFrame> {
     if (this.#events === undefined) context.response.destroy();
     else if (context.isDisconnected) this.#events.abandon();
     else {
-      this.#events.send(`${toEvent(context.errorDialect.toErrorBody(error, context.id))}data: [DONE]\n\n`);
+      this.#events.send(toEvent(context.errorDialect.toErrorBody(error, context.id)) + endEvent);
       this.#events.end();
     }
   }

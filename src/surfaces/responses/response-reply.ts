@@ -2,13 +2,12 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
-import type { Frame, Native } from '#contract/chat/frame.ts';
+import { endEvent, type Frame, type Native } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ReplySink } from '#domain/call.ts';
 import type { EventHead } from '../http/replies/event-stream.ts';
 import { ignoredHeader, toIgnoredNames } from '../http/replies/header-fields.ts';
-import { endMark } from '../http/replies/run-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { type EventWriter, StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -159,11 +158,11 @@ class ResponseWriter implements EventWriter {
   }
 
   end(): string {
-    return this.#relayed === undefined ? this.#lastText.consume() + endMark : '';
+    return this.#relayed === undefined ? this.#lastText.consume() + endEvent : '';
   }
 
   toErrorEvent(error: ParleyError): string {
-    return toBytes(this.#relayed === undefined ? this.#last : buildFailureEvents(this.#relayed, error)) + endMark;
+    return toBytes(this.#relayed === undefined ? this.#last : buildFailureEvents(this.#relayed, error)) + endEvent;
   }
 }
 

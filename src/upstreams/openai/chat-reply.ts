@@ -4,7 +4,7 @@ import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { findStringEnd } from '#base/text/string-end.ts';
 import type { RawChunk, RawCompletion } from '#contract/chat/chunk.ts';
-import { Frame, type RawFrame, type TextSlot } from '#contract/chat/frame.ts';
+import { endEvent, Frame, type RawFrame, type TextSlot } from '#contract/chat/frame.ts';
 import { toWellFormedChunk } from '#contract/chat/well-formed.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { findError, findNamedError } from '../find-error.ts';
@@ -16,7 +16,6 @@ const contentKey = '"content":"';
 const noSlot: TextSlot = { before: '', after: '' };
 const emptyHead = { id: '', created: 0 };
 const endMark = '[DONE]';
-const endEvent = `data: ${endMark}\n\n`;
 /** Length of the prefix of an event with one line of data. */
 const dataStart = 'data: '.length;
 const lineEnds = 2;

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { JsonObject } from '#base/json/json.ts';
+import { endEvent } from '#contract/chat/frame.ts';
 import type { ResponseRef, ResponseStore, RunStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { EventStream } from './event-stream.ts';
@@ -18,13 +19,12 @@ interface StreamPosition {
   readonly hasEnded: () => boolean;
   /** Returns events as latin1 bytes. */
   readonly toBytes: (events: readonly JsonObject[]) => string;
-  /** Returns the last bytes of the stream after the run has ended. Default: the end mark. */
+  /** Returns the last bytes of the stream after the run has ended. Default: `endEvent`. */
   readonly toEnd?: () => Promise<string>;
 }
 
 /** Heartbeat of an idle stream. */
 const comment = ': ping\n\n';
-export const endMark = 'data: [DONE]\n\n';
 
 /** Polling interval for events of another node's run. */
 const pollMs = 200;
@@ -38,7 +38,7 @@ const maxFailures = 100;
 export async function streamRun(
   { responses, runs }: StreamDeps,
   response: ServerResponse,
-  { location, after, headers, hasEnded, toBytes, toEnd = async () => endMark }: StreamPosition,
+  { location, after, headers, hasEnded, toBytes, toEnd = async () => endEvent }: StreamPosition,
 ): Promise<void> {
   const stream = new EventStream(response, { headers, heartbeat: comment });
   let last = after;
