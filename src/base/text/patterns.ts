@@ -142,14 +142,14 @@ function estimateProgramSize(source: string): number {
 /** The parts of `process` and `node:vm` used here. The page's type check does not know Node's modules. CPU times are in microseconds. */
 interface NodeProcess {
   getBuiltinModule(id: 'node:vm'): {
-    createContext(globals: object): object;
+    createContext(globals: object): { run?: unknown };
     runInContext(code: string, context: object, options: { readonly timeout: number }): never;
   };
   threadCpuUsage(previous?: object): { readonly user: number; readonly system: number };
 }
 
 /** Context of all runs. To create it takes longer than most runs. */
-let context: object | undefined;
+let context: { run?: unknown } | undefined;
 
 /**
  * Runs a function synchronously and returns its result. If `run` takes longer than `timeoutMs`, it is ended with an error, even in
@@ -160,15 +160,19 @@ export function runWithTimeout<Value>(timeoutMs: number, run: () => Value): Valu
   const { process } = globalThis as { readonly process?: NodeProcess };
   if (process === undefined) return run();
   const { createContext, runInContext } = process.getBuiltinModule('node:vm');
-  context ??= createContext({});
-  const runIn = (shared: object, timeout: number): Value => runInContext('run()', Object.assign(shared, { run }), { timeout });
+  const shared = context ?? createContext({});
+  context = shared;
+  const runIn = (timeout: number): Value => runInContext('run()', Object.assign(shared, { run }), { timeout });
   const startUsage = process.threadCpuUsage();
   try {
-    return runIn(context, timeoutMs);
+    return runIn(timeoutMs);
   } catch (error) {
     const { user, system } = process.threadCpuUsage(startUsage);
     if (!isTimeout(error) || (user + system) / 1000 > timeoutMs * minCpuShare) throw error;
-    return runIn(context, timeoutMs * retryFactor);
+    return runIn(timeoutMs * retryFactor);
+  } finally {
+    // Otherwise the context keeps the function and its texts in memory until the next run.
+    shared.run = undefined;
   }
 }
 
