@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { readBucket } from '../service/deployments.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 
@@ -22,13 +23,9 @@ export interface FolderPage {
 /** The files of the signed-in user. All methods throw `ServiceError`. */
 export class StoredFiles {
   readonly #service: Service;
-  readonly #bucket: Promise<string>;
 
   constructor(service: Service) {
     this.#service = service;
-    this.#bucket = service.json('v1/bucket').then((answer) => (isJsonObject(answer) ? String(answer.bucket) : ''));
-    // The methods report this error.
-    this.#bucket.catch(() => undefined);
   }
 
   /** Loads one page of a folder, which is '' or a path without a trailing slash. */
@@ -66,7 +63,7 @@ export class StoredFiles {
   }
 
   async #getPath(path: string): Promise<string> {
-    return `${encodePath(await this.#bucket)}/${encodePath(path)}`;
+    return `${encodePath(await readBucket(this.#service))}/${encodePath(path)}`;
   }
 }
 

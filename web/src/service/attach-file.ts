@@ -1,5 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Attachment } from '#contract/chat/message.ts';
+import { readBucket } from './deployments.ts';
 import { encodePath, type Service } from './service.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -25,9 +26,7 @@ export async function attachFile(service: Service, file: File, options: UploadOp
   const isText = textTypes.test(type);
   if (size <= maxInlineBytes) return { type, title, data: isText ? await file.text() : await toBase64(file) };
   if (options.isTemporary) throw new ServiceError({ status: 0, code: fileNotStored, message: '' });
-  const answer = await service.json('v1/bucket', { signal: options.signal });
-  const bucket = isJsonObject(answer) ? String(answer.bucket) : '';
-  const path = `${encodePath(bucket)}/chat/${crypto.randomUUID()}/${encodeURIComponent(title)}`;
+  const path = `${encodePath(await readBucket(service))}/chat/${crypto.randomUUID()}/${encodeURIComponent(title)}`;
   const stored = await service.upload(`v1/files/${path}`, file, options);
   const url = isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
   return { type, title, url };

@@ -46,10 +46,16 @@ export async function listDeployments(service: Service): Promise<readonly Deploy
     .sort((left, right) => getRank(left) - getRank(right) || left.name.localeCompare(right.name));
 }
 
-/** Returns the user's bucket. Throws `ServiceError` with status 404 if the service stores no user data. */
-export async function readBucket(service: Service): Promise<string> {
-  const answer = await service.json('v1/bucket');
-  return isJsonObject(answer) ? String(answer.bucket) : '';
+const buckets = new WeakMap<Service, Promise<string>>();
+
+/** Returns the user's bucket, which is read once. Throws `ServiceError` with status 404 if the service stores no user data. */
+export function readBucket(service: Service): Promise<string> {
+  const cachedBucket = buckets.get(service);
+  if (cachedBucket !== undefined) return cachedBucket;
+  const bucket = service.json('v1/bucket').then((answer) => (isJsonObject(answer) ? String(answer.bucket) : ''));
+  buckets.set(service, bucket);
+  bucket.catch(() => buckets.delete(service));
+  return bucket;
 }
 
 function getRank({ owner }: Deployment): number {

@@ -90,8 +90,7 @@ export async function deleteDocument(service: Service, folder: DocumentFolder, n
 }
 
 async function getFolderPath(service: Service, folder: DocumentFolder): Promise<string> {
-  const bucket = await getRecentData(service).get('bucket', () => readBucket(service));
-  return `prompts/${encodePath(bucket)}/${folder}/`;
+  return `prompts/${encodePath(await readBucket(service))}/${folder}/`;
 }
 
 function ignoreMissing(error: unknown): undefined {
