@@ -28,8 +28,8 @@ const maxRetryAfterSeconds = 3_600;
  * block it, reports the one that resets last. Exhausted limits take precedence, then limits of calls in progress.
  */
 export function toLimitError(statuses: readonly LimitStatus[], deployment: string, nowMs: number): ParleyError | undefined {
-  const exhausted = findLastReset(statuses.filter(({ used, limit }) => used >= limit.total));
   const full = statuses.filter(({ used, reserved, limit }) => used + reserved >= limit.total);
+  const exhausted = findLastReset(full.filter(({ used, limit }) => used >= limit.total));
   const blocking = exhausted ?? full.find(({ limit }) => limit.window.kind === 'calls') ?? findLastReset(full);
   if (blocking === undefined) return undefined;
   const { limit, used, reserved, resetsAtMs } = blocking;
@@ -105,7 +105,7 @@ function formatOwner({ scope }: Limit, amount: string): string {
 }
 
 function findLastReset(statuses: readonly LimitStatus[]): LimitStatus | undefined {
-  return [...statuses].sort((left, right) => right.resetsAtMs - left.resetsAtMs)[0];
+  return statuses.toSorted((left, right) => right.resetsAtMs - left.resetsAtMs)[0];
 }
 
 /** Returns the statuses after one more request is counted. */

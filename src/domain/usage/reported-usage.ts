@@ -20,6 +20,9 @@ interface Detail {
   readonly parts?: readonly (readonly Path[])[];
 }
 
+/** Fields of a usage without details, as most local servers report it. */
+const plainFields: ReadonlySet<string> = new Set([...promptNames, ...completionNames, 'total_tokens']);
+
 /** Locations at which LiteLLM reports the cache durations of written tokens, under Anthropic's names. */
 const splitPaths: readonly Path[] = [
   ['cache_creation'],
@@ -67,7 +70,12 @@ const reasoning: Detail = {
   aliases: [['output_tokens_details', 'reasoning_tokens'], ['reasoning_tokens']],
 };
 
-const details = [cacheReads, cacheWrites, cacheWritesForHour, reasoning];
+/** The details with all their locations. A location with several paths contains the sum of their counts. */
+const details = [cacheReads, cacheWrites, cacheWritesForHour, reasoning].map(({ container, field, aliases, parts = [] }) => ({
+  container,
+  field,
+  locations: [...aliases.map((alias) => [alias]), ...parts],
+}));
 
 /**
  * Returns the usage of a chunk or a completion in the chat dialect, if any. Moonshot reports it inside the last choice of a
@@ -92,8 +100,11 @@ export function toUsage(reported: JsonObject): Usage | undefined {
   const prompt_tokens = toCount(counts.prompt);
   const reported_completion = toCount(counts.completion);
   const changes: Record<string, JsonObject> = {};
-  for (const detail of details) addDetail(changes, reported, detail);
-  const extraReasoning = countReasoningOnTop({ ...reported, ...changes }, prompt_tokens + reported_completion);
+  let extraReasoning = 0;
+  if (hasDetails(reported)) {
+    for (const detail of details) addDetail(changes, reported, detail);
+    extraReasoning = countReasoningOnTop({ ...reported, ...changes }, prompt_tokens + reported_completion);
+  }
   const completion_tokens = reported_completion + extraReasoning;
   const usageCounts = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
   const isSame = Object.entries(usageCounts).every(([name, count]) => reported[name] === count);
@@ -101,11 +112,19 @@ export function toUsage(reported: JsonObject): Usage | undefined {
   return { ...reported, ...usageCounts, ...changes };
 }
 
+function hasDetails(reported: JsonObject): boolean {
+  for (const field in reported) if (!plainFields.has(field)) return true;
+  return false;
+}
+
 /** Adds a detail that is reported only at an alternative location. */
-function addDetail(changes: Record<string, JsonObject>, reported: Fields, detail: Detail): void {
-  const { container, field, aliases, parts = [] } = detail;
+function addDetail(
+  changes: Record<string, JsonObject>,
+  reported: Fields,
+  { container, field, locations }: (typeof details)[number],
+): void {
   if (toCount(readPath(reported, [container, field])) > 0) return;
-  for (const paths of [...aliases.map((alias) => [alias]), ...parts]) {
+  for (const paths of locations) {
     const count = paths.reduce((sum, path) => sum + toCount(readPath(reported, path)), 0);
     if (count === 0) continue;
     const current = changes[container] ?? reported[container];
