@@ -16,19 +16,47 @@ const asyncCommit = "set_config('synchronous_commit', 'off', true)";
 const enableNormalSync = database.prepare('pragma synchronous = normal');
 const enableFullSync = database.prepare('pragma synchronous = full');
 
-/** Cache of prepared statements, because preparing a statement can cost more than running it. */
+/**
+ * Cache of prepared statements, because preparing a statement can cost more than running it. The least recently used one is first.
+ * A statement takes about 200 bytes for each parameter, and retains the values of its last run. Inserts have a different text for
+ * each number of rows, so the parameters of all statements are bounded too.
+ */
 const prepared = new Map();
 const maxPrepared = 100;
+const maxParameters = 20_000;
+/** Length of a text value that no cached statement retains. */
+const largeLength = 32 * 1024;
+let parameterCount = 0;
 
-function prepare(text) {
-  let entry = prepared.get(text);
-  if (entry === undefined) {
-    if (prepared.size >= maxPrepared) prepared.clear();
-    const statement = database.prepare(text);
-    entry = { statement, returnsRows: statement.columns().length > 0, isAsync: text.includes(asyncCommit) };
-    prepared.set(text, entry);
+function prepare(text, parameters) {
+  const cached = prepared.get(text);
+  prepared.delete(text);
+  const entry = cached ?? toEntry(text, parameters.length);
+  prepared.set(text, entry);
+  if (cached !== undefined) return entry;
+  parameterCount += entry.parameters;
+  for (const [oldest] of prepared) {
+    if (oldest === text || (prepared.size <= maxPrepared && parameterCount <= maxParameters)) break;
+    release(oldest);
   }
   return entry;
+}
+
+function toEntry(text, parameters) {
+  const statement = database.prepare(text);
+  return { statement, parameters, returnsRows: statement.columns().length > 0, isAsync: text.includes(asyncCommit) };
+}
+
+/** Frees the memory of a statement. Node 24 cannot close statements and leaves them to garbage collection. */
+function release(text) {
+  const { statement, parameters } = prepared.get(text);
+  prepared.delete(text);
+  parameterCount -= parameters;
+  statement.close?.();
+}
+
+function isLarge(value) {
+  return (typeof value === 'string' || value instanceof Uint8Array) && value.length > largeLength;
 }
 
 function run({ statement, returnsRows }, parameters) {
@@ -67,11 +95,13 @@ function answer({ text, parameters }) {
   try {
     // Inside a transaction the error is not thrown, because the transaction would stay open.
     if (syncError !== undefined && !database.isTransaction) throw syncError;
-    const entry = prepare(text);
+    const entry = prepare(text, parameters);
     return entry.isAsync && !database.isTransaction ? runAndSyncLater(entry, parameters) : run(entry, parameters);
   } catch (error) {
     if (error === syncError) syncError = undefined;
     return { error };
+  } finally {
+    if (prepared.has(text) && parameters.some(isLarge)) release(text);
   }
 }
 

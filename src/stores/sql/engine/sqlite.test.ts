@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
@@ -74,6 +75,14 @@ describe('SQLite database', () => {
     const acknowledgedIds = child.output().match(/\d+(?=\n)/g) ?? [];
     expect(acknowledgedIds.length).toBeGreaterThan(20);
     expect(acknowledgedIds.filter((id) => !storedIds.has(id))).toEqual([]);
+  });
+
+  it('retains little memory for inserts with different numbers of rows', async () => {
+    await using fresh = await freshSqlite();
+    const script = fileURLToPath(import.meta.resolve('#test/usage-writer.ts'));
+    const { stdout } = await promisify(execFile)(process.execPath, [script, fresh.file]);
+    // The memory grew by 115 MB while 100 prepared statements were cached regardless of their size.
+    expect(Number(/grew by (\d+) MB/.exec(stdout)?.[1])).toBeLessThan(60);
   });
 
   it('opens in processes that start together and accepts writes from all of them', async () => {
