@@ -37,7 +37,7 @@ export interface StorageCosts {
   readonly streamBytes: number;
 }
 
-/** The table of `docs/scale.md`, which `npm run bench:capacity` measures and `npm run plan` reads. */
+/** The table of `bench/README.md`, which `npm run bench:capacity` measures and `npm run plan` reads. */
 export interface CostTable {
   readonly measured: { readonly date: string; readonly machine: string; readonly node: string };
   readonly embedded: StorageCosts;
