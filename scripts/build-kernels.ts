@@ -1,12 +1,13 @@
+/**
+ * Compiles embedding-kernels.assemblyscript to src/base/embedding/kernels.ts, which is committed. The compiler (100 MB) is
+ * downloaded only for this script.
+ */
+
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/**
- * Compiles embedding-kernels.assemblyscript to src/base/embedding/kernels.ts, which is committed. The compiler (100
- * MB) is downloaded only for this script.
- */
 const compiler = 'assemblyscript@0.28.20';
 const folder = mkdtempSync(join(tmpdir(), 'parley-kernels-'));
 const [source, binary] = [join(folder, 'kernels.ts'), join(folder, 'kernels.wasm')];

@@ -1,3 +1,5 @@
+/** Builds the page into web/dist, with a compressed copy next to each file. `runBuild` describes the flags. */
+
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +8,6 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type License, licensesFile, listLicenses } from './release/licenses.ts';
 import { runBuild } from './stamped-build.ts';
 
-/** Builds the page into web/dist, with a compressed copy next to each file. Flags: `runBuild`. */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = [
   'web/index.html',

@@ -1,7 +1,8 @@
+/** Runs dependency-cruiser over src and web. Also fails if it saw fewer modules than there are files. */
+
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
-/** Runs dependency-cruiser over src and web. Also fails if it saw fewer modules than there are files. */
 const run = spawnSync('depcruise', ['src', 'web/src', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'], {
   encoding: 'utf8',
   maxBuffer: 256 * 1024 * 1024,

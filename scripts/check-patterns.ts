@@ -1,15 +1,16 @@
+/**
+ * Finds every regular expression of src, web/src, and web/worker in the syntax tree. The check fails for each pattern that may
+ * take more than linear time, by backtracking or by searching from every position. Some patterns need a comment above them that
+ * gives the bound or the reason: those that run on short text only, are linear for another reason, or are built at run time.
+ * `// Pattern bound: at most 64 characters, a header field.`
+ */
+
 import { globSync, readFileSync } from 'node:fs';
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 import { getConsumedChars, getFirstConsumedChar, isPotentiallyEmpty } from 'regexp-ast-analysis';
 import { analyse, type ParsedLiteral } from 'scslre';
 import ts from 'typescript';
 
-/**
- * Finds every regular expression of src, web/src, and web/worker by the syntax tree and fails for each that may take more than
- * linear time, by backtracking or by searching from every position. One that runs on short text only, that is linear for another
- * reason, or that is built at run time needs a comment above it that gives the bound or the reason:
- * `// Pattern bound: at most 64 characters, a header field.`
- */
 const bound = /\/\/ Pattern bound: .*\S/;
 const linesAbove = 3;
 

@@ -16,12 +16,10 @@ The service restarts when a file in src changes. The page shows a change immedia
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = join(root, 'src');
 
-/**
- * The key that the page stores. The demo creates a new key at each start, and the proxy replaces this key with it.
- */
+/** The key that the page stores. The proxy replaces it with the key of the demo, which is new at each start. */
 const pageKey = 'dev';
 
-/** Address of the service in the form of the proxy. It is changed in place. */
+/** Address of the service, as a proxy target of Vite. Changed in place when the service starts. */
 const target = { protocol: 'http:', host: '127.0.0.1', port: 8080 };
 let demoKey: string | undefined;
 
@@ -30,7 +28,7 @@ class RestartingService {
   readonly #args: readonly string[];
   readonly #onLine: (line: string) => void;
   #child: ChildProcess | undefined;
-  #isDue = false;
+  #isRestarting = false;
   #isStopping = false;
 
   constructor(args: readonly string[], onLine: (line: string) => void) {
@@ -39,7 +37,7 @@ class RestartingService {
   }
 
   start(): void {
-    this.#isDue = false;
+    this.#isRestarting = false;
     const flags = ['--inspect', join(root, 'src/app/main.ts'), 'serve', ...this.#args];
     // Open streams would delay the next start.
     const environment = { PARLEY_LAME_DUCK_MS: '0', PARLEY_DRAIN_MS: '500', ...process.env };
@@ -48,21 +46,21 @@ class RestartingService {
     createInterface(child.stdout).on('line', this.#onLine);
     child.on('exit', () => {
       this.#child = undefined;
-      if (this.#isDue) this.start();
+      if (this.#isRestarting) this.start();
       else if (!this.#isStopping) console.log('The service has ended. It restarts when a file in src changes.');
     });
   }
 
   restart(): void {
     if (this.#child === undefined) this.start();
-    else if (!this.#isDue) {
-      this.#isDue = true;
+    else if (!this.#isRestarting) {
+      this.#isRestarting = true;
       this.#child.kill('SIGTERM');
     }
   }
 
   async stop(signal: NodeJS.Signals): Promise<void> {
-    this.#isDue = false;
+    this.#isRestarting = false;
     this.#isStopping = true;
     const child = this.#child;
     if (child === undefined) return;

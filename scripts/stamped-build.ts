@@ -57,22 +57,22 @@ async function buildAside(plan: StampedBuild): Promise<void> {
   }
 }
 
-const isWithoutTools = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+const isMissingModule = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
 
 /**
- * Runs a build. With the flag `--when-needed`, builds only if a source has changed. With `--at-start`, it also only
- * logs a failure, because the service can run without the build.
+ * Runs a build. With the flag `--when-needed`, builds only if a source has changed. `--at-start` does the same, and only logs a
+ * failed build, because the service can run without it.
  */
 export async function runBuild(plan: StampedBuild, flag: string | undefined): Promise<void> {
   if (flag !== undefined && readStamp(plan) === plan.stamp) return;
   const { title, out } = plan;
-  const began = performance.now();
+  const startedMs = performance.now();
   try {
     await buildAside(plan);
-    console.log(`${title} is built: ${out}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    console.log(`${title} is built: ${out}, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
   } catch (error) {
-    const isMissingTools = flag === '--at-start' && isWithoutTools(error);
-    if (isMissingTools)
+    const areToolsMissing = flag === '--at-start' && isMissingModule(error);
+    if (areToolsMissing)
       console.error(`${title} is not built, because the build tools are not installed. To build, run: npm ci && npm run build`);
     else console.error(`${title} could not be built.`, error);
     if (flag !== '--at-start') process.exitCode = 1;

@@ -1,3 +1,5 @@
+/** Takes the screenshots of docs/images from the built page. Arguments select pictures by name. */
+
 import { mkdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -9,11 +11,10 @@ import { calls, says } from '../test/quick-apps/support.ts';
 import { store } from '../test/web/builder-support.ts';
 import { roots, type SampleConversation, trip } from './sample-conversation.ts';
 
-/** Takes the screenshots of docs/images from the built page. Arguments select pictures by name. */
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const maxBytes = 200_000;
 /** Resolves after a tenth of a second, so that it can be polled. */
-const isInTypeface = `new Promise((resolve) => setTimeout(() => resolve(
+const isTypefaceLoaded = `new Promise((resolve) => setTimeout(() => resolve(
   [...document.fonts].some(({ family, status }) => family.includes('Public Sans') && status === 'loaded')), 100))`;
 const wide: BrowserContextOptions = { viewport: { width: 1160, height: 800 }, deviceScaleFactor: 1.25, locale: 'en-GB' };
 const phone: BrowserContextOptions = {
@@ -169,7 +170,7 @@ for (const { name, contextOptions, show } of views.filter(
   await page.goto(`${service.url}/#key=${callerKey}`);
   await page.locator('.starter').first().waitFor();
   await show(page);
-  for (let isDrawn = false; !isDrawn; ) isDrawn = await page.evaluate(isInTypeface);
+  for (let isDrawn = false; !isDrawn; ) isDrawn = await page.evaluate(isTypefaceLoaded);
   // Waits for animations to end.
   await page.waitForTimeout(400);
   const path = `${folder}${name}.png`;

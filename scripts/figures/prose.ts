@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** Number of unusual constructions by kind of text, of identifiers that are not the usual word, and of banned words in identifiers. */
+/** Number of findings: unusual constructions by kind of text, unusual identifiers, and banned words in identifiers. */
 export type ProseFigures = Record<'docs' | 'comments' | 'strings' | 'testNames' | 'identifiers' | 'bannedNames', number>;
 
-/** Place of a construction, for `--list`. */
+/** Location of a construction, for `--list`. */
 export interface Finding {
   readonly kind: keyof ProseFigures;
   readonly at: string;
@@ -42,7 +42,7 @@ const constructions: readonly RegExp[] = [
   /;/g,
 ];
 
-/** Identifiers that name how, not what. The usual words are in CONTRIBUTING.md, Language. */
+/** Identifiers that do not name a thing, such as participles. The usual words are in CONTRIBUTING.md, Language. */
 const identifierForms: readonly RegExp[] = [
   /^(?:asked|told|said|given|kept|made|lost|shown|taken|begun|gone|left|heard|meant|wanted|thrown|chosen|written|known)$/,
   /^(?:most|least|longest|deepest|largest|fewest|shortest)[A-Z]/,

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** License of a package whose code is part of a build. The same fields as in the license file of Vite. */
+/** License of a package whose code is part of a build. Has the same fields as the license file of Vite. */
 export interface License {
   readonly name: string;
   readonly version: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type License, licensesFile } from './licenses.ts';
 
-/** The parts of CycloneDX 1.5 that are changed here. */
+/** The fields of CycloneDX 1.5 that this script reads or changes. */
 interface Bom {
   readonly metadata: { readonly component: Component };
   readonly components: readonly Component[];
@@ -39,7 +39,7 @@ export function createSbom(root: string, packageName: string): Bom {
   const files = [...bundled].filter(([ref]) => !refs.has(ref)).map(([ref, license]) => toFileComponent(ref, license));
   return {
     ...bom,
-    // npm writes the name of the folder.
+    // npm uses the name of the folder as the name of the component.
     metadata: { ...bom.metadata, component: { ...bom.metadata.component, name: packageName } },
     components: [...packages, ...files],
     dependencies: bom.dependencies

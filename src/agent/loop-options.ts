@@ -20,7 +20,7 @@ export interface LoopOptions {
   /** The client's request. It may contain the client's own tools, whose calls are returned to the client. */
   readonly request: ChatRequest;
   readonly tools: readonly Tool[];
-  /** Deployment ID of the model. Usage that the model reports without statistics counts for it. */
+  /** Deployment ID of the model. Usage that the model reports without statistics is attributed to it. */
   readonly model: string;
   /** Deployment ID that the reply names. Defaults to the model's. */
   readonly deployment?: string;
@@ -53,7 +53,7 @@ export interface LoopOptions {
    * to the client.
    */
   readonly buildState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
-  /** Images and documents of tools that the model accepts. Defaults to none. */
+  /** Types and number of media from tools that the model accepts. Defaults to none. */
   readonly acceptedMedia?: AcceptedMedia | undefined;
   /** Citations, including those from earlier runs of the conversation. Defaults to none. */
   readonly citations?: Citations;

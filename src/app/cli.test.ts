@@ -15,7 +15,7 @@ const minimalCommands = {
   diff: ['diff', '-f', 'file'],
   export: ['export'],
 } as const;
-/** `evaluate --version` takes a value, the version of an application, so it is not in `least`. */
+/** Includes `evaluate`, which is not minimal: its `--version` is an option with a value, the version of an application. */
 const fullCommands = { ...minimalCommands, evaluate: ['evaluate', 'app'] };
 
 const valueless = ['help', 'version'];

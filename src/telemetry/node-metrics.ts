@@ -82,13 +82,13 @@ function readLive({ configurationFaults, upstreams, queues }: LiveState): Metric
     toGauge(gauges.parallelCalls, parallelCalls),
     toGauge(gauges.maxParallelCalls, maxParallelCalls),
     toGauge(gauges.queuedCalls, queued),
-    toGauge(gauges.configurationFaults, [plain(configurationFaults())]),
+    toGauge(gauges.configurationFaults, [toDataPoint(configurationFaults())]),
   ];
 }
 
 /** Returns the metrics of this process. */
 export function readProcessMetrics(node: ProcessReadings): Metric[] {
-  const gauge = (instrument: Instrument, value: number): Metric => toGauge(instrument, [plain(value)]);
+  const gauge = (instrument: Instrument, value: number): Metric => toGauge(instrument, [toDataPoint(value)]);
   const cpu = [
     { value: node.cpuUserSeconds, attributes: { 'cpu.mode': 'user' } },
     { value: node.cpuSystemSeconds, attributes: { 'cpu.mode': 'system' } },
@@ -114,11 +114,10 @@ function readCaches(caches: Caches): Metric {
   return toGauge(gauges.cacheSize, sizes);
 }
 
-function plain(value: number): DataPoint {
+function toDataPoint(value: number): DataPoint {
   return { value, attributes: {} };
 }
 
-/** Figures of the process. */
 interface ProcessReadings {
   readonly cpuUserSeconds: number;
   readonly cpuSystemSeconds: number;

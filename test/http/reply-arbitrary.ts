@@ -213,8 +213,8 @@ const framedBody = fc.oneof(
 const head = (framing: readonly string[]): fc.Arbitrary<string> =>
   fc
     .tuple(version, status, reason, fields, fields, fc.array(lineEnd, { minLength: 12, maxLength: 12 }), lineEnd)
-    .map(([name, code, words, before, after, ends, last]) => {
-      const lines = [`${name} ${code}${words}`, ...before, ...framing, ...after];
+    .map(([httpVersion, code, phrase, before, after, ends, last]) => {
+      const lines = [`${httpVersion} ${code}${phrase}`, ...before, ...framing, ...after];
       return lines.map((line, nth) => line + (ends[nth] ?? '\r\n')).join('') + last;
     });
 
@@ -252,13 +252,13 @@ const reply = fc
 
 interface Edit {
   readonly at: number;
-  readonly cut: number;
-  readonly put: string;
+  readonly deletedChars: number;
+  readonly inserted: string;
 }
 const edit: fc.Arbitrary<Edit> = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
-  cut: fc.integer({ min: 0, max: 3 }),
-  put: fc.constantFrom(
+  deletedChars: fc.integer({ min: 0, max: 3 }),
+  inserted: fc.constantFrom(
     '',
     '\r',
     '\n',
@@ -287,9 +287,9 @@ const cuts = fc.oneof(fc.constant<number[]>([]), fc.array(fc.double({ min: 0, ma
 
 function applyEdits(text: string, changes: readonly Edit[]): string {
   let changed = text;
-  for (const { at, cut, put } of changes) {
+  for (const { at, deletedChars, inserted } of changes) {
     const start = Math.floor(at * Math.min(changed.length, 600));
-    changed = changed.slice(0, start) + put + changed.slice(start + cut);
+    changed = changed.slice(0, start) + inserted + changed.slice(start + deletedChars);
   }
   return changed;
 }

@@ -82,7 +82,7 @@ describe('limits of a project', () => {
     ]);
   });
 
-  it('are listed for the caller, apart from the windows of its roles', async () => {
+  it('are listed for the caller, separately from the windows of its roles', async () => {
     const { json } = await node.sendRequest({ method: 'GET', path: '/v1/deployments/n/limits', headers: { 'api-key': 'two' } });
     expect(json).toMatchObject({
       monthCostStats: { total: 50, used: 0.04 },
@@ -137,7 +137,7 @@ describe('limits of a key', () => {
     expect(await status('m', rotated.key)).toBe(200);
   });
 
-  it('apply to keys of files, also if the name is the secret', async () => {
+  it('apply to keys in configuration files, even if the name of the key is its secret', async () => {
     for (let index = 0; index < 3; index += 1) expect(await status('n', 'a-secret-name')).toBe(200);
     const rejected = await call(node, 'n', 'a-secret-name');
     expect(rejected.error.message).toMatch(/^The limit of your key, 3 requests per day, is used up/);
@@ -156,10 +156,10 @@ describe('limits of a user', () => {
       code: 'cost_limit_exceeded',
       message: expect.stringMatching(/^The limit of your user, 0.02 USD per year, is used up \(0.02 of 0.02\)/),
     });
-    const ofRole = async () => read(await send(node, 'GET', 'users/key%3Acapped/usage?role=default')).data;
-    expect(await ofRole()).toMatchObject([{ window: 'cost.month', limit: 50, used: 0.02 }]);
+    const readRoleUsage = async () => read(await send(node, 'GET', 'users/key%3Acapped/usage?role=default')).data;
+    expect(await readRoleUsage()).toMatchObject([{ window: 'cost.month', limit: 50, used: 0.02 }]);
     expect((await send(node, 'POST', 'users/key%3Acapped/reset')).status).toBe(200);
-    expect(await ofRole()).toMatchObject([{ used: 0 }]);
+    expect(await readRoleUsage()).toMatchObject([{ used: 0 }]);
     expect(await status('m', 'capped')).toBe(200);
   });
 
@@ -173,11 +173,11 @@ describe('limits of a user', () => {
 });
 
 describe('an owner of a project', () => {
-  const as = { 'api-key': 'owner-key' };
+  const ownerHeaders = { 'api-key': 'owner-key' };
 
   it('reads the usage of the project only', async () => {
-    expect((await send(node, 'GET', 'projects/search/usage', undefined, as)).status).toBe(200);
-    expect((await send(node, 'GET', 'usage?project=search', undefined, as)).status).toBe(200);
+    expect((await send(node, 'GET', 'projects/search/usage', undefined, ownerHeaders)).status).toBe(200);
+    expect((await send(node, 'GET', 'usage?project=search', undefined, ownerHeaders)).status).toBe(200);
     for (const path of [
       'projects/other/usage',
       'usage?project=other',
@@ -185,12 +185,12 @@ describe('an owner of a project', () => {
       'usage?kind=rate&project=search',
       'projects/search',
     ])
-      expect((await send(node, 'GET', path, undefined, as)).status, path).toBe(403);
-    expect((await send(node, 'POST', 'projects/search/reset', undefined, as)).status).toBe(403);
+      expect((await send(node, 'GET', path, undefined, ownerHeaders)).status, path).toBe(403);
+    expect((await send(node, 'POST', 'projects/search/reset', undefined, ownerHeaders)).status).toBe(403);
   });
 
   it('creates keys in the project, with its own roles', async () => {
-    const create = (body: object) => send(node, 'POST', 'keys', body, as);
+    const create = (body: object) => send(node, 'POST', 'keys', body, ownerHeaders);
     const created = await create({ project: 'search', roles: ['staff'], costLimit: { day: 1 } });
     expect(created.status).toBe(201);
     expect(await status('n', String(read(created).key))).toBe(200);

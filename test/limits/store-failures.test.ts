@@ -6,18 +6,18 @@ import { chat, createConfiguration, readUsed, startLimited } from './support.ts'
 
 const roles = { default: { limits: { m: { minute: 100_000, requestMinute: 10 } } } };
 
-/** A remote store. It answers after a delay, and fails on request. */
+/** A remote store that answers after a delay. Tests can make it fail. */
 class RemoteStore extends DelegatingLimitStore {
-  failsAtCharge = false;
-  failsAtAll = false;
+  failsToSettle = false;
+  isUnavailable = false;
 
   protected override async beforeReserve(): Promise<void> {
-    if (this.failsAtAll) throw new Error('the store is gone');
+    if (this.isUnavailable) throw new Error('the store is gone');
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
   protected override async beforeSettle(): Promise<void> {
-    if (this.failsAtAll || this.failsAtCharge) throw new Error('the store is gone');
+    if (this.isUnavailable || this.failsToSettle) throw new Error('the store is gone');
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
@@ -37,7 +37,7 @@ describe('a remote counter store', () => {
       reportError: (message, error) => reported.push(`${message}: ${(error as Error).message}`),
     });
     const { service } = limited;
-    limitStore.failsAtCharge = true;
+    limitStore.failsToSettle = true;
     expect((await chat(service)).status).toBe(200);
     const { isDone, error } = await (await service.stream('m', { messages: hello })).readRest();
     expect([isDone, error]).toEqual([true, undefined]);
@@ -50,19 +50,19 @@ describe('a remote counter store', () => {
     const reported: string[] = [];
     await using limited = await startLimited(roles, { limitStore, reportError: (message) => reported.push(message) });
     const { service, upstream } = limited;
-    limitStore.failsAtAll = true;
+    limitStore.isUnavailable = true;
     const { status, error, headers } = await chat(service);
     expect([status, error.code, headers['retry-after']]).toEqual([503, 'overloaded', '1']);
     expect(error.message).toBe('Your limits cannot be checked at the moment. Try again.');
     expect(reported).toContain('could not count a call against its limits');
     expect(upstream.requests).toHaveLength(0);
-    limitStore.failsAtAll = false;
+    limitStore.isUnavailable = false;
     expect((await chat(service)).status).toBe(200);
   });
 
   it('admits calls while it is unavailable if the configuration allows it or if no limits apply', async () => {
     const limitStore = new RemoteStore();
-    limitStore.failsAtAll = true;
+    limitStore.isUnavailable = true;
     await using limited = await startLimited(roles, { limitStore });
     const { service, upstream } = limited;
     expect((await chat(service, 'n')).status).toBe(200);

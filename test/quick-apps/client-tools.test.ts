@@ -229,7 +229,7 @@ describe('a result', () => {
 });
 
 describe('a run that the client does not continue', () => {
-  it('is reported to the model as a tool call that was not run', async () => {
+  it('reports its pending call to the model as not run', async () => {
     await using rig = await startRigWith(withOwnOperation(), calls(['own', {}], ['open-door', {}]), says('As you like.'));
     const paused = getMessage(await rig.chat('Open.'));
     await rig.chat([user('Open.'), paused, user('Leave it.')]);

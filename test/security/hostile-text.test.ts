@@ -8,19 +8,19 @@ import { TestFiles } from '../retrieval/rig.ts';
 
 const maxBlockMs = 250;
 const megabyte = 1024 ** 2;
-const almost16 = 16 * megabyte - 1000;
+const nearlyMaxBytes = 16 * megabyte - 1000;
 /** Events of the maximum size. Events that Parley cannot read end the reply with an error. */
 const largeEvents: readonly (readonly [name: string, event: string])[] = [
-  ['one text', toEvent(text('x'.repeat(almost16)))],
-  ['one text outside ASCII', toEvent(text('é'.repeat(almost16 / 2)))],
-  ['escapes', toEvent(text('\n"'.repeat(almost16 / 4)))],
+  ['one text', toEvent(text('x'.repeat(nearlyMaxBytes)))],
+  ['one text outside ASCII', toEvent(text('é'.repeat(nearlyMaxBytes / 2)))],
+  ['escapes', toEvent(text('\n"'.repeat(nearlyMaxBytes / 4)))],
   ['numbers', `data: {"choices":[],"a":[${'1,'.repeat(400_000)}1]}\n\n`],
-  ['white space', `data: {"choices":[]${' '.repeat(almost16)}}\n\n`],
-  ['data lines', `${'data:\n'.repeat(almost16 / 6)}\n`],
-  ['comment lines', `${':\n'.repeat(almost16 / 2)}\n`],
-  ['field names', `${'x\n'.repeat(almost16 / 2)}\n`],
-  ['carriage returns', `${':\r'.repeat(almost16 / 2)}\r`],
-  ['carriage returns and line feeds', `${'data:\r\n'.repeat(almost16 / 7)}\r\n`],
+  ['white space', `data: {"choices":[]${' '.repeat(nearlyMaxBytes)}}\n\n`],
+  ['data lines', `${'data:\n'.repeat(nearlyMaxBytes / 6)}\n`],
+  ['comment lines', `${':\n'.repeat(nearlyMaxBytes / 2)}\n`],
+  ['field names', `${'x\n'.repeat(nearlyMaxBytes / 2)}\n`],
+  ['carriage returns', `${':\r'.repeat(nearlyMaxBytes / 2)}\r`],
+  ['carriage returns and line feeds', `${'data:\r\n'.repeat(nearlyMaxBytes / 7)}\r\n`],
 ];
 const pieces = (event: string): string[] =>
   Array.from({ length: Math.ceil(event.length / 65_536) }, (_, nth) => event.slice(nth * 65_536, (nth + 1) * 65_536));
@@ -46,7 +46,7 @@ afterAll(async () => {
 const post = (path: string, body: unknown) => service.sendRequest({ path, headers: withKey(), body: JSON.stringify(body) });
 const countTokens = (input: readonly object[]) => post('/v1/responses/input_tokens', { model: 'demo', input });
 
-async function expectShortHold(status: number, run: () => Promise<{ status: number; json: unknown }>): Promise<void> {
+async function expectShortBlock(status: number, run: () => Promise<{ status: number; json: unknown }>): Promise<void> {
   let answer: { status: number; json: unknown } | undefined;
   const blockedMs = await measureMinEventLoopBlock(maxBlockMs, async () => {
     answer = await run();
@@ -56,20 +56,20 @@ async function expectShortHold(status: number, run: () => Promise<{ status: numb
 }
 
 describe('POST /v1/tools/run', () => {
-  it('does not hold the event loop for a query of digits', async () => {
+  it('does not block the event loop for a query of digits', async () => {
     const reference = await stores.put('rules.md', 'The library opens at nine.', ownBucket);
     const toolset = { type: 'documents', document_relative_url: [reference] };
     const run = (query: string) => post('/v1/tools/run', { toolset, tool: 'query_document', arguments: { query } });
     await run('When does it open?');
-    await expectShortHold(200, () => run(`What is ${'1'.repeat(27)}th?`));
+    await expectShortBlock(200, () => run(`What is ${'1'.repeat(27)}th?`));
   });
 });
 
 describe('POST /v1/responses/input_tokens', () => {
   const file = (fields: object) => [{ role: 'user', content: [{ type: 'input_file', ...fields }] }];
 
-  it('does not hold the event loop for a file name of dots and question marks', async () => {
-    await expectShortHold(200, () =>
+  it('does not block the event loop for a file name of dots and question marks', async () => {
+    await expectShortBlock(200, () =>
       countTokens(file({ filename: `${'.a?'.repeat(50_000)}\n`, file_url: 'https://x.example/a' })),
     );
   });
@@ -95,16 +95,16 @@ describe('POST /v1/responses/input_tokens', () => {
   it.each([
     ['parley:attachment', { title: 'a', data: 'x' }],
     ['parley:control', { label: 'a' }],
-  ])('does not hold the event loop for many %s items', async (type, fields) => {
+  ])('does not block the event loop for many %s items', async (type, fields) => {
     const items = Array.from({ length: 12_000 }, () => ({ type, ...fields }));
-    await expectShortHold(200, () => countTokens([{ role: 'user', content: 'Hello' }, ...items]));
+    await expectShortBlock(200, () => countTokens([{ role: 'user', content: 'Hello' }, ...items]));
   });
 
-  it('does not hold the event loop for many calls of one message', async () => {
+  it('does not block the event loop for many calls of one message', async () => {
     const ids = Array.from({ length: 5_000 }, (_, nth) => `c${nth}`);
     const calls = ids.map((call_id) => ({ type: 'function_call', call_id, name: 'f', arguments: '{}' }));
     const outputs = ids.map((call_id) => ({ type: 'function_call_output', call_id, output: '' }));
-    await expectShortHold(200, () => countTokens([{ role: 'user', content: 'Hello' }, ...calls, ...outputs]));
+    await expectShortBlock(200, () => countTokens([{ role: 'user', content: 'Hello' }, ...calls, ...outputs]));
   });
 });
 
@@ -139,7 +139,7 @@ describe('attachment URLs', () => {
 });
 
 describe('streamed upstream event of 16 MiB', () => {
-  it.each(largeEvents)('does not hold the event loop: %s', async (_name, event) => {
+  it.each(largeEvents)('does not block the event loop: %s', async (_name, event) => {
     upstream.script(piecesReply(...pieces(event), ending));
     const blockedMs = await measureMinEventLoopBlock(maxBlockMs, () =>
       post(chatPath('gpt'), { messages: [{ role: 'user', content: 'x' }], stream: true }),
@@ -152,6 +152,6 @@ describe('POST /msgapi/v1/messages', () => {
   it('does not block the event loop for many consecutive user messages', async () => {
     upstream.script(piecesReply(toEvent(text('Hi')), ending));
     const messages = Array.from({ length: 8_000 }, () => ({ role: 'user', content: 'What is the weather in Oslo?' }));
-    await expectShortHold(200, () => post('/msgapi/v1/messages', { model: 'gpt', max_tokens: 9, messages }));
+    await expectShortBlock(200, () => post('/msgapi/v1/messages', { model: 'gpt', max_tokens: 9, messages }));
   });
 });

@@ -69,7 +69,10 @@ async function requestSummary(content: string, { sendRequest, request, addUsage 
   return summary.slice(0, maxSummaryChars).toWellFormed();
 }
 
-/** Splits messages into one text per request. If there are too many, the middle of long messages is dropped. */
+/**
+ * Splits messages into one text per request. If they exceed the maximum number of requests, the middle of long messages is
+ * dropped.
+ */
 function toParts(messages: readonly Message[], maxTokens: number): string[] {
   const lines = messages.map(toLine);
   let maxLineTokens = maxTokens;

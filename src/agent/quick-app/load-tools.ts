@@ -34,12 +34,12 @@ export interface DeploymentTools {
   readonly createSender: (deployment: Deployment) => SendToDeployment;
 }
 
-interface TrialLoading {
+interface ToolsetLoading {
   readonly sources: ToolSources;
   readonly context: LoadContext;
 }
 
-interface ToolLoading extends TrialLoading {
+interface ToolLoading extends ToolsetLoading {
   readonly clock: Clock;
 }
 
@@ -58,9 +58,12 @@ export async function loadTools(
   };
 }
 
-/** Loads the tools of one toolset. Rejects with `ToolError` if the toolset is unavailable. */
-export async function loadTrialTools(toolset: QuickAppToolset, loading: TrialLoading): Promise<readonly Tool[]> {
-  const { tools, missing } = await toTools(toolset, loading);
+/**
+ * Loads the tools of one toolset for a trial run outside of an application. Rejects with `ToolError` if the toolset is
+ * unavailable.
+ */
+export async function loadTrialTools(toolset: QuickAppToolset, loading: ToolsetLoading): Promise<readonly Tool[]> {
+  const { tools, missing } = await runLoader(toolset, loading);
   const [first] = missing;
   if (tools.length === 0 && first !== undefined) throw new ToolError(`${first.name}: ${first.reason}`);
   return tools;
@@ -69,7 +72,7 @@ export async function loadTrialTools(toolset: QuickAppToolset, loading: TrialLoa
 async function loadToolset(toolset: QuickAppToolset, loading: ToolLoading): Promise<LoadedTools> {
   const { clock, context } = loading;
   const startedMs = clock.nowMs();
-  const loaded = await toTools(toolset, loading).catch((error: unknown): LoadedTools => {
+  const loaded = await runLoader(toolset, loading).catch((error: unknown): LoadedTools => {
     context.signal.throwIfAborted();
     if (!(error instanceof ToolError)) throw error;
     return { tools: [], missing: [{ name: getName(toolset), reason: error.message }] };
@@ -80,7 +83,7 @@ async function loadToolset(toolset: QuickAppToolset, loading: ToolLoading): Prom
 
 type Loader<Kind> = (
   toolset: Extract<QuickAppToolset, { kind: Kind }>,
-  loading: TrialLoading,
+  loading: ToolsetLoading,
 ) => LoadedTools | Promise<LoadedTools>;
 
 const noTools: LoadedTools = { tools: [], missing: [] };
@@ -95,7 +98,7 @@ const loaders: { readonly [Kind in QuickAppToolset['kind']]: Loader<Kind> } = {
   client: () => noTools,
 };
 
-async function toTools(toolset: QuickAppToolset, loading: TrialLoading): Promise<LoadedTools> {
+async function runLoader(toolset: QuickAppToolset, loading: ToolsetLoading): Promise<LoadedTools> {
   const load = loaders[toolset.kind] as Loader<QuickAppToolset['kind']>;
   return load(toolset, loading);
 }

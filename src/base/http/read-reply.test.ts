@@ -6,7 +6,7 @@ const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
 const request: HttpRequest = { method: 'GET', url: new URL('http://a.example/'), headers: {}, body: null, timeouts };
 
 class ScriptedClient implements HttpClient, Exchange {
-  readonly done: string[] = [];
+  readonly controls: string[] = [];
   #listener: ReplyListener | null = null;
 
   get listener(): ReplyListener {
@@ -21,16 +21,16 @@ class ScriptedClient implements HttpClient, Exchange {
 
   close(): void {}
   pause(): void {
-    this.done.push('pause');
+    this.controls.push('pause');
   }
   resume(): void {
-    this.done.push('resume');
+    this.controls.push('resume');
   }
   endWithin(): void {
-    this.done.push('endWithin');
+    this.controls.push('endWithin');
   }
   cancel(): void {
-    this.done.push('cancel');
+    this.controls.push('cancel');
   }
 }
 
@@ -69,7 +69,7 @@ describe('openReply', () => {
     const opening = openReply(client, request, caller.signal);
     caller.abort(reason);
     await expect(opening).rejects.toBe(reason);
-    expect(client.done).toEqual(['cancel']);
+    expect(client.controls).toEqual(['cancel']);
   });
 });
 
@@ -97,12 +97,12 @@ describe('HttpReply.body', () => {
   it('pauses once above 64 kB queued, and resumes when drained', async () => {
     const { client, listener, body } = await openScripted();
     listener.bytes('x'.repeat(65_536));
-    expect(client.done).toEqual([]);
+    expect(client.controls).toEqual([]);
     listener.bytes('y');
     listener.bytes('z');
-    expect(client.done).toEqual(['pause']);
+    expect(client.controls).toEqual(['pause']);
     expect((await body.next()).value?.length).toBe(65_538);
-    expect(client.done).toEqual(['pause', 'resume']);
+    expect(client.controls).toEqual(['pause', 'resume']);
   });
 
   it('throws an error once, after the content that arrived before it', async () => {
@@ -129,7 +129,7 @@ describe('HttpReply.body', () => {
     if (how === 'busy') listener.bytes('a');
     caller.abort(reason);
     await expect(waiting ?? body.next()).rejects.toBe(reason);
-    expect(client.done).toEqual(['cancel']);
+    expect(client.controls).toEqual(['cancel']);
     expect((await body.next()).done).toBe(true);
   });
 
@@ -141,25 +141,25 @@ describe('HttpReply.body', () => {
     caller.abort();
     expect((await body.next()).value).toBe('a');
     expect((await body.next()).done).toBe(true);
-    expect(client.done).toEqual([]);
+    expect(client.controls).toEqual([]);
   });
 
-  it('cancels the exchange if the loop is left early', async () => {
+  it('cancels the exchange if the reader leaves the loop early', async () => {
     const { client, listener, reply } = await openScripted();
     listener.bytes('a');
     for await (const piece of reply.body) {
       expect(piece).toBe('a');
       break;
     }
-    expect(client.done).toEqual(['cancel']);
+    expect(client.controls).toEqual(['cancel']);
   });
 
-  it('does not cancel the exchange if the loop is left after the end', async () => {
+  it('does not cancel the exchange if the reader leaves the loop after the end', async () => {
     const { client, listener, reply } = await openScripted();
     listener.bytes('a');
     listener.end();
     for await (const _piece of reply.body) break;
-    expect(client.done).toEqual([]);
+    expect(client.controls).toEqual([]);
   });
 
   it('rejects a second concurrent read immediately', async () => {
@@ -190,7 +190,7 @@ describe('readText', () => {
     const over = await openScripted();
     over.listener.bytes('abcd');
     await expect(readText(over.reply, 3)).rejects.toMatchObject({ kind: 'too_large' });
-    expect(over.client.done).toEqual(['cancel']);
+    expect(over.client.controls).toEqual(['cancel']);
   });
 
   it('throws the error of the reply', async () => {

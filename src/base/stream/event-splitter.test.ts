@@ -14,7 +14,7 @@ function splitAt(text: string, positions: readonly number[]): string[] {
 }
 
 describe('EventSplitter', () => {
-  it('returns complete events and keeps an incomplete rest', () => {
+  it('returns complete events and keeps an incomplete remainder', () => {
     const splitter = new EventSplitter();
     expect(splitter.push('data: 1\n\nda')).toBe('data: 1\n\n');
     expect(splitter.rest).toBe('da');
@@ -29,7 +29,7 @@ describe('EventSplitter', () => {
     }
   });
 
-  it('takes time in proportion to the bytes for a large event in small reads', () => {
+  it('takes linear time for a large event that arrives in small reads', () => {
     const splitter = new EventSplitter();
     const piece = 'x'.repeat(256);
     for (let index = 0; index < 60_000; index += 1) splitter.push(piece);

@@ -73,7 +73,7 @@ export class Pattern {
 
 /**
  * Runs a function that compiles and matches patterns from outside, for at most 250 ms in total. This is the only way to use
- * RE2, so no pattern can hold the event loop for longer. Throws `PatternError` if the time is over, and rethrows errors of `run`.
+ * RE2, so no pattern can block the event loop for longer. Throws `PatternError` if the time is over, and rethrows errors of `run`.
  * Costs about 0.1 ms: match all texts in one run where you can.
  */
 export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value {

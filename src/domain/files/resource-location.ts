@@ -19,7 +19,7 @@ export interface ResourceLocation extends FileLocation {
   readonly kind: ResourceKind;
 }
 
-/** Location of a stored content. */
+/** Location of a resource whose content is stored as received. */
 export interface ContentLocation extends FileLocation {
   readonly kind: ContentKind;
 }
@@ -31,9 +31,9 @@ const maxSegmentBytes = 255;
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Parses `{bucket}/{path}` and percent-decodes it once. Returns undefined for invalid locations (docs/wire.md, Files). Names of
- * prompts and conversations are titles of conversations. For that reason, their segments have no length limit, and `isTooLong`
- * bounds only the complete path.
+ * Parses `{bucket}/{path}` and percent-decodes it once. Returns undefined for invalid locations (docs/wire.md, Files). Clients
+ * put titles of any length into the names of prompts and conversations. For that reason, their segments have no length limit,
+ * and `isTooLong` bounds only the complete path.
  */
 export function parseLocation<Kind extends ResourceKind>(
   kind: Kind,

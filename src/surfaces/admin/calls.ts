@@ -7,9 +7,9 @@ import type { CallOutcome } from '#domain/telemetry.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { Table } from './export.ts';
-import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
+import { filterNames, type Query, readCursor, readFilter, readLimit, readText, requireKnown, toToken } from './query.ts';
 
-const limits = { most: 500, otherwise: 50 };
+const limits = { max: 500, fallback: 50 };
 const exportedPage = 1000;
 /** Columns of calls in CSV. */
 export const callColumns = [
@@ -35,7 +35,7 @@ export interface CallsScope {
 export async function readCalls(journal: Journal, query: Query, scope: CallsScope): Promise<Rows> {
   const { from, to, ...filter } = readCallsQuery(query, scope);
   const limit = readLimit(query, limits);
-  const records = await journal.listCalls({ ...filter, before: readPlace(query), limit: limit + 1 });
+  const records = await journal.listCalls({ ...filter, before: readCursor(query), limit: limit + 1 });
   const page = records.slice(0, limit);
   const last = records.length > limit ? page.at(-1) : undefined;
   return { object: 'list', from, to, data: page.map(toItem), nextToken: last === undefined ? null : toToken(last) };

@@ -34,28 +34,28 @@ export function readFilter(query: Query): UsageFilter {
   };
 }
 
-/** Returns the parameter `limit`, an integer from 1 to `most`, or `otherwise` if it is absent. Throws `invalid_request`. */
-export function readLimit(query: Query, { most, otherwise }: { most: number; otherwise: number }): number {
+/** Returns the parameter `limit`, an integer from 1 to `max`, or `fallback` if it is absent. Throws `invalid_request`. */
+export function readLimit(query: Query, { max, fallback }: { max: number; fallback: number }): number {
   const text = readText(query, 'limit');
-  if (text === undefined) return otherwise;
+  if (text === undefined) return fallback;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > most) throw createRequestError('limit', `must be a whole number from 1 to ${most}`);
+  if (limit < 1 || limit > max) throw createRequestError('limit', `must be a whole number from 1 to ${max}`);
   return limit;
 }
 
-/** Position in a list, given by the record before it. */
-export interface Place {
+/** Position in a list: the record before it. */
+export interface Cursor {
   readonly atMs: number;
   readonly id: string;
 }
 
 /** Returns the `nextToken` of a page that ends with this record. */
-export function toToken({ atMs, id }: Place): string {
+export function toToken({ atMs, id }: Cursor): string {
   return Buffer.from(`${atMs} ${id}`).toString('base64url');
 }
 
 /** Returns the end of the previous page from the parameter `token`, or undefined for the first page. Throws `invalid_request`. */
-export function readPlace(query: Query): Place | undefined {
+export function readCursor(query: Query): Cursor | undefined {
   const token = readText(query, 'token');
   if (token === undefined) return undefined;
   const [, atMs, id] = /^(-?\d{1,15}) ([^\0]*)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];

@@ -27,9 +27,9 @@ import {
 } from './calls.ts';
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
-import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
+import { filterNames, type Query, readCursor, readFilter, readLimit, readText, requireKnown, toToken } from './query.ts';
 
-const auditLimits = { most: 500, otherwise: 50 };
+const auditLimits = { max: 500, fallback: 50 };
 
 export interface AdminDeps {
   readonly identify: Identify;
@@ -249,7 +249,7 @@ interface UsageQuery extends Days {
   readonly limit: number;
 }
 
-const limits = { most: 10_000, otherwise: 1000 };
+const limits = { max: 10_000, fallback: 1000 };
 /** Pages are larger than pages of calls, because each one adds up the records again. */
 const exportedPage = 5000;
 const amountColumns = ['calls', 'failedCalls', 'refusedCalls', 'promptTokens', 'completionTokens', 'cost'];
@@ -343,7 +343,7 @@ interface Page {
 /** Returns one page of records, of one kind or of all kinds. */
 async function readPage(journal: Journal, query: Query, kind: string | undefined): Promise<Page> {
   const limit = readLimit(query, auditLimits);
-  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readPlace(query) ?? {};
+  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
   const storedRecords = await journal.readAudit({ beforeMs, beforeId, kind, limit: limit + 1 });
   const records = storedRecords.slice(0, limit);
   const last = storedRecords.length > limit ? records.at(-1) : undefined;

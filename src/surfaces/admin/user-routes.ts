@@ -14,7 +14,7 @@ import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
 import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type Query, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
+import { type Query, readCursor, readLimit, readText, requireKnown, toToken } from './query.ts';
 import { type AdminDeps, requireAdmin } from './routes.ts';
 
 export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
@@ -36,7 +36,7 @@ export interface ConfiguredKeys {
   delete(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-const limits = { most: 500, otherwise: 50 };
+const limits = { max: 500, fallback: 50 };
 const maxBodyBytes = storedEntries.blockedUser.maxBytes;
 const bodyShape = compileShape(BlockedUserBody);
 
@@ -151,7 +151,7 @@ function toBlockedItem({ user, reason, blockedAtMs: blockedAt, blockedBy }: Bloc
 }
 
 function readPage(query: Query): { readonly limit: number; readonly beforeMs: number; readonly beforeId: string } {
-  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readPlace(query) ?? {};
+  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
   return { limit: readLimit(query, limits), beforeMs, beforeId };
 }
 

@@ -20,9 +20,9 @@ import '../forms/forms.css';
 import { getKindTexts } from './kind-texts.ts';
 
 interface AdministrationPageProps {
-  /** Open section. Undefined is the start. */
+  /** Kind or name of the open section. If undefined, the start page is open. */
   readonly section: string | undefined;
-  /** ID of the open entry. '' is a new one, and undefined is the list. */
+  /** ID of the open entry, or '' for a new one. If undefined, the list is open. */
   readonly id: string | undefined;
   readonly openMenu: () => void;
 }

@@ -127,7 +127,7 @@ function OfflineThread({ conversation }: { readonly conversation: Conversation }
 function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): Page {
   return useMemo(() => {
     const service = new Service({ getHeaders: async () => ({}), renew: async () => false });
-    service.reach.reportUnreachable();
+    service.reachability.reportUnreachable();
     return {
       ...{
         service,

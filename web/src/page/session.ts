@@ -129,7 +129,7 @@ async function loadUser(service: Service, knownUser: string | undefined): Promis
     const storedUser = readKnownUser();
     const isUnreachable = status === 0 || isGatewayError(status);
     if (!isUnreachable || storedUser === undefined || storedUser.user !== knownUser) throw error;
-    service.reach.reportUnreachable();
+    service.reachability.reportUnreachable();
     return storedUser;
   }
 }

@@ -21,19 +21,19 @@ interface UploadProgress {
 
 /** The service behind the page, called with the credentials of the user. */
 export class Service {
-  readonly reach: Reachability;
+  readonly reachability: Reachability;
   readonly #credentials: Credentials;
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor(credentials: Credentials, headers: Readonly<Record<string, string>> = {}, reach = new Reachability()) {
     this.#credentials = credentials;
     this.#headers = headers;
-    this.reach = reach;
+    this.reachability = reach;
   }
 
   /** Returns the service with additional header fields in every request except uploads. */
   withHeaders(headers: Readonly<Record<string, string>>): Service {
-    return new Service(this.#credentials, { ...this.#headers, ...headers }, this.reach);
+    return new Service(this.#credentials, { ...this.#headers, ...headers }, this.reachability);
   }
 
   /** Returns the complete response. Throws `ServiceError` for every status other than 2xx, and if there is no response. */
@@ -58,7 +58,7 @@ export class Service {
 
   async #sendOnce(path: string, request: ServiceRequest, authHeaders: AuthHeaders): Promise<Response> {
     const answer = sendRequest(path, { ...request, headers: { ...this.#headers, ...request.headers } }, authHeaders);
-    answer.catch(() => request.signal?.aborted || this.reach.check());
+    answer.catch(() => request.signal?.aborted || this.reachability.check());
     return answer;
   }
 
@@ -76,7 +76,10 @@ export class Service {
   }
 }
 
-/** Rejects a path with `..`. Other users write IDs and references, so credentials must not reach the path that `..` leads to. */
+/**
+ * Throws the error for a path with `..`. IDs and references come from other users, so credentials must not be sent to the path
+ * that `..` leads to.
+ */
 function rejectPath(): never {
   throw new ServiceError({ status: 404, code: 'route_not_found', message: '' });
 }

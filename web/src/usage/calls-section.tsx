@@ -15,18 +15,19 @@ import { useUsageStrings } from './usage-strings.ts';
 
 interface CallsSectionProps {
   readonly scope: Scope;
-  readonly of: CallsFilter;
+  /** The filter before the search is applied. */
+  readonly base: CallsFilter;
   readonly choose: (outcome: Outcome | undefined) => void;
   readonly close: () => void;
 }
 
 /** Individual calls of a sum, the newest first. */
-export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
+export function CallsSection({ scope, base, choose, close }: CallsSectionProps) {
   const strings = useUsageStrings();
   const { service } = usePage();
   const [searched, search] = useState<Pick<CallsFilter, 'requestId' | 'status'>>({});
-  const filter = useMemo(() => ({ ...of, ...searched }), [of, searched]);
-  const load = useCallback((signal: AbortSignal) => readCalls(service, { scope, of: filter, signal }), [service, scope, filter]);
+  const filter = useMemo(() => ({ ...base, ...searched }), [base, searched]);
+  const load = useCallback((signal: AbortSignal) => readCalls(service, { scope, filter, signal }), [service, scope, filter]);
   const { value: first, error, isLoading } = useLoaded(load);
   const [older, setOlder] = useState<{ after: CallsPage; pages: readonly CallsPage[] }>();
   const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
@@ -41,7 +42,7 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
   const loadMore = (): void => {
     if (first === undefined || token === undefined) return;
     setLoadMoreError(undefined);
-    readCalls(service, { scope, of: filter, token }).then(
+    readCalls(service, { scope, filter, token }).then(
       (page) => setOlder({ after: first, pages: [...pages.slice(1), page] }),
       (error: unknown) => setLoadMoreError(toErrorDetails(error)),
     );
@@ -52,7 +53,7 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
     <div className="calls" aria-busy={isLoading}>
       <div className="sheet-title">
         <h3 ref={heading} tabIndex={-1}>
-          <CallsName of={of} />
+          <CallsName filter={base} />
         </h3>
         <button type="button" className="button" onClick={close}>
           {strings.backToSums}
@@ -60,14 +61,14 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
       </div>
       <div className="usage-choices">
         <Segments<Outcome | ''>
-          {...{ name: strings.outcome, value: of.outcome ?? '', options: filters }}
+          {...{ name: strings.outcome, value: base.outcome ?? '', options: filters }}
           onSelect={(outcome) => choose(outcome === '' ? undefined : outcome)}
         />
         {scope === 'all' && <CallSearch onSearch={search} />}
       </div>
       <ErrorMessage error={error ?? loadMoreError} />
       {first !== undefined && calls.length === 0 && <p className="soft">{strings.noCalls}</p>}
-      {calls.length > 0 && <CallsTable calls={calls} withUser={scope === 'all' && of.user === undefined} open={setOpenId} />}
+      {calls.length > 0 && <CallsTable calls={calls} withUser={scope === 'all' && base.user === undefined} open={setOpenId} />}
       {token !== undefined && (
         <div>
           <button type="button" className="button" onClick={loadMore}>
@@ -114,7 +115,7 @@ function CallSearch({ onSearch }: CallSearchProps) {
 }
 
 /** The filter and the days of the calls. */
-function CallsName({ of: { deployment, user, project, from, to } }: { readonly of: CallsFilter }) {
+function CallsName({ filter: { deployment, user, project, from, to } }: { readonly filter: CallsFilter }) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
   const getName = useGetName();

@@ -74,7 +74,7 @@ interface DayLinkProps extends Pick<DayChartProps, 'open'> {
 function DayLink({ day, name, open }: DayLinkProps) {
   const strings = useUsageStrings();
   return (
-    <CallsLink of={{ from: day, to: day }} label={strings.showCalls(name)} open={() => open(day)}>
+    <CallsLink filter={{ from: day, to: day }} label={strings.showCalls(name)} open={() => open(day)}>
       {name}
     </CallsLink>
   );

@@ -44,14 +44,14 @@ export interface CallsPage {
 
 interface CallsQuery {
   readonly scope: Scope;
-  readonly of: CallsFilter;
+  readonly filter: CallsFilter;
   readonly token?: string;
   readonly signal?: AbortSignal;
 }
 
 /** Loads one page of calls, the newest first. Throws `ServiceError`. */
-export async function readCalls(service: Service, { scope, of, token = '', signal }: CallsQuery): Promise<CallsPage> {
-  const query = new URLSearchParams({ ...of, limit: '50', token });
+export async function readCalls(service: Service, { scope, filter, token = '', signal }: CallsQuery): Promise<CallsPage> {
+  const query = new URLSearchParams({ ...filter, limit: '50', token });
   const path = scope === 'all' ? 'v1/admin/calls' : 'v1/user/calls';
   const answer = await service.json(`${path}?${query}`, signal && { signal });
   const { data, nextToken } = isJsonObject(answer) ? answer : {};

@@ -17,7 +17,7 @@ const maxSeries = 5;
 interface UsageDaysProps {
   readonly usage: Usage;
   /** Opens the calls of a day, and of a bar segment. */
-  readonly open: (of: CallsFilter) => void;
+  readonly open: (filter: CallsFilter) => void;
   readonly range: DayRange;
   readonly stack: Stack;
   readonly measure: Measure;

@@ -15,7 +15,7 @@ import { type Amounts, readUsage, type Scope, type Usage, type UsageRow } from '
 import { type Stack, stacks, UsageDays } from './usage-days.tsx';
 import { useUsageStrings } from './usage-strings.ts';
 
-const rowsOfTable = 100;
+const maxTableRows = 100;
 /** Enough for a month with a few dozen deployments. */
 const maxRows = 1000;
 
@@ -34,22 +34,22 @@ export function UsageSection() {
       const query = { ...range, scope, signal };
       const [days, deployments, people, projects] = await Promise.all([
         readUsage(service, { ...query, by: stack === 'kind' ? ['day'] : ['day', stack], limit: maxRows }),
-        readUsage(service, { ...query, by: ['deployment'], limit: rowsOfTable }),
-        scope === 'all' ? readUsage(service, { ...query, by: ['user'], limit: rowsOfTable }) : undefined,
-        scope === 'all' ? readUsage(service, { ...query, by: ['project'], limit: rowsOfTable }) : undefined,
+        readUsage(service, { ...query, by: ['deployment'], limit: maxTableRows }),
+        scope === 'all' ? readUsage(service, { ...query, by: ['user'], limit: maxTableRows }) : undefined,
+        scope === 'all' ? readUsage(service, { ...query, by: ['project'], limit: maxTableRows }) : undefined,
       ]);
       return { days, deployments, people, projects, range, stack };
     },
     [service, scope, range, stack],
   );
   const { value, error, isLoading } = useLoaded(load);
-  const [calls, setCalls] = useState<{ scope: Scope; range: DayRange; of: CallsFilter; from: CallsFilter }>();
+  const [calls, setCalls] = useState<{ scope: Scope; range: DayRange; filter: CallsFilter; initial: CallsFilter }>();
   // If another scope or range is selected, the sums are shown again.
   const visibleCalls = calls?.scope === scope && calls.range === range ? calls : undefined;
-  const open = (of: CallsFilter): void => setCalls({ scope, range, of, from: of });
+  const open = (filter: CallsFilter): void => setCalls({ scope, range, filter, initial: filter });
   const close = (): void => {
     setCalls(undefined);
-    if (visibleCalls !== undefined) requestAnimationFrame(() => focusLink(visibleCalls.from));
+    if (visibleCalls !== undefined) requestAnimationFrame(() => focusLink(visibleCalls.initial));
   };
   const measure = selectedMeasure ?? (value !== undefined && value.days.total.cost === 0 ? 'tokens' : 'cost');
   return (
@@ -70,9 +70,9 @@ export function UsageSection() {
                 <Sums {...{ value, measure, open }} />
               ) : (
                 <CallsSection
-                  key={JSON.stringify(visibleCalls.from)}
-                  {...{ scope, of: visibleCalls.of, close }}
-                  choose={(outcome) => setCalls({ ...visibleCalls, of: withOutcome(visibleCalls.of, outcome) })}
+                  key={JSON.stringify(visibleCalls.initial)}
+                  {...{ scope, base: visibleCalls.filter, close }}
+                  choose={(outcome) => setCalls({ ...visibleCalls, filter: withOutcome(visibleCalls.filter, outcome) })}
                 />
               )}
             </>
@@ -92,7 +92,7 @@ interface SumsProps {
     readonly range: DayRange;
   };
   readonly measure: Measure;
-  readonly open: (of: CallsFilter) => void;
+  readonly open: (filter: CallsFilter) => void;
 }
 
 /** Usage by deployment. For all users, also by user and project. */
@@ -109,8 +109,8 @@ function Sums({ value: { deployments, people, projects, range }, measure, open }
   );
 }
 
-function withOutcome({ outcome: _, ...of }: CallsFilter, outcome: Outcome | undefined): CallsFilter {
-  return outcome === undefined ? of : { ...of, outcome };
+function withOutcome({ outcome: _, ...filter }: CallsFilter, outcome: Outcome | undefined): CallsFilter {
+  return outcome === undefined ? filter : { ...filter, outcome };
 }
 
 interface ChoicesProps {
@@ -156,21 +156,21 @@ function Summary({ total }: { readonly total: Amounts }) {
   );
 }
 
-const lengths = ['7', '30', '90'] as const;
-type RangeOption = (typeof lengths)[number] | 'month' | 'custom';
+const dayCounts = ['7', '30', '90'] as const;
+type RangeOption = (typeof dayCounts)[number] | 'month' | 'custom';
 
 /** The last days, this month, or a custom range. Reports only valid ranges. */
 function RangeChoice({ range, choose }: { readonly range: DayRange; readonly choose: (range: DayRange) => void }) {
   const strings = useUsageStrings();
   const [selected, setSelected] = useState<RangeOption>('30');
   const [customRange, setCustomRange] = useState(range);
-  const isBad = listDays(customRange).length === 0;
+  const isInvalid = listDays(customRange).length === 0;
   const select = (next: RangeOption): void => {
     setSelected(next);
     if (next === 'custom') setCustomRange(range);
     else choose(next === 'month' ? getThisMonth(Date.now()) : getLastDays(Number(next), Date.now()));
   };
-  const write = (part: Partial<DayRange>): void => {
+  const change = (part: Partial<DayRange>): void => {
     const next = { ...customRange, ...part };
     setCustomRange(next);
     if (listDays(next).length > 0) choose(next);
@@ -180,17 +180,17 @@ function RangeChoice({ range, choose }: { readonly range: DayRange; readonly cho
       <Segments<RangeOption>
         {...{ name: strings.range, value: selected, onSelect: select }}
         options={[
-          ...lengths.map((item) => [item, strings.lastDays(Number(item))] as const),
+          ...dayCounts.map((item) => [item, strings.lastDays(Number(item))] as const),
           ['month', strings.thisMonth],
           ['custom', strings.custom],
         ]}
       />
       {selected === 'custom' && (
         <div className="usage-days">
-          <DayField label={strings.from} day={customRange.from} isBad={isBad} write={(from) => write({ from })} />
-          <DayField label={strings.to} day={customRange.to} isBad={isBad} write={(to) => write({ to })} />
+          <DayField label={strings.from} day={customRange.from} isInvalid={isInvalid} onChange={(from) => change({ from })} />
+          <DayField label={strings.to} day={customRange.to} isInvalid={isInvalid} onChange={(to) => change({ to })} />
           <p className="trouble" role="alert">
-            {isBad && strings.badRange}
+            {isInvalid && strings.badRange}
           </p>
         </div>
       )}
@@ -201,18 +201,18 @@ function RangeChoice({ range, choose }: { readonly range: DayRange; readonly cho
 interface DayFieldProps {
   readonly label: string;
   readonly day: string;
-  readonly isBad: boolean;
-  readonly write: (day: string) => void;
+  readonly isInvalid: boolean;
+  readonly onChange: (day: string) => void;
 }
 
-function DayField({ label, day, isBad, write }: DayFieldProps) {
+function DayField({ label, day, isInvalid, onChange }: DayFieldProps) {
   const field = useId();
   return (
     <div>
       <label className="overline" htmlFor={field}>
         {label}
       </label>
-      <input id={field} type="date" value={day} aria-invalid={isBad} onChange={({ target }) => write(target.value)} />
+      <input id={field} type="date" value={day} aria-invalid={isInvalid} onChange={({ target }) => onChange(target.value)} />
     </div>
   );
 }
@@ -222,7 +222,7 @@ interface UsageTableProps {
   readonly by: 'deployment' | 'user' | 'project';
   readonly range: DayRange;
   readonly measure: Measure;
-  readonly open: (of: CallsFilter) => void;
+  readonly open: (filter: CallsFilter) => void;
 }
 
 /** Sums by deployment, user, or project, the largest first, each with a bar and a link to its calls. */
@@ -246,9 +246,9 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
       isNumber: true,
       render: (row) => {
         const count = row[`${item}Calls`].toLocaleString(language);
-        const of = { ...range, [by]: row[by], outcome: item };
+        const filter = { ...range, [by]: row[by], outcome: item };
         const label = strings.showCallsByOutcome(count, strings[item], toName(row));
-        return row[`${item}Calls`] === 0 ? count : <CallsLink {...{ of, open, label }}>{count}</CallsLink>;
+        return row[`${item}Calls`] === 0 ? count : <CallsLink {...{ filter, open, label }}>{count}</CallsLink>;
       },
     }),
   );
@@ -256,7 +256,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
     name: { deployment: strings.deployment, user: strings.person, project: strings.project }[by],
     render: (row) => (
       <span title={row[by]}>
-        <CallsLink {...{ open, label: strings.showCalls(toName(row)) }} of={{ ...range, [by]: row[by] }}>
+        <CallsLink {...{ open, label: strings.showCalls(toName(row)) }} filter={{ ...range, [by]: row[by] }}>
           {toName(row)}
         </CallsLink>
         <Bar share={highest > 0 ? getAmount(measure, row) / highest : 0} />

@@ -65,7 +65,7 @@ describe('readAddinSettings with --models', () => {
     return readSettings('--upstream', 'http://h', '--models', file);
   };
 
-  it('accepts a list of ids and names, with or without "object"', async () => {
+  it('accepts a list of IDs and names, with or without "object"', async () => {
     const { rules } = await read(
       '[{"id": "a", "display_name": "A", "object": "model"}, {"id": "__proto__", "display_name": "B"}]',
     );

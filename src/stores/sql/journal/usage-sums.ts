@@ -20,7 +20,7 @@ import {
 const recordsPerStep = 50_000;
 const marksPerStatement = 500;
 
-/** Calls are recorded when they end, some minutes after they start. */
+/** Time after midnight for the records of calls that started before midnight. A call is recorded when it ends. */
 const graceMs = 15 * 60_000;
 
 /** Totals of usage, from the sums of complete days and months and from the records of other days. */
@@ -45,7 +45,7 @@ export class UsageSums {
     }, 'repeatable read');
   }
 
-  /** Marks days whose sums lack records that were stored late. `today` is the current day since the epoch. */
+  /** Marks days whose sums lack records that were stored late. `today` is the number of days since the epoch. */
   async recordLate(days: Iterable<number>, today: number): Promise<void> {
     const late = [...new Set(days)].filter((day) => day < today);
     if (late.length === 0) return;
@@ -64,7 +64,7 @@ export class UsageSums {
     const endDay = toDayNumber(nowMs - graceMs);
     const pending = await this.#listPending(endDay);
     await this.#startDays(pending);
-    // Reads the days again, because a record that was stored before its day had a mark did not change the mark.
+    // Reads the days again: a record that was stored before its day had a mark could not set the mark to stale.
     const recorded = new Set(await this.#listPending(endDay, 'recorded'));
     await this.#completeEmpty(pending.filter((day) => !recorded.has(day)));
     for (const day of recorded) {
@@ -139,11 +139,11 @@ export class UsageSums {
   /** Adds some records of the day to its sums. Returns whether more records remain. The lock of the mark serializes nodes. */
   #addRecords(day: number): Promise<boolean> {
     return this.#database.transact(async (transaction) => {
-      const isDay = { level: sumLevels.day, period: day };
-      const mark = await this.#lock(transaction, isDay);
+      const dayKey = { level: sumLevels.day, period: day };
+      const mark = await this.#lock(transaction, dayKey);
       if (mark.is_complete === 1 && mark.is_stale === 0) return false;
       const startMs = mark.is_stale === 1 ? day * dayMs : mark.until_ms;
-      if (mark.is_stale === 1) await dropSums(transaction, isDay);
+      if (mark.is_stale === 1) await dropSums(transaction, dayKey);
       const endMs = (day + 1) * dayMs;
       const untilMs = await this.#addStep(transaction, day, { fromMs: startMs, toMs: endMs });
       const isComplete = untilMs >= endMs;
@@ -151,14 +151,14 @@ export class UsageSums {
       await transaction
         .updateTable('usage_sum_periods')
         .set({ until_ms: untilMs, is_complete: isComplete ? 1 : 0, is_stale: 0 })
-        .where('level', '=', isDay.level)
+        .where('level', '=', dayKey.level)
         .where('period', '=', day)
         .execute();
       return !isComplete;
     });
   }
 
-  /** Returns the end of the time whose records were added. */
+  /** Returns the end of the time range whose records were added. */
   async #addStep(transaction: Kysely<Schema>, day: number, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<number> {
     let untilMs = toMs;
     for (const segment of await this.#days.segments(transaction, { fromMs, toMs })) {
@@ -193,7 +193,10 @@ export class UsageSums {
     });
   }
 
-  /** Adds the next day with sums to its month. Returns whether more days remain. A day that changes removes the mark. */
+  /**
+   * Adds the next day with sums to its month. Returns whether more days remain. A change to a day deletes the mark of its
+   * month.
+   */
   #addDayToMonth(month: number): Promise<boolean> {
     return this.#database.transact(async (transaction) => {
       const { fromDay, toDay } = toMonthDays(month);
@@ -317,7 +320,7 @@ function findGaps(
   return gaps;
 }
 
-/** Returns the month since January of year 0. */
+/** Returns the number of months since January of year 0. */
 function toMonth(day: number): number {
   const date = new Date(day * dayMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();

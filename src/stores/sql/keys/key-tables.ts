@@ -54,7 +54,7 @@ interface BlockedUserRow {
   readonly blocked_by: string;
 }
 
-/** Tables of keys, and the column for the key of each call. Every node polls the revision for changes. */
+/** Tables of keys, and the column of usage records for the key of a call. Every node polls the revision for changes. */
 export function toKeyTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table api_keys (

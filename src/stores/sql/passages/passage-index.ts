@@ -16,9 +16,9 @@ import {
   computeExactShare,
   computeShare,
   getWordSearch,
+  type PassageQuery,
   toIdentifiers,
   toQueryWords,
-  type WordsQuery,
 } from './passage-search.ts';
 
 /** Number of passages that are written in one step. A step takes a few milliseconds, during which other operations wait. */
@@ -173,9 +173,9 @@ export class SqlPassageIndex implements PassageIndex {
       .slice(0, limit);
   }
 
-  async #find(query: WordsQuery): Promise<readonly FoundRow[]> {
+  async #find(query: PassageQuery): Promise<readonly FoundRow[]> {
     const { rows } = await this.#database.run((kysely) => {
-      const match = getWordSearch(kysely).toFound(query);
+      const match = getWordSearch(kysely).buildSearch(query);
       return sql<FoundRow>`
         select passages.document, nth, title, headings, text from (${match}) found
         join passages on passages.id = found.id join indexed_documents on indexed_documents.id = passages.document

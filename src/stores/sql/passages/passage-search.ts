@@ -24,8 +24,8 @@ const dottedName = /\p{L}\p{L}[._:]\p{L}\p{L}/u;
 const upperCaseGroups = /^\p{Lu}+(?:[-/]\p{Lu}+)+$/u;
 const innerCapital = /\p{Ll}\p{Lu}/u;
 
-/** A passage with the words to index. */
-interface WordsEntry {
+/** A passage to index. */
+interface IndexEntry {
   /** ID of the passage's row. */
   readonly id: number;
   readonly document: string;
@@ -33,7 +33,7 @@ interface WordsEntry {
 }
 
 /** Query for passages. */
-export interface WordsQuery {
+export interface PassageQuery {
   /** At least one word. Words consist of letters and digits only. */
   readonly words: readonly string[];
   /** At least one document. */
@@ -43,11 +43,11 @@ export interface WordsQuery {
 
 /** Full-text search of an engine. */
 interface WordSearch {
-  add(kysely: Kysely<Schema>, entries: readonly WordsEntry[]): Promise<unknown>;
+  add(kysely: Kysely<Schema>, entries: readonly IndexEntry[]): Promise<unknown>;
   /** Merges recent additions into the index, so that they are found quickly. */
   settle(kysely: Kysely<Schema>): Promise<unknown>;
   /** Returns a statement that selects the `id` and `score` of the best passages. A lower score is better. */
-  toFound(query: WordsQuery): RawBuilder<unknown>;
+  buildSearch(query: PassageQuery): RawBuilder<unknown>;
 }
 
 export function getWordSearch(kysely: Kysely<Schema>): WordSearch {
@@ -62,7 +62,7 @@ const inSqlite: WordSearch = {
 
   settle: () => Promise.resolve(),
 
-  toFound({ words, documents, limit }) {
+  buildSearch({ words, documents, limit }) {
     const match = `document : (${documents.map(quote).join(' OR ')}) AND words : (${words.map(quote).join(' OR ')})`;
     return sql`
       select rowid as id, bm25(passage_words, 0.0, 1.0) as score from passage_words where passage_words match ${match}
@@ -73,7 +73,7 @@ const inSqlite: WordSearch = {
 /** Maximum number of passages that are read per word. A word with more passages is of little significance. */
 const maxPassagesPerWord = 1000;
 /** Maximum number of passages that are ranked by word frequency. */
-const maxCompared = 200;
+const maxRanked = 200;
 
 /**
  * Weights each word by its rarity in these documents. The frequency of the words decides among the best passages. Each word is
@@ -90,7 +90,7 @@ const inPostgres: WordSearch = {
   /** Without this step, every query scans the list of recent additions until the engine merges it. */
   settle: (kysely) => sql`select gin_clean_pending_list('passage_words_found')`.execute(kysely),
 
-  toFound({ words, documents, limit }) {
+  buildSearch({ words, documents, limit }) {
     return sql`
       with asked as materialized (
         select distinct quote_literal(lexeme)::tsquery as word from unnest(to_tsvector('english', ${words.join(' ')}))
@@ -104,7 +104,7 @@ const inPostgres: WordSearch = {
         ) looked_up
       ), best as materialized (
         select id, sum(weight) as weight from (select unnest(ids) as id, weight from found) each_found
-        group by id order by weight desc, id limit ${maxCompared}
+        group by id order by weight desc, id limit ${maxRanked}
       )
       select id, -weight * (1 + ts_rank(words, to_tsquery('english', ${words.map(quoteWord).join(' | ')}), 1)) as score
       from best join passage_words using (id) order by score, id limit ${limit}`;
@@ -173,9 +173,10 @@ function toStem(word: string): string {
 }
 
 function* splitWords(text: string): Iterable<string> {
-  for (const [match] of toPlain(text).matchAll(compound)) {
+  for (const [match] of normalize(text).matchAll(compound)) {
     const pieces = match.match(parts) ?? [];
     if (pieces.length > 1) {
+      // Numbers keep a letter in place of the separator, so that 3.5 does not match 35.
       const glue = /\p{L}/u.test(match) ? '' : 'd';
       yield pieces.join(glue).slice(0, maxJoinedChars);
     }
@@ -184,7 +185,7 @@ function* splitWords(text: string): Iterable<string> {
 }
 
 /** Lowercases a text and removes diacritics. ASCII text skips the normalization. */
-function toPlain(text: string): string {
+function normalize(text: string): string {
   const plain = notAscii.test(text)
     ? text
         .normalize('NFKD')
@@ -199,9 +200,9 @@ function* splitUnspaced(piece: string): Iterable<string> {
   let at = 0;
   for (const run of piece.matchAll(unspaced)) {
     if (run.index > at) yield piece.slice(at, run.index);
-    const signs = [...run[0]];
-    if (signs.length === 1) yield run[0];
-    for (let index = 0; index + 1 < signs.length; index += 1) yield `${signs[index]}${signs[index + 1]}`;
+    const characters = [...run[0]];
+    if (characters.length === 1) yield run[0];
+    for (let index = 0; index + 1 < characters.length; index += 1) yield `${characters[index]}${characters[index + 1]}`;
     at = run.index + run[0].length;
   }
   if (at < piece.length) yield piece.slice(at);

@@ -10,10 +10,10 @@ import { toAlertId } from '#domain/limits/limit-alerts.ts';
 import { type ApiOperation, buildObject, buildPage, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
 import { keyErrors } from '../../http/openapi/operation-errors.ts';
 import { moment, nextToken, paging } from '../openapi.ts';
-import { type Query, readLimit, readPlace, readText, requireKnown, toToken } from '../query.ts';
+import { type Query, readCursor, readLimit, readText, requireKnown, toToken } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
 
-const limits = { most: 500, otherwise: 50 };
+const limits = { max: 500, fallback: 50 };
 
 export interface AlertRouteDeps {
   readonly identify: Identify;
@@ -33,7 +33,7 @@ export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
     const query = request.query as Query;
     requireKnown(query, ['limit', 'token']);
     const limit = readLimit(query, limits);
-    const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readPlace(query) ?? {};
+    const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
     const stored = await store.list({ beforeMs, beforeId, limit: limit + 1 });
     const deliveries = stored.slice(0, limit);
     const last = stored.length > limit ? deliveries.at(-1) : undefined;

@@ -17,7 +17,7 @@ import { requireAdmin } from '../routes.ts';
 import { change, getPrefix, isEntryId, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
 import type { KeyDeps } from './key-routes.ts';
 
-const limits = { most: 500, otherwise: 50 };
+const limits = { max: 500, fallback: 50 };
 const { maxBytes } = storedEntries.adminDocument;
 /** Enough for a document with 10,000 keys and 1,000 models. Parsing takes about half a second. */
 const documentBounds = { maxNodes: 2_500_000 };

@@ -45,7 +45,7 @@ export interface EntryDeps {
   readonly newSecret: () => string;
 }
 
-const limits = { most: 500, otherwise: 50 };
+const limits = { max: 500, fallback: 50 };
 /** Fields of a response that a request body may repeat. */
 const addedFields: ReadonlySet<string> = new Set(['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt']);
 

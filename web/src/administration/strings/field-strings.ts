@@ -4,7 +4,7 @@ import { fieldsSpanish } from '../../locales/es/fields.ts';
 import { fieldsFrench } from '../../locales/fr/fields.ts';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
 
-/** Texts of the settings of entries. */
+/** Texts for the fields of configuration entries. */
 export function useFieldStrings(): FieldStrings {
   return useLocalizedStrings({ en: fieldsEnglish, de: fieldsGerman, fr: fieldsFrench, es: fieldsSpanish });
 }
