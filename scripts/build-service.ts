@@ -1,3 +1,8 @@
+/**
+ * Builds the service into dist, as JavaScript in a few files. It starts several times as fast as the sources and uses less
+ * memory. `runBuild` describes the flags.
+ */
+
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -7,16 +12,12 @@ import packageJson from '../package.json' with { type: 'json' };
 import { licensesFile, listLicenses } from './release/licenses.ts';
 import { runBuild } from './stamped-build.ts';
 
-/**
- * Builds the service into dist, as JavaScript in a few files. It starts several times as fast as the sources and uses
- * less memory. Flags: `runBuild`.
- */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist');
 
 /**
- * Packages that stay in node_modules until they are imported. All other packages become part of the chunks: each start
- * loads them, so they are development dependencies and are not installed with the npm package.
+ * Packages that the built code imports from node_modules. All other packages are bundled into the chunks, because each start
+ * loads them. They are development dependencies, so the npm package does not install them.
  */
 const externals: ReadonlySet<string> = new Set(Object.keys(packageJson.dependencies));
 
@@ -31,15 +32,15 @@ function isExternal(id: string, importer: string | undefined): boolean {
 const lineByLine = (text: string): string => `AAAA${';AACA'.repeat(text.split('\n').length - 1)}`;
 
 /**
- * All files of dist are in one folder, so relative paths in the sources are rewritten. Programs of worker threads are
- * built as well.
+ * Rewrites relative URLs in the sources, because all files of dist are in one folder. Each program of a worker thread becomes a
+ * chunk of its own.
  */
-const placesFromDist: Plugin = {
-  name: 'places-from-dist',
+const rewriteRelativeUrls: Plugin = {
+  name: 'rewrite-relative-urls',
   transform: {
     filter: { id: { exclude: /node_modules/ }, code: /new URL\('\.[^']*', import\.meta\.url\)/ },
     handler(code, id) {
-      const placed = code.replaceAll(/new URL\('(\.[^']*)', import\.meta\.url\)/g, (_all, path: string) => {
+      const rewritten = code.replaceAll(/new URL\('(\.[^']*)', import\.meta\.url\)/g, (_all, path: string) => {
         const target = resolve(dirname(id), path);
         if (!/\.[jt]s$/.test(path)) {
           const end = path.endsWith('/') ? '/' : '';
@@ -49,7 +50,7 @@ const placesFromDist: Plugin = {
         this.emitFile({ type: 'chunk', id: target, fileName: `${name}.js` });
         return `new URL('./${name}.js', import.meta.url)`;
       });
-      return { code: placed, map: { mappings: lineByLine(code) } };
+      return { code: rewritten, map: { mappings: lineByLine(code) } };
     },
   },
 };
@@ -77,14 +78,14 @@ async function bundle(): Promise<OutputChunk[]> {
     tsconfig: join(root, 'tsconfig.json'),
     external: isExternal,
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [placesFromDist],
+    plugins: [rewriteRelativeUrls],
   });
   const { output } = await bundling.generate({
     format: 'esm',
     sourcemap: true,
     comments: false,
     intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
-    // Unchanged, except for characters that would make V8 store two bytes for each character of a file.
+    // Escapes only characters outside of ASCII, because they would make V8 store two bytes for each character of a file.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
@@ -98,8 +99,7 @@ async function buildService(folder: string): Promise<void> {
   for (const { fileName, code, map } of chunks) {
     const lean = withLeanBuiltins(code);
     const [unhandled] = /^import .* from "node:.*$/m.exec(lean) ?? [];
-    if (unhandled !== undefined)
-      throw new Error(`${fileName} imports a module of Node in a form that is not known: ${unhandled}`);
+    if (unhandled !== undefined) throw new Error(`${fileName} imports a Node module in an unknown form: ${unhandled}`);
     writeFileSync(join(folder, fileName), lean);
     if (map !== null) writeFileSync(join(folder, `${fileName}.map`), map.toString());
   }

@@ -1,15 +1,16 @@
+/**
+ * Audits the packages that the service and the page contain. The check fails if the registry lists a high or critical advisory
+ * for one of them. Some mirrors do not support audits. In that case, the check passes and reports that it audited nothing. `npm
+ * install` itself does not audit (.npmrc), so that it works with any mirror.
+ */
+
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 
-/**
- * Checks the packages that the service and the page consist of for advisories in the registry, and fails for high and
- * critical ones. Some mirrors do not support audits. In that case the check passes and reports that it audited nothing.
- * `npm install` itself does not audit (.npmrc), so that it works with any mirror.
- */
-const failing: ReadonlySet<string> = new Set(['high', 'critical']);
+const failingSeverities: ReadonlySet<string> = new Set(['high', 'critical']);
 
 interface Advisory {
   readonly title: string;
@@ -34,13 +35,13 @@ const options = ['--omit=dev', '--package-lock-only', '--json', '--fetch-retries
 const imported = listImported();
 const { vulnerabilities, message } = audit();
 if (vulnerabilities === undefined) {
-  console.log(`audit: NOT RUN, the registry gave no advisories: ${message}`);
+  console.log(`audit: NOT RUN, the registry returned no advisories: ${message}`);
 } else {
   const advisories = Object.values(vulnerabilities);
-  const serious = advisories.filter(({ severity }) => failing.has(severity));
+  const serious = advisories.filter(({ severity }) => failingSeverities.has(severity));
   for (const vulnerability of serious) console.error(toLine(vulnerability));
   if (serious.length > 0) process.exitCode = 1;
-  else console.log(`audit: no high or critical advisory on a runtime dependency, ${advisories.length} below that`);
+  else console.log(`audit: no high or critical advisory on a runtime dependency, ${advisories.length} of lower severity`);
 }
 
 /**

@@ -7,9 +7,9 @@ const help = `Runs the checks of this repository and exits with 1 if any of them
   npm run check             everything that must pass before a commit
   npm run check:fast        types, lint, layers, patterns, figures, and the tests next to the source
 
-npm run check starts with the audit of runtime dependencies. Then one check for each core runs concurrently, at least two. One
-of them is the short form of chaos, which waits for half of its time. The complete output of a failed check is printed. If all
-of them pass, the tests run with live output. To run one check: npm run check:<name>.`;
+npm run check starts with the audit of runtime dependencies. Then the other checks run: as many concurrently as there are CPU
+cores, but at least two, because chaos is idle for half of its time. The complete output of a failed check is printed. If all
+checks pass, the tests run with live output. To run one check: npm run check:<name>.`;
 
 /** Names of `check:` scripts in package.json, slowest first. */
 const fastChecks = ['source', 'types', 'lint', 'layers', 'patterns', 'figures'];
@@ -18,7 +18,7 @@ const checksBeforeTests = ['chaos', 'types', 'lint', 'layers', 'patterns', 'figu
 const running = new Set<ChildProcess>();
 
 interface Outcome {
-  readonly isGood: boolean;
+  readonly hasPassed: boolean;
   readonly output: string;
 }
 
@@ -34,7 +34,7 @@ function run(name: string, stdio: 'pipe' | 'inherit'): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     child.on('error', reject).on('close', (code) => {
       running.delete(child);
-      resolve({ isGood: code === 0, output });
+      resolve({ hasPassed: code === 0, output });
     });
   });
 }
@@ -42,7 +42,7 @@ function run(name: string, stdio: 'pipe' | 'inherit'): Promise<Outcome> {
 /** Runs one check and prints its result. */
 async function runAndReport(name: string): Promise<boolean> {
   const startedAt = performance.now();
-  const { isGood, output } = await run(name, 'pipe');
+  const { hasPassed: isGood, output } = await run(name, 'pipe');
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${isGood ? 'passed' : 'FAILED'}  ${name.padEnd(8)}${seconds.padStart(6)} s`);
   if (!isGood) console.error(`\n${output.trimEnd()}\n`);
@@ -52,17 +52,17 @@ async function runAndReport(name: string): Promise<boolean> {
 /** Runs one check and shows its output live. */
 async function runLive(name: string): Promise<boolean> {
   console.log(`running ${name}`);
-  return (await run(name, 'inherit')).isGood;
+  return (await run(name, 'inherit')).hasPassed;
 }
 
 /** Runs all checks concurrently, even if one fails. Returns whether all succeeded. */
 async function runConcurrently(names: readonly string[]): Promise<boolean> {
   const waiting = [...names];
   const outcomes: boolean[] = [];
-  const work = async (): Promise<void> => {
+  const runNext = async (): Promise<void> => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) outcomes.push(await runAndReport(name));
   };
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, runNext));
   return outcomes.every((isGood) => isGood);
 }
 

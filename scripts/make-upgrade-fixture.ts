@@ -11,8 +11,8 @@ import { startProcess } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import type { RecordedAnswer, UpgradeFixture } from '../test/upgrade/fixture.ts';
 
-const help = `Stores data of every kind with a released version, and writes it with the answers of that version to a fixture
-of test/upgrade. Run it once for each release, with the bin/parley of its built checkout.
+const help = `Stores data of every kind with a released version. Writes the data and the answers of that version to a fixture in
+test/upgrade. Run it once for each release, with the bin/parley of its built checkout.
 
   node scripts/make-upgrade-fixture.ts --program ../parley-0.1.0/bin/parley --out test/upgrade/0.1.0-sqlite.json.gz
   node scripts/make-upgrade-fixture.ts --program … --out test/upgrade/0.1.0-postgres.json.gz --database URL
@@ -24,7 +24,7 @@ const never = Date.UTC(2100, 0);
 const expiringTables = ['responses', 'chat_shares', 'api_keys'];
 const userKey = 'upgrade-key';
 const secret = 'secret-of-the-upgrade-fixture-0123456789';
-const unusual = encodeURIComponent('Größe #1.txt');
+const unusualName = encodeURIComponent('Größe #1.txt');
 const quickApp = 'https://parley.test/custom_application_schemas/quickapps';
 
 const { program, out, database } = parseArgs({
@@ -73,7 +73,7 @@ async function wait(url: string, path: string): Promise<void> {
 async function store(url: string): Promise<readonly (readonly [key: string, path: string])[]> {
   const { bucket } = await send(url, ['GET', '/v1/bucket']);
   await send(url, ['PUT', `/v1/files/${bucket}/notes/handbook.md`, '# Vacation\n\nEmployees get 30 days of vacation a year.\n']);
-  await send(url, ['PUT', `/v1/files/${bucket}/${unusual}`, 'A file with an unusual name']);
+  await send(url, ['PUT', `/v1/files/${bucket}/${unusualName}`, 'A file with an unusual name']);
   await send(url, [
     'PUT',
     `/v1/prompts/${bucket}/hello`,
@@ -87,8 +87,8 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
     prompt: '',
     temperature: 1,
   };
-  const further = { messages: [{ role: 'user', content: 'Hello' }], selectedAddons: [], assistantModelId: 'demo' };
-  await send(url, ['PUT', `/v1/conversations/${bucket}/talk`, { ...conversation, ...further }]);
+  const legacyFields = { messages: [{ role: 'user', content: 'Hello' }], selectedAddons: [], assistantModelId: 'demo' };
+  await send(url, ['PUT', `/v1/conversations/${bucket}/talk`, { ...conversation, ...legacyFields }]);
 
   const app = (instructions: string) => ({
     displayName: 'Handbook',
@@ -98,7 +98,7 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
     applicationProperties: {
       ...{ temperature: 0, instructions, model: 'demo', starters: ['How many days of vacation?'] },
       document_relative_url: [`files/${bucket}/notes/handbook.md`],
-      // The key is sealed. No server answers there, so the application works without its tools.
+      // The key is sealed. No server listens at this URL, so the application works without its tools.
       mcp_toolset: [
         {
           ...{ type: 'mcp', name: 'Library' },
@@ -171,13 +171,13 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
   const signedIn = await identity.issuer.buildToken({
     scopesOrTransform: (_header, payload) => Object.assign(payload, { sub: 'ada', aud: 'parley' }),
   });
-  const { key: keyOfAda } = await send(url, ['POST', '/v1/user/keys', { name: 'laptop', allowedIps: ['127.0.0.0/8'] }], signedIn);
-  await send(url, ['POST', '/v1/chat/completions', { ...question, model: 'demo' }], keyOfAda);
+  const { key: adaKey } = await send(url, ['POST', '/v1/user/keys', { name: 'laptop', allowedIps: ['127.0.0.0/8'] }], signedIn);
+  await send(url, ['POST', '/v1/chat/completions', { ...question, model: 'demo' }], adaKey);
 
   const day = new Date().toISOString().slice(0, 10);
   const days = `from=${day}&to=${day}`;
   const paths = [
-    ...['notes/handbook.md', unusual].map((name) => `/v1/files/${bucket}/${name}`),
+    ...['notes/handbook.md', unusualName].map((name) => `/v1/files/${bucket}/${name}`),
     ...[`/v1/metadata/files/${bucket}/?recursive=true`, `/v1/prompts/${bucket}/hello`, `/v1/conversations/${bucket}/talk`],
     ...[
       `/v1/applications/${bucket}/Hand%20Book`,
@@ -195,8 +195,8 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
     ...[`/v1/admin/usage?${days}&by=day,deployment,user,project`, `/v1/admin/calls?${days}`, `/v1/user/usage?${days}`],
     ...['application', 'chat', 'consent', 'deployment', 'key'].map((kind) => `/v1/admin/audit?kind=${kind}`),
   ];
-  const pathsOfAda = ['/v1/user/info', `/v1/user/calls?${days}`];
-  return [...paths.map((path) => [userKey, path] as const), ...pathsOfAda.map((path) => [keyOfAda, path] as const)];
+  const adaPaths = ['/v1/user/info', `/v1/user/calls?${days}`];
+  return [...paths.map((path) => [userKey, path] as const), ...adaPaths.map((path) => [adaKey, path] as const)];
 }
 
 async function run(statement: string): Promise<void> {
@@ -228,7 +228,7 @@ async function record(): Promise<readonly RecordedAnswer[]> {
 
 const answers = await record();
 await identity.stop();
-// The folder of the database has no log after an orderly stop.
+// After an orderly stop, the data folder contains no write-ahead log.
 const data = join(folder.path, 'data');
 const names = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 const toPath = ({ parentPath, name }: { parentPath: string; name: string }) => join(parentPath, name);

@@ -15,7 +15,7 @@ export type DialectName = (typeof dialectNames)[number];
 
 /** `none` means that the dialect has no equivalent. */
 export interface Cell {
-  readonly fate: 'carried' | 'lost' | 'refused' | 'none';
+  readonly handling: 'carried' | 'lost' | 'refused' | 'none';
   readonly how?: string;
 }
 
@@ -25,8 +25,8 @@ export interface Feature {
 }
 
 const cell =
-  (fate: Cell['fate']) =>
-  (how?: string): Cell => ({ fate, ...(how !== undefined && { how }) });
+  (handling: Cell['handling']) =>
+  (how?: string): Cell => ({ handling, ...(how !== undefined && { how }) });
 const [carried, lost, refused, none] = [cell('carried'), cell('lost'), cell('refused'), cell('none')];
 const demo = { demo: lost() };
 const google = (each: Cell) => ({ vertex: each, gemini: each });
@@ -145,7 +145,7 @@ export const requestFeatures: readonly Feature[] = [
   row('unknown fields', carried(), { responses: lost(), ...vendors(lost()), ...demo }),
 ];
 
-const inWords = carried('as text');
+const asText = carried('as text');
 /** Returns a row for requests in the Messages dialect. An upstream of that dialect receives them unchanged. */
 const relayed = (name: string, usual: Cell, unusual: Partial<Record<DialectName, Cell>> = {}): Feature =>
   row(name, usual, { ...unusual, anthropic: carried() });
@@ -156,10 +156,10 @@ export const messagesFeatures: readonly Feature[] = [
   relayed('image as data', carried(), demo),
   relayed('image by URL', carried(), { bedrock: refused('except `s3://`'), ...demo }),
   relayed('PDF as data', carried(), demo),
-  relayed('text document', inWords),
+  relayed('text document', asText),
   relayed('document by URL', carried('its URL as text')),
   relayed('image or document by file ID', refused()),
-  relayed('`search_result`', inWords),
+  relayed('`search_result`', asText),
   relayed('`citations`', lost()),
   relayed('`cache_control` of system, text, images, documents, results', lost(), { bedrock: carried('as a cache point') }),
   relayed('`cache_control` of the request and of tools', lost()),
@@ -170,10 +170,10 @@ export const messagesFeatures: readonly Feature[] = [
   relayed('`tool_choice`: `any`', carried()),
   relayed('`disable_parallel_tool_use`', carried(), { ...google(lost()), ...demo }),
   relayed('calls and results', carried()),
-  relayed('`is_error` of a result', inWords),
+  relayed('`is_error` of a result', asText),
   relayed('image in a result', carried('after the result'), demo),
-  relayed('`tool_reference` in a result', inWords),
-  relayed('`tool_addition`, `tool_removal` by name', inWords, demo),
+  relayed('`tool_reference` in a result', asText),
+  relayed('`tool_addition`, `tool_removal` by name', asText, demo),
   relayed('`server_tool_use`, `mcp_tool_use`, and their results', refused()),
   relayed('`container_upload` and unknown blocks', refused()),
   relayed('`thinking`, `redacted_thinking` of earlier turns', lost(), { bedrock: carried(), application: carried() }),
@@ -254,35 +254,35 @@ export const responsesFeatures: readonly Feature[] = [
   native('`prompt`, `context_management`, unknown fields', lost()),
 ];
 
-const itself = { demo: none() };
+const notInDemo = { demo: none() };
 
 /** Handling of each part of a reply. */
 export const replyFeatures: readonly Feature[] = [
   row('text as a stream', carried()),
-  row('`reasoning_content`', carried(), itself),
+  row('`reasoning_content`', carried(), notInDemo),
   row('signatures of thoughts', carried(), {
     anthropic: carried('`thinking_blocks`'),
     bedrock: carried('`thinking_blocks`'),
     ...google(carried('`extra_content.google.thought_signature`')),
     mistral: none(),
     responses: lost(),
-    ...itself,
+    ...notInDemo,
   }),
-  row('parallel calls', carried(), itself),
-  row('cached tokens', carried(), itself),
-  row('reasoning tokens', carried(), { bedrock: none(), mistral: none(), ...itself }),
-  row('`content_filter`', carried(), itself),
-  row('`refusal`', carried(), { bedrock: none(), mistral: none(), ...itself }),
+  row('parallel calls', carried(), notInDemo),
+  row('cached tokens', carried(), notInDemo),
+  row('reasoning tokens', carried(), { bedrock: none(), mistral: none(), ...notInDemo }),
+  row('`content_filter`', carried(), notInDemo),
+  row('`refusal`', carried(), { bedrock: none(), mistral: none(), ...notInDemo }),
   row('sources', carried(), {
     ...{ anthropic: carried('as attachments'), bedrock: lost(), mistral: lost(), ...google(carried('as attachments')) },
-    ...itself,
+    ...notInDemo,
   }),
   row('generated files', carried(), {
     responses: none(),
     ...nonOpenAi(none()),
     ...google(carried('as attachments')),
-    ...itself,
+    ...notInDemo,
   }),
-  row('probabilities: `logprobs`', carried(), { ...nonOpenAi(none()), ...itself }),
+  row('probabilities: `logprobs`', carried(), { ...nonOpenAi(none()), ...notInDemo }),
   row('embeddings', carried(), { anthropic: refused(), application: none() }),
 ];

@@ -63,14 +63,14 @@ function summarize(cells: Feature['cells'] | undefined, upstreams: readonly Dial
   const usual = cells[sorted[0]?.[0] ?? 'openai'];
   const exceptions = sorted.slice(1).map((names) => {
     const cell = cells[names[0] ?? 'openai'];
-    const text = cell.fate === usual.fate && cell.how !== undefined ? cell.how : describe(cell);
+    const text = cell.handling === usual.handling && cell.how !== undefined ? cell.how : describe(cell);
     return `${names.map((name) => `\`${name}\``).join(', ')}: ${text}`;
   });
   return [describe(usual), ...exceptions];
 }
 
-const signs: Readonly<Record<Cell['fate'], string>> = { carried: '✓', lost: '–', refused: '400', none: 'n/a' };
+const signs: Readonly<Record<Cell['handling'], string>> = { carried: '✓', lost: '–', refused: '400', none: 'n/a' };
 
-function describe({ fate, how }: Cell): string {
-  return how === undefined ? signs[fate] : `${signs[fate]} (${how})`;
+function describe({ handling, how }: Cell): string {
+  return how === undefined ? signs[handling] : `${signs[handling]} (${how})`;
 }

@@ -1,16 +1,16 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** Number of pieces of the code. Smaller is simpler. */
+/** Figures on the size and structure of the code. Lower figures are better. */
 export type StructureFigures = Record<
-  'srcFiles' | 'srcLines' | 'webFiles' | 'webLines' | 'fragments' | 'largestFolder' | 'testsOfInnerRooms',
+  'srcFiles' | 'srcLines' | 'webFiles' | 'webLines' | 'fragments' | 'largestFolder' | 'testsWithInternalImports',
   number
 >;
 
 const maxFragmentLines = 80;
 const catalogs = /\/locales\//;
 /** Folders that behavior tests may import. They reach all other code through the running service. */
-const openRooms = /^#(?:base|contract|test)\//;
+const importableFolders = /^#(?:base|contract|test)\//;
 
 /** Measures src and web/src without tests, and the imports of the behavior tests. */
 export function measureStructure(): StructureFigures {
@@ -20,9 +20,9 @@ export function measureStructure(): StructureFigures {
   const lines = new Map([...texts].map(([path, text]) => [path, countCodeLines(text)]));
   const importers = countImporters(texts);
   const isFragment = (path: string): boolean => {
-    const from = importers.get(path) ?? new Set();
-    const [only = ''] = from;
-    return from.size === 1 && dirname(only) === dirname(path) && (lines.get(path) ?? 0) < maxFragmentLines;
+    const importingPaths = importers.get(path) ?? new Set();
+    const [importingPath = ''] = importingPaths;
+    return importingPaths.size === 1 && dirname(importingPath) === dirname(path) && (lines.get(path) ?? 0) < maxFragmentLines;
   };
   const folders = Map.groupBy(texts.keys(), dirname);
   const sum = (paths: readonly string[]): number => paths.reduce((total, path) => total + (lines.get(path) ?? 0), 0);
@@ -33,7 +33,7 @@ export function measureStructure(): StructureFigures {
     webLines: sum(web),
     fragments: [...texts.keys()].filter(isFragment).length,
     largestFolder: Math.max(...[...folders.values()].map((files) => files.length)),
-    testsOfInnerRooms: globSync('test/**/*.test.ts').filter(importsInnerRoom).length,
+    testsWithInternalImports: globSync('test/**/*.test.ts').filter(importsInternalFolder).length,
   };
 }
 
@@ -58,9 +58,9 @@ function countImporters(texts: ReadonlyMap<string, string>): ReadonlyMap<string,
   return importers;
 }
 
-function importsInnerRoom(path: string): boolean {
+function importsInternalFolder(path: string): boolean {
   const targets = [...readFileSync(path, 'utf8').matchAll(/^(?:import|\} from)[^;]*'(#[^']*)';$/gm)].map(
     ([, target = '']) => target,
   );
-  return targets.some((target) => !openRooms.test(target));
+  return targets.some((target) => !importableFolders.test(target));
 }

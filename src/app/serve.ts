@@ -69,10 +69,10 @@ export async function serve(settings: Settings, environment: Environment, worker
   const drain = createDrain(node, { ...service, connections }, [serving, ...node.closing]);
   node.state.started(() => drain.isDraining);
   if (worker === undefined) {
-    const onSignal = ignoreEchoes(drain.signalled, environment, clock);
+    const onSignal = ignoreEchoes(drain.handleSignal, environment, clock);
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   } else {
-    worker.handlers.set('signal', (signal: NodeJS.Signals) => (signal === 'SIGHUP' ? onHangUp() : drain.signalled(signal)));
+    worker.handlers.set('signal', (signal: NodeJS.Signals) => (signal === 'SIGHUP' ? onHangUp() : drain.handleSignal(signal)));
     answerWorkers(node, worker);
   }
   node.log.info('listening', {

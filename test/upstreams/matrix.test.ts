@@ -44,7 +44,7 @@ async function collectFates(
   const claimed: Record<string, unknown> = {};
   for (const dialect of dialectNames) {
     fates[dialect] = (await getFate(dialect)) ?? 'none';
-    claimed[dialect] = feature?.cells[dialect].fate;
+    claimed[dialect] = feature?.cells[dialect].handling;
   }
   return { fates, claimed };
 }
@@ -147,7 +147,7 @@ describe('feature table for replies', () => {
 });
 
 function claimedNone(name: string, dialect: DialectName): boolean {
-  return replyFeatures.find((each) => each.name === name)?.cells[dialect].fate === 'none';
+  return replyFeatures.find((each) => each.name === name)?.cells[dialect].handling === 'none';
 }
 
 describe('docs/upstreams.md', () => {

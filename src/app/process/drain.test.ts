@@ -66,7 +66,7 @@ describe('Drain', () => {
     const node = await startServer(60_000);
     const idle = connect(node.port, '127.0.0.1');
     await once(idle, 'connect');
-    node.drain.signalled();
+    node.drain.handleSignal();
     await node.exited;
     expect(node.exits).toEqual([0]);
     expect(node.isClosed()).toBe(true);
@@ -76,7 +76,7 @@ describe('Drain', () => {
     const node = await startServer(60_000);
     const { text } = await call(node.port);
     expect(node.drain.isDraining).toBe(false);
-    node.drain.signalled();
+    node.drain.handleSignal();
     expect(node.drain.isDraining).toBe(true);
     expect(node.calls.isClosed).toBe(true);
     await expect(call(node.port)).rejects.toThrow(/ECONNREFUSED/);
@@ -90,7 +90,7 @@ describe('Drain', () => {
   test('aborts open calls with shutting_down after the drain time', async () => {
     const node = await startServer(50);
     const { text } = await call(node.port);
-    node.drain.signalled();
+    node.drain.handleSignal();
     await node.exited;
     expect(await text).toBe('first\nshutting_down\n');
     expect(node.exits).toEqual([0]);
@@ -103,7 +103,7 @@ describe('Drain', () => {
     const neverSettles = new Promise<void>(() => {});
     const drain = new Drain({
       server: { close() {}, closeIdleConnections() {}, closeAllConnections() {} },
-      connections: { closeBehindAnswers() {} },
+      connections: { closeAfterResponses() {} },
       calls: { size: 1, close: () => neverSettles, abort() {} },
       clock: systemClock,
       log,
@@ -111,14 +111,14 @@ describe('Drain', () => {
       closing: [[{ close: () => neverSettles }]],
       exit: (code) => void exits.push(code),
     });
-    drain.signalled();
+    drain.handleSignal();
     await vi.advanceTimersByTimeAsync(6_000);
     expect(exits).toEqual([1]);
   });
 
   test('exits with 1 if a part cannot be closed, after it closes the remaining parts', async () => {
     const node = await startServer(60_000, () => Promise.reject(new Error('the watch is stuck')));
-    node.drain.signalled();
+    node.drain.handleSignal();
     await node.exited;
     expect([node.exits, node.isClosed()]).toEqual([[1], true]);
   });
@@ -126,8 +126,8 @@ describe('Drain', () => {
   test('exits immediately on a second signal', async () => {
     const node = await startServer(60_000);
     const { text } = await call(node.port);
-    node.drain.signalled();
-    node.drain.signalled();
+    node.drain.handleSignal();
+    node.drain.handleSignal();
     expect(node.exits).toEqual([130]);
     node.endCalls[0]?.();
     await text;

@@ -26,7 +26,7 @@ interface StoppableCalls {
 
 interface DrainDeps {
   readonly server: StoppableServer;
-  readonly connections: Pick<TrackedConnections, 'closeBehindAnswers'>;
+  readonly connections: Pick<TrackedConnections, 'closeAfterResponses'>;
   readonly calls: StoppableCalls;
   readonly clock: Clock;
   readonly log: Log;
@@ -68,7 +68,7 @@ export class Drain {
   }
 
   /** Handler for SIGTERM and SIGINT. After a SIGINT, there is no time for load balancers, because a person stops the process. */
-  readonly signalled = (signal?: NodeJS.Signals): void => {
+  readonly handleSignal = (signal?: NodeJS.Signals): void => {
     const { drainMs, exit, lameDuckMs = 0 } = this.#parts;
     if (this.#isDraining) exit(interrupted);
     else void this.#drain(signal === 'SIGTERM' ? Math.min(lameDuckMs, drainMs) : 0);
@@ -77,7 +77,7 @@ export class Drain {
   async #drain(lameDuckMs: number): Promise<void> {
     const { clock, connections, drainMs, log } = this.#parts;
     this.#isDraining = true;
-    connections.closeBehindAnswers();
+    connections.closeAfterResponses();
     if (lameDuckMs > 0) {
       log.info('not ready, still accepting calls', { lame_duck_ms: lameDuckMs });
       await clock.sleep(lameDuckMs, new AbortController().signal);
@@ -174,7 +174,7 @@ export class TrackedConnections {
   }
 
   /** Makes each connection close after its next response. This includes responses in progress whose headers are not sent yet. */
-  closeBehindAnswers(): void {
+  closeAfterResponses(): void {
     for (const event of requests) {
       if (this.#server.listenerCount(event) === 0) continue;
       this.#server.prependListener(event, (_request: unknown, response: ServerResponse) => {
@@ -182,14 +182,14 @@ export class TrackedConnections {
       });
     }
     for (const socket of this.#sockets) {
-      const response = getCurrentAnswer(socket);
+      const response = getCurrentResponse(socket);
       if (response?.headersSent === false) response.shouldKeepAlive = false;
     }
   }
 }
 
 /** Node exposes the current response of a socket only in this internal field. */
-function getCurrentAnswer(socket: Socket): Partial<Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive'>> | undefined {
+function getCurrentResponse(socket: Socket): Partial<Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive'>> | undefined {
   return Reflect.get(socket, '_httpMessage') ?? undefined;
 }
 

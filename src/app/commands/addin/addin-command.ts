@@ -61,7 +61,7 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   const closing = [[upstream, ...(certificate ? [certificate] : [])], [lines]];
   const exit = (code: number): void => process.exit(code);
   const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closing, exit });
-  const onSignal = ignoreEchoes(drain.signalled, environment, clock);
+  const onSignal = ignoreEchoes(drain.handleSignal, environment, clock);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   onHangUp = () => {
     if (flags.models === undefined) return log.info('SIGHUP has no effect without --models');
