@@ -14,9 +14,9 @@ import { type LoadedTools, type MissingToolset, ToolError } from '#domain/tools/
 import type { InnerCalls } from '#pipeline/inner-calls.ts';
 import { DeploymentEmbedder, type TextEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { type DocumentSet, openDocumentSet } from '#tools/retrieval/document-set.ts';
-import { loadDocumentTools } from '#tools/retrieval/document-source.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
+import { loadDocumentTools } from '#tools/retrieval/query-document.ts';
 import { readProgress } from '#tools/retrieval/reading-progress.ts';
 import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 

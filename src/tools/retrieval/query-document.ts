@@ -1,9 +1,19 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
+import { StoreError } from '#domain/store-error.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
-import { type Attachment, howToCite, type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
+import {
+  type Attachment,
+  howToCite,
+  type LoadedTools,
+  type Tool,
+  type ToolContext,
+  ToolError,
+  type ToolResult,
+} from '#domain/tools/tool.ts';
 import type { TextEmbedder } from './deployment-embedder.ts';
-import type { SearchableFile } from './document-set.ts';
+import { openDocumentSet, type SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { awaitReadings, type ReadFile } from './reading-progress.ts';
 import type { PassageSearch, ScoredHit } from './searching/passage-search.ts';
@@ -26,8 +36,27 @@ export interface QueryDocumentDeps {
   readonly bounds: GatheringBounds;
 }
 
+/**
+ * Returns the tool that searches an application's files, and lists the missing files. Starts indexing the files in the
+ * background. Throws `ToolError` if the file index is unavailable.
+ */
+export async function loadDocumentTools(
+  references: readonly string[],
+  owner: string | null,
+  deps: QueryDocumentDeps & { readonly files: FileIndex },
+): Promise<LoadedTools> {
+  const { files, missing } = await openDocumentSet(references, owner, deps.files).catch(toToolError);
+  if (files.length === 0) return { tools: [], missing };
+  for (const { file } of files) deps.indexer.requestIndexing(file, deps.embedder);
+  return { tools: [createQueryDocument(files, deps)], missing };
+}
+
+function toToolError(error: unknown): never {
+  throw error instanceof StoreError ? new ToolError('The index of stored files is unavailable. Try again later.', error) : error;
+}
+
 /** Creates the tool that searches stored files. */
-export function createQueryDocument(files: readonly SearchableFile[], deps: QueryDocumentDeps): Tool {
+function createQueryDocument(files: readonly SearchableFile[], deps: QueryDocumentDeps): Tool {
   return {
     name: 'query_document',
     description: formatDescription(files),
