@@ -2,8 +2,11 @@ import { parseArgs } from 'node:util';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import {
   type AdministrationCommand,
-  administrationOptions,
-  readAdministrationCommand,
+  applyOptions,
+  diffOptions,
+  exportOptions,
+  readApplyFlags,
+  readExportFlags,
 } from './commands/administration/administration-flags.ts';
 import {
   type BackupFlags,
@@ -13,9 +16,10 @@ import {
   readRestoreFlags,
   restoreOptions,
 } from './commands/backup/backup-flags.ts';
-import { type EvaluateFlags, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
-import { type ImportFlags, readImportFlags } from './commands/import/import-flags.ts';
+import { type EvaluateFlags, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
+import { type ImportFlags, importOptions, readImportFlags } from './commands/import/import-flags.ts';
 import type { ImportFlags as OpenapiFlags } from './commands/import-openapi-command.ts';
+import { helpOptions, type Options, type Parsed } from './commands/parsed.ts';
 
 /** Parsed command line. */
 export type Command =
@@ -28,8 +32,10 @@ export type Command =
   | { readonly name: 'backup'; readonly flags: BackupFlags }
   | { readonly name: 'restore'; readonly flags: RestoreFlags }
   | AdministrationCommand
-  | { readonly name: 'help' | 'version' | `${'evaluate' | 'import' | 'backup' | 'restore' | 'administration'}-help` }
+  | { readonly name: HelpName | 'version' }
   | { readonly name: 'mistake'; readonly message: string };
+
+type HelpName = 'help' | `${'evaluate' | 'import' | 'backup' | 'restore' | 'administration'}-help`;
 
 /** Flags of `serve`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface ServeFlags {
@@ -131,8 +137,7 @@ const serveOptions = {
   workers: { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'v' },
+  ...helpOptions,
 } as const;
 
 const addinOptions = {
@@ -144,15 +149,12 @@ const addinOptions = {
   port: serveOptions.port,
   'tls-cert': serveOptions['tls-cert'],
   'tls-key': serveOptions['tls-key'],
-  help: serveOptions.help,
-  version: serveOptions.version,
+  ...helpOptions,
 } as const;
-
-const helpOptions = { help: serveOptions.help, version: serveOptions.version } as const;
 
 const checkOptions = { 'allow-missing-env': { type: 'boolean' }, ...helpOptions } as const;
 
-const importOptions = {
+const openapiOptions = {
   include: { type: 'string', multiple: true },
   exclude: { type: 'string', multiple: true },
   base: { type: 'string' },
@@ -160,38 +162,47 @@ const importOptions = {
   ...helpOptions,
 } as const;
 
-const optionsByCommand: Readonly<Record<string, object>> = {
-  serve: serveOptions,
-  addin: addinOptions,
-  check: checkOptions,
-  'import-openapi': importOptions,
-  backup: backupOptions,
-  restore: restoreOptions,
-  ...administrationOptions,
+/** Reads the arguments of each command. */
+const readers = {
+  serve: createReader(serveOptions, (parsed) => ({ name: 'serve', flags: readServe(parsed) })),
+  addin: createReader(addinOptions, (parsed) => ({ name: 'addin', flags: readAddin(parsed) })),
+  check: createReader(checkOptions, readCheck),
+  import: createReader(importOptions, (parsed) => ({ name: 'import', flags: readImportFlags(parsed) }), 'import-help'),
+  'import-openapi': createReader(openapiOptions, (parsed) => ({ name: 'import-openapi', flags: readImportOpenapi(parsed) })),
+  evaluate: createReader(evaluateOptions, (parsed) => ({ name: 'evaluate', flags: readEvaluateFlags(parsed) }), 'evaluate-help'),
+  apply: createReader(
+    applyOptions,
+    (parsed) => ({ name: 'apply', flags: readApplyFlags('apply', parsed) }),
+    'administration-help',
+  ),
+  diff: createReader(diffOptions, (parsed) => ({ name: 'diff', flags: readApplyFlags('diff', parsed) }), 'administration-help'),
+  export: createReader(exportOptions, (parsed) => ({ name: 'export', flags: readExportFlags(parsed) }), 'administration-help'),
+  backup: createReader(backupOptions, (parsed) => ({ name: 'backup', flags: readBackupFlags(parsed) }), 'backup-help'),
+  restore: createReader(restoreOptions, (parsed) => ({ name: 'restore', flags: readRestoreFlags(parsed) }), 'restore-help'),
 };
+
+function createReader<const O extends Options>(options: O, read: (parsed: Parsed<O>) => Command, help: HelpName = 'help') {
+  return (args: string[]): Command => {
+    try {
+      const parsed = parseArgs({ args, options, allowPositionals: true, tokens: true });
+      const { help: isHelp, version } = parsed.values as { help?: boolean; version?: boolean | string };
+      if (isHelp) return { name: help };
+      return version === true ? { name: 'version' } : read(parsed);
+    } catch (error) {
+      return mistake(error instanceof Error ? toSentence(error.message, options) : String(error));
+    }
+  };
+}
 
 /**
  * Parses the arguments after the program name. For invalid arguments, returns `mistake` with a message that names the argument
  * and the fix.
  */
 export function readCommand(args: readonly string[]): Command {
-  const [first = 'serve', ...rawArgs] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
-  const commandArgs = joinNegativeNumbers(rawArgs);
-  try {
-    if (first === 'help') return { name: 'help' };
-    if (first === 'serve') return readServe(commandArgs);
-    if (first === 'addin') return readAddin(commandArgs);
-    if (first === 'check') return readCheck(commandArgs);
-    if (first === 'import') return readImport(commandArgs);
-    if (first === 'import-openapi') return readImportOpenapi(commandArgs);
-    if (first === 'evaluate') return readEvaluate(commandArgs);
-    if (first === 'apply' || first === 'diff' || first === 'export') return readAdministration(first, commandArgs);
-    if (first === 'backup') return readBackup(commandArgs);
-    if (first === 'restore') return readRestore(commandArgs);
-    return mistake(`unknown command "${first}"`);
-  } catch (error) {
-    return mistake(error instanceof Error ? toSentence(error.message, optionsByCommand[first] ?? {}) : String(error));
-  }
+  const [first = 'serve', ...commandArgs] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
+  if (first === 'help') return { name: 'help' };
+  if (!Object.hasOwn(readers, first)) return mistake(`unknown command "${first}"`);
+  return readers[first as keyof typeof readers](joinNegativeNumbers(commandArgs));
 }
 
 /**
@@ -216,90 +227,39 @@ function toSentence(message: string, options: object): string {
   return hint === undefined ? sentence : `${sentence}, ${hint.replace('mean ', 'mean --')}`;
 }
 
-function readServe(args: readonly string[]): Command {
-  const { values, positionals } = parseArgs({ args: [...args], options: serveOptions, allowPositionals: true });
-  if (values.help) return { name: 'help' };
-  if (values.version) return { name: 'version' };
+function readServe({ values, positionals }: Parsed<typeof serveOptions>): ServeFlags {
   if (positionals.length > 0)
-    return mistake(`"serve" does not accept "${positionals[0]}". Specify a configuration with --config FILE`);
-  if (hasHalfOfTls(values)) return mistake(halfOfTls);
+    throw new Error(`"serve" does not accept "${positionals[0]}". Specify a configuration with --config FILE`);
   const { config, host, port, data, workers } = values;
-  const tls = { tlsCert: values['tls-cert'], tlsKey: values['tls-key'] };
-  return { name: 'serve', flags: { config, host, port, data, workers, ...tls } };
+  return { config, host, port, data, workers, ...readTls(values) };
 }
 
-function readAddin(args: readonly string[]): Command {
-  const { values, positionals } = parseArgs({ args: [...args], options: addinOptions, allowPositionals: true });
-  if (values.help) return { name: 'help' };
-  if (values.version) return { name: 'version' };
+function readAddin({ values, positionals }: Parsed<typeof addinOptions>): AddinFlags {
   if (positionals.length > 0)
-    return mistake(`"addin" does not accept "${positionals[0]}". Specify the service with --upstream URL`);
-  if (hasHalfOfTls(values)) return mistake(halfOfTls);
+    throw new Error(`"addin" does not accept "${positionals[0]}". Specify the service with --upstream URL`);
+  const tls = readTls(values);
   const { upstream, models, host, port } = values;
-  if (upstream === undefined) return mistake('"addin" requires --upstream URL, the base URL of the service');
+  if (upstream === undefined) throw new Error('"addin" requires --upstream URL, the base URL of the service');
   const lists = { allowedOrigins: values['allowed-origin'], trustedProxies: values['trusted-proxy'] };
-  const flags = { upstream, models, host, port, tlsCert: values['tls-cert'], tlsKey: values['tls-key'], ...lists };
-  return { name: 'addin', flags };
+  return { upstream, models, host, port, ...tls, ...lists };
 }
 
-const halfOfTls = '--tls-cert and --tls-key must be used together';
-
-function hasHalfOfTls(values: { 'tls-cert'?: string | undefined; 'tls-key'?: string | undefined }): boolean {
-  return (values['tls-cert'] === undefined) !== (values['tls-key'] === undefined);
+function readTls(values: { 'tls-cert'?: string | undefined; 'tls-key'?: string | undefined }) {
+  const { 'tls-cert': tlsCert, 'tls-key': tlsKey } = values;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new Error('--tls-cert and --tls-key must be used together');
+  return { tlsCert, tlsKey };
 }
 
-function readCheck(args: readonly string[]): Command {
-  const { values, positionals } = parseArgs({ args: [...args], options: checkOptions, allowPositionals: true });
-  if (values.help) return { name: 'help' };
-  if (values.version) return { name: 'version' };
-  return positionals.length === 0
-    ? mistake('"check" requires at least one FILE')
-    : { name: 'check', files: positionals, allowsMissingEnvironment: values['allow-missing-env'] === true };
+function readCheck({ values, positionals }: Parsed<typeof checkOptions>): Command {
+  if (positionals.length === 0) throw new Error('"check" requires at least one FILE');
+  return { name: 'check', files: positionals, allowsMissingEnvironment: values['allow-missing-env'] === true };
 }
 
-function readImport(args: readonly string[]): Command {
-  const flags = readImportFlags(args);
-  if (flags === 'help') return { name: 'import-help' };
-  if (flags === 'version') return { name: 'version' };
-  return 'mistake' in flags ? mistake(flags.mistake) : { name: 'import', flags };
-}
-
-function readImportOpenapi(args: readonly string[]): Command {
-  const { values, positionals } = parseArgs({ args: [...args], options: importOptions, allowPositionals: true });
-  if (values.help) return { name: 'help' };
-  if (values.version) return { name: 'version' };
+function readImportOpenapi({ values, positionals }: Parsed<typeof openapiOptions>): OpenapiFlags {
   const [document, ...extraArgs] = positionals;
-  if (document === undefined || extraArgs.length > 0) return mistake('"import-openapi" requires exactly one FILE or URL');
+  if (document === undefined || extraArgs.length > 0) throw new Error('"import-openapi" requires exactly one FILE or URL');
   const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;
-  const flags = { document, base, isPrivateAllowed, include: namesIn(include), exclude: namesIn(exclude) };
-  return { name: 'import-openapi', flags };
-}
-
-function readBackup(args: readonly string[]): Command {
-  const flags = readBackupFlags(args);
-  if (flags === 'help') return { name: 'backup-help' };
-  if (flags === 'version') return { name: 'version' };
-  return 'mistake' in flags ? mistake(flags.mistake) : { name: 'backup', flags };
-}
-
-function readRestore(args: readonly string[]): Command {
-  const flags = readRestoreFlags(args);
-  if (flags === 'help') return { name: 'restore-help' };
-  if (flags === 'version') return { name: 'version' };
-  return 'mistake' in flags ? mistake(flags.mistake) : { name: 'restore', flags };
-}
-
-function readAdministration(name: AdministrationCommand['name'], args: readonly string[]): Command {
-  const command = readAdministrationCommand(name, args);
-  if (command === 'help') return { name: 'administration-help' };
-  if (command === 'version') return { name: 'version' };
-  return 'mistake' in command ? mistake(command.mistake) : command;
-}
-
-function readEvaluate(args: readonly string[]): Command {
-  const flags = readEvaluateFlags(args);
-  if (flags === 'help') return { name: 'evaluate-help' };
-  return 'mistake' in flags ? mistake(flags.mistake) : { name: 'evaluate', flags };
+  return { document, base, isPrivateAllowed, include: namesIn(include), exclude: namesIn(exclude) };
 }
 
 function namesIn(lists: readonly string[] | undefined): readonly string[] | undefined {

@@ -9,6 +9,16 @@ import { importHelp } from './commands/import/import-flags.ts';
 // By default, SIGUSR1 makes Node open the debugger for any process of the same user, and SIGUSR2 terminates Node.
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
 
+const texts = {
+  help,
+  'administration-help': administrationHelp,
+  'backup-help': backupHelp,
+  'restore-help': restoreHelp,
+  'evaluate-help': evaluateHelp,
+  'import-help': importHelp,
+  version: packageJson.version,
+};
+
 // Each command loads only the modules that it needs, because the add-in gateway must stay a small process.
 const command = readCommand(process.argv.slice(2));
 switch (command.name) {
@@ -82,30 +92,12 @@ switch (command.name) {
     process.exitCode = await restoreCommand(command.flags, createCopyDeps());
     break;
   }
-  case 'administration-help':
-    console.log(administrationHelp);
-    break;
-  case 'backup-help':
-    console.log(backupHelp);
-    break;
-  case 'restore-help':
-    console.log(restoreHelp);
-    break;
-  case 'evaluate-help':
-    console.log(evaluateHelp);
-    break;
-  case 'import-help':
-    console.log(importHelp);
-    break;
-  case 'help':
-    console.log(help);
-    break;
-  case 'version':
-    console.log(packageJson.version);
-    break;
   case 'mistake':
     console.error(`parley: ${command.message}`);
     process.exitCode = 2;
+    break;
+  default:
+    console.log(texts[command.name]);
 }
 
 function createCopyDeps(): CopyDeps {

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { helpOptions, type Parsed } from '../parsed.ts';
 
 /** Flags of `parley apply`, `parley diff`, and `parley export`. Undefined if a flag is absent, so that a default applies. */
 interface ConnectionFlags {
@@ -63,54 +63,51 @@ const connectionOptions = {
   'key-file': { type: 'string' },
   key: { type: 'string' },
   output: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'v' },
+  ...helpOptions,
 } as const;
 
-const diffOptions = {
+/** Options of `parley diff` for `parseArgs`. */
+export const diffOptions = {
   file: { type: 'string', short: 'f', multiple: true },
   prune: { type: 'boolean' },
   ...connectionOptions,
 } as const;
 
-const applyOptions = { ...diffOptions, 'dry-run': { type: 'boolean' }, yes: { type: 'boolean' } } as const;
+/** Options of `parley apply` for `parseArgs`. */
+export const applyOptions = { ...diffOptions, 'dry-run': { type: 'boolean' }, yes: { type: 'boolean' } } as const;
 
-const exportOptions = { secrets: { type: 'string' }, ...connectionOptions } as const;
+/** Options of `parley export` for `parseArgs`. */
+export const exportOptions = { secrets: { type: 'string' }, ...connectionOptions } as const;
 
-/** Options of each command, for `parseArgs`. */
-export const administrationOptions = { apply: applyOptions, diff: diffOptions, export: exportOptions } as const;
-
-/**
- * Parses the arguments after `apply`, `diff`, or `export`. Returns `mistake` for invalid arguments. Throws the errors of
- * `parseArgs`.
- */
-export function readAdministrationCommand(
-  name: AdministrationCommand['name'],
-  args: readonly string[],
-): AdministrationCommand | 'help' | 'version' | { readonly mistake: string } {
-  const options = administrationOptions[name] as typeof applyOptions & typeof exportOptions;
-  const { values, positionals, tokens } = parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
-  if (values.help) return 'help';
-  if (values.version) return 'version';
-  const { url, key, output = 'text', secrets = 'env' } = values;
-  if (key !== undefined)
-    return { mistake: 'the key is not a flag, because other users can read the arguments. Use PARLEY_KEY or --key-file FILE' };
-  if (url !== undefined && !isHttpUrl(url)) return { mistake: '--url must be a URL, such as http://127.0.0.1:8080' };
-  if (output !== 'text' && output !== 'json') return { mistake: '--output must be text or json' };
-  const connection = { url, keyFile: values['key-file'], isJson: output === 'json' };
-  if (name === 'export') {
-    if (positionals.length > 0) return { mistake: `"export" does not accept "${positionals[0]}". It prints to stdout` };
-    if (secrets !== 'env' && secrets !== 'hidden') return { mistake: '--secrets must be env or hidden' };
-    return { name, flags: { ...connection, hasReferences: secrets === 'env' } };
-  }
-  if (values.file === undefined) return { mistake: `"${name}" requires -f FILE` };
+/** Returns the flags of `apply` or `diff`. Throws an error for invalid arguments. */
+export function readApplyFlags(name: 'apply' | 'diff', { values, tokens }: Parsed<typeof applyOptions>): ApplyFlags {
+  const connection = readConnection(values);
+  if (values.file === undefined) throw new Error(`"${name}" requires -f FILE`);
   // A shell expands -f *.yaml to one option and positional arguments.
   const files = tokens.flatMap((token) => {
     if (token.kind === 'positional') return [token.value];
     return token.kind === 'option' && token.name === 'file' ? [token.value ?? ''] : [];
   });
   const { prune: isPruning = false, yes: isConfirmed = false, 'dry-run': isDryRun = name === 'diff' } = values;
-  return { name, flags: { ...connection, files, isDryRun, isPruning, isConfirmed } };
+  return { ...connection, files, isDryRun, isPruning, isConfirmed };
+}
+
+/** Returns the flags of `export`. Throws an error for invalid arguments. */
+export function readExportFlags({ values, positionals }: Parsed<typeof exportOptions>): ExportFlags {
+  const connection = readConnection(values);
+  if (positionals.length > 0) throw new Error(`"export" does not accept "${positionals[0]}". It prints to stdout`);
+  const { secrets = 'env' } = values;
+  if (secrets !== 'env' && secrets !== 'hidden') throw new Error('--secrets must be env or hidden');
+  return { ...connection, hasReferences: secrets === 'env' };
+}
+
+function readConnection(values: Parsed<typeof connectionOptions>['values']): ConnectionFlags {
+  const { url, key, output = 'text' } = values;
+  if (key !== undefined)
+    throw new Error('the key is not a flag, because other users can read the arguments. Use PARLEY_KEY or --key-file FILE');
+  if (url !== undefined && !isHttpUrl(url)) throw new Error('--url must be a URL, such as http://127.0.0.1:8080');
+  if (output !== 'text' && output !== 'json') throw new Error('--output must be text or json');
+  return { url, keyFile: values['key-file'], isJson: output === 'json' };
 }
 
 /** Returns whether a text is the URL of a service. */

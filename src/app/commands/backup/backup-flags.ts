@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { helpOptions, type Parsed } from '../parsed.ts';
 
 /** Flags of `parley backup`. */
 export interface BackupFlags {
@@ -55,37 +55,25 @@ Progress goes to stderr. With PARLEY_DATABASE_URL, the command prints the comman
 See docs/deploy.md.
 `;
 
-const commonOptions = {
-  data: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'v' },
-} as const;
+const commonOptions = { data: { type: 'string' }, ...helpOptions } as const;
 
 /** Options of `parley backup` for `parseArgs`. */
 export const backupOptions = { to: { type: 'string' }, ...commonOptions } as const;
 /** Options of `parley restore` for `parseArgs`. */
 export const restoreOptions = { from: { type: 'string' }, replace: { type: 'boolean' }, ...commonOptions } as const;
 
-type Parsed<Flags> = Flags | 'help' | 'version' | { readonly mistake: string };
-
-/** Parses the arguments after `backup`. Returns `mistake` for invalid arguments. Throws the errors of `parseArgs`. */
-export function readBackupFlags(args: readonly string[]): Parsed<BackupFlags> {
-  const { values, positionals } = parseArgs({ args: [...args], options: backupOptions, allowPositionals: true });
-  if (values.help) return 'help';
-  if (values.version) return 'version';
-  if (positionals.length > 0) return { mistake: `"backup" does not accept "${positionals[0]}". Use --data DIR and --to FOLDER` };
+/** Returns the flags of `backup`. Throws an error for invalid arguments. */
+export function readBackupFlags({ values, positionals }: Parsed<typeof backupOptions>): BackupFlags {
+  if (positionals.length > 0) throw new Error(`"backup" does not accept "${positionals[0]}". Use --data DIR and --to FOLDER`);
   const { data, to } = values;
-  return to === undefined ? { mistake: '"backup" requires --to FOLDER, the folder for the backup' } : { data, to };
+  if (to === undefined) throw new Error('"backup" requires --to FOLDER, the folder for the backup');
+  return { data, to };
 }
 
-/** Parses the arguments after `restore`. Returns `mistake` for invalid arguments. Throws the errors of `parseArgs`. */
-export function readRestoreFlags(args: readonly string[]): Parsed<RestoreFlags> {
-  const { values, positionals } = parseArgs({ args: [...args], options: restoreOptions, allowPositionals: true });
-  if (values.help) return 'help';
-  if (values.version) return 'version';
-  if (positionals.length > 0)
-    return { mistake: `"restore" does not accept "${positionals[0]}". Use --from FOLDER and --data DIR` };
+/** Returns the flags of `restore`. Throws an error for invalid arguments. */
+export function readRestoreFlags({ values, positionals }: Parsed<typeof restoreOptions>): RestoreFlags {
+  if (positionals.length > 0) throw new Error(`"restore" does not accept "${positionals[0]}". Use --from FOLDER and --data DIR`);
   const { data, from, replace: isReplaceAllowed = false } = values;
-  if (from === undefined) return { mistake: '"restore" requires --from FOLDER, the folder of the backup' };
+  if (from === undefined) throw new Error('"restore" requires --from FOLDER, the folder of the backup');
   return { data, from, isReplaceAllowed };
 }

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { helpOptions, type Parsed } from '../parsed.ts';
 
 /** Flags of `parley evaluate`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface EvaluateFlags {
@@ -37,7 +37,8 @@ Exit codes: 0 if all cases passed, 1 if some did not, 2 if the arguments or a fi
 See docs/evaluation.md for the format of cases.
 `;
 
-const options = {
+/** Options of `parley evaluate` for `parseArgs`. `--version` is the version of the application. */
+export const evaluateOptions = {
   cases: { type: 'string' },
   url: { type: 'string' },
   key: { type: 'string' },
@@ -46,25 +47,20 @@ const options = {
   parallel: { type: 'string' },
   junit: { type: 'string' },
   json: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
+  help: helpOptions.help,
 } as const;
 
-/** Parses the arguments after `evaluate`. Throws the errors of `parseArgs`. */
-export function readEvaluateFlags(args: readonly string[]): EvaluateFlags | 'help' | { readonly mistake: string } {
-  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  if (values.help) return 'help';
+/** Returns the flags of `evaluate`. Throws an error for invalid arguments. */
+export function readEvaluateFlags({ values, positionals }: Parsed<typeof evaluateOptions>): EvaluateFlags {
   const [application, ...extraArgs] = positionals;
-  if (application === undefined || extraArgs.length > 0) return { mistake: '"evaluate" requires exactly one APP' };
-  const { cases, url, key, junit, json } = values;
-  for (const name of ['version', 'against', 'parallel'] as const)
-    if (values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(values[name]))
-      return { mistake: `--${name} must be a positive whole number` };
-  if (url !== undefined && !URL.canParse(url)) return { mistake: '--url must be a URL, such as http://127.0.0.1:8080' };
-  const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-  const numbers = {
-    version: toNumber(values.version),
-    against: toNumber(values.against),
-    parallel: toNumber(values.parallel),
+  if (application === undefined || extraArgs.length > 0) throw new Error('"evaluate" requires exactly one APP');
+  const readNumber = (name: 'version' | 'against' | 'parallel'): number | undefined => {
+    const text = values[name];
+    if (text !== undefined && !/^[1-9]\d{0,8}$/.test(text)) throw new Error(`--${name} must be a positive whole number`);
+    return text === undefined ? undefined : Number(text);
   };
+  const numbers = { version: readNumber('version'), against: readNumber('against'), parallel: readNumber('parallel') };
+  const { cases, url, key, junit, json } = values;
+  if (url !== undefined && !URL.canParse(url)) throw new Error('--url must be a URL, such as http://127.0.0.1:8080');
   return { application, cases, url, key, junit, json, ...numbers };
 }

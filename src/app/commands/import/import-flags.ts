@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { helpOptions, type Parsed } from '../parsed.ts';
 
 export interface ImportFlags {
   readonly from: 'dial' | 'litellm';
@@ -34,31 +34,28 @@ Exit codes: 0 on success, 1 if a file cannot be read or --strict reports a loss,
 See docs/coming-from.md for the next steps.
 `;
 
-const options = {
+/** Options of `parley import` for `parseArgs`. */
+export const importOptions = {
   settings: { type: 'string' },
   database: { type: 'string' },
   strict: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'v' },
+  ...helpOptions,
 } as const;
 
-/** Parses the arguments after `import`. Returns `mistake` for invalid arguments. Throws the errors of `parseArgs`. */
-export function readImportFlags(args: readonly string[]): ImportFlags | 'help' | 'version' | { readonly mistake: string } {
-  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  if (values.help) return 'help';
-  if (values.version) return 'version';
+/** Returns the flags of `import`. Throws an error for invalid arguments. */
+export function readImportFlags({ values, positionals }: Parsed<typeof importOptions>): ImportFlags {
   const [from, ...files] = positionals;
   const { settings, database, strict: isStrict = false } = values;
   if (from !== 'dial' && from !== 'litellm')
-    return { mistake: `"import" requires dial or litellm${from === undefined ? '' : `, not "${from}"`}` };
+    throw new Error(`"import" requires dial or litellm${from === undefined ? '' : `, not "${from}"`}`);
   if (database !== undefined) {
-    if (from !== 'litellm') return { mistake: '--database is only for "import litellm"' };
-    if (files.length > 0) return { mistake: '"import litellm" requires a FILE or --database, not both' };
-    if (!/^postgres(ql)?:\/\//.test(database)) return { mistake: '--database requires an address that starts with postgres://' };
+    if (from !== 'litellm') throw new Error('--database is only for "import litellm"');
+    if (files.length > 0) throw new Error('"import litellm" requires a FILE or --database, not both');
+    if (!/^postgres(ql)?:\/\//.test(database)) throw new Error('--database requires an address that starts with postgres://');
     return { from, files, database, settings: undefined, isStrict };
   }
-  if (files.length === 0) return { mistake: `"import ${from}" requires ${from === 'dial' ? 'at least one' : 'a'} FILE` };
-  if (from === 'litellm' && files.length > 1) return { mistake: '"import litellm" requires exactly one FILE' };
-  if (from === 'litellm' && settings !== undefined) return { mistake: '--settings is only for "import dial"' };
+  if (files.length === 0) throw new Error(`"import ${from}" requires ${from === 'dial' ? 'at least one' : 'a'} FILE`);
+  if (from === 'litellm' && files.length > 1) throw new Error('"import litellm" requires exactly one FILE');
+  if (from === 'litellm' && settings !== undefined) throw new Error('--settings is only for "import dial"');
   return { from, files, settings, isStrict };
 }
