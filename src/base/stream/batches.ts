@@ -44,3 +44,8 @@ export class Batches<Item, Result> {
     this.#isWriting = false;
   }
 }
+
+/** Yields the items in batches of at most `size` items, in order. */
+export function* splitIntoBatches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}

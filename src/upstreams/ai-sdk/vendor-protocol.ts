@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import { pipeFrom, pipeOneFrom } from '#base/stream/pump.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
@@ -131,13 +132,12 @@ async function embedTexts(
 ): Promise<JsonObject> {
   const { dimensions, encoding_format: format } = request;
   const maxPerCall = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
-  const batches = toBatches(toTexts(request.input), Math.max(1, maxPerCall));
+  const batches = [...splitIntoBatches(toTexts(request.input), Math.max(1, maxPerCall))];
   const options = { headers: { ...headers }, abortSignal: signal, ...toDimensionOptions(upstream.model, dimensions) };
-  const replies: EmbedResult[] = [];
-  for (let from = 0; from < batches.length; from += maxConcurrentBatches) {
-    const batchGroup = batches.slice(from, from + maxConcurrentBatches);
-    replies.push(...(await Promise.all(batchGroup.map((values) => model.doEmbed({ ...options, values })))));
-  }
+  const groups = await Array.fromAsync(splitIntoBatches(batches, maxConcurrentBatches), (group) =>
+    Promise.all(group.map((values) => model.doEmbed({ ...options, values: [...values] }))),
+  );
+  const replies = groups.flat();
   const vectors = replies.flatMap(({ embeddings }) => embeddings);
   const data = vectors.map((vector, index) => ({ object: 'embedding', index, embedding: vector }));
   requireVectors({ data });
@@ -165,12 +165,6 @@ function toTexts(input: EmbeddingsRequest['input']): string[] {
   if (typeof input[0] === 'string') return input as string[];
   const message = 'The upstream of this model accepts text, not tokens.';
   throw new UpstreamError('refused', message, { status: 400, param: 'input' });
-}
-
-function toBatches(texts: readonly string[], maxPerBatch: number): string[][] {
-  const batches: string[][] = [];
-  for (let from = 0; from < texts.length; from += maxPerBatch) batches.push(texts.slice(from, from + maxPerBatch));
-  return batches;
 }
 
 /** Returns the usage. Returns an empty object if a reply has no token count. */

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { isJsonObject, type JsonBounds, type JsonObject, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import { type EntryKind, isEntryKind } from '#contract/administration/entry-kinds.ts';
 import type {
   ChangePage,
@@ -105,13 +106,12 @@ export class SqlEntryStore implements EntryStore {
       if (revision === undefined) return 'conflict';
       await transaction.insertInto('runtime_changes').values(this.#toChangeRow(change, revision)).execute();
       const rows = change.writes.map((write) => this.#toEntryRow(write, change, revision));
-      for (let from = 0; from < rows.length; from += rowsPerStatement)
-        await upsert(transaction, rows.slice(from, from + rowsPerStatement));
+      for (const batch of splitIntoBatches(rows, rowsPerStatement)) await upsert(transaction, batch);
       const revoked = (change.revokedDigests ?? []).map((sha256) => ({ sha256, at_ms: change.atMs }));
-      for (let from = 0; from < revoked.length; from += rowsPerStatement)
+      for (const batch of splitIntoBatches(revoked, rowsPerStatement))
         await transaction
           .insertInto('runtime_revoked_keys')
-          .values(revoked.slice(from, from + rowsPerStatement))
+          .values(batch)
           .onConflict((conflict) => conflict.doNothing())
           .execute();
       await transaction
@@ -124,18 +124,12 @@ export class SqlEntryStore implements EntryStore {
   }
 
   async findRevoked(digests: readonly string[]): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (let from = 0; from < digests.length; from += rowsPerStatement) {
-      const rows = await this.#database.run((kysely) =>
-        kysely
-          .selectFrom('runtime_revoked_keys')
-          .select('sha256')
-          .where('sha256', 'in', digests.slice(from, from + rowsPerStatement))
-          .execute(),
-      );
-      found.push(...rows.map(({ sha256 }) => sha256));
-    }
-    return found;
+    const rows = await Array.fromAsync(splitIntoBatches(digests, rowsPerStatement), (batch) =>
+      this.#database.run((kysely) =>
+        kysely.selectFrom('runtime_revoked_keys').select('sha256').where('sha256', 'in', batch).execute(),
+      ),
+    );
+    return rows.flat().map(({ sha256 }) => sha256);
   }
 
   async listChanges({ beforeRevision, limit }: { beforeRevision: number; limit: number }): Promise<ChangePage> {

@@ -1,5 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Seal } from '#base/secrets/seal.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
@@ -46,30 +47,22 @@ export function findRow(
 
 /** Returns several applications in no particular order. */
 export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly SealedRow[]> {
-  const rows: SealedRow[] = [];
-  for (let from = 0; from < ids.length; from += rowsPerStatement) {
-    const batch = ids.slice(from, from + rowsPerStatement);
-    rows.push(
-      ...(await kysely
-        .selectFrom('applications')
-        .select([...columns, 'sealed_entry'])
-        .where('id', 'in', batch)
-        .execute()),
-    );
-  }
-  return rows;
+  const rows = await Array.fromAsync(splitIntoBatches(ids, rowsPerStatement), (batch) =>
+    kysely
+      .selectFrom('applications')
+      .select([...columns, 'sealed_entry'])
+      .where('id', 'in', batch)
+      .execute(),
+  );
+  return rows.flat();
 }
 
 /** Returns the ETags of several applications in no particular order. */
 export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly HeadRow[]> {
-  const headRows: HeadRow[] = [];
-  for (let from = 0; from < ids.length; from += idsPerQuery)
-    headRows.push(
-      ...(await selectHeads(kysely)
-        .where('id', 'in', ids.slice(from, from + idsPerQuery))
-        .execute()),
-    );
-  return headRows;
+  const rows = await Array.fromAsync(splitIntoBatches(ids, idsPerQuery), (batch) =>
+    selectHeads(kysely).where('id', 'in', batch).execute(),
+  );
+  return rows.flat();
 }
 
 /** Returns the ETags of the applications that the user owns or that name one of the roles. Each part uses its own index. */

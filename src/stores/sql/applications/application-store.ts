@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { type BoundedCache, type BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
 import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type {
@@ -254,12 +255,8 @@ async function writeRoles(transaction: Kysely<Schema>, applications: readonly Ap
   const rows = applications.flatMap(({ id, entry: { userRoles = [] } }) =>
     [...new Set(userRoles)].filter(isStorableKey).map((role) => ({ role, application: id })),
   );
-  for (let from = 0; from < rows.length; from += rowsPerStatement) {
-    await transaction
-      .insertInto('application_roles')
-      .values(rows.slice(from, from + rowsPerStatement))
-      .execute();
-  }
+  for (const batch of splitIntoBatches(rows, rowsPerStatement))
+    await transaction.insertInto('application_roles').values(batch).execute();
 }
 
 /** Records the roles of the applications that have not changed since they were read. */

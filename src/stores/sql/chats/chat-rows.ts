@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { ChatTurn } from '#contract/page/stored-chat.ts';
 import type { ChatHead, ChatRef, DeletedChat } from '#domain/chats/chat-store.ts';
 import { openSealedObject } from '../open-sealed.ts';
@@ -82,10 +83,10 @@ export async function countTurnBytes(kysely: Kysely<Schema>, chatRef: ChatRef, i
 
 /** Inserts turns, and replaces those with the same IDs. */
 export async function putTurns(transaction: Kysely<Schema>, rows: readonly ChatTurnRow[]): Promise<void> {
-  for (let from = 0; from < rows.length; from += rowsPerStatement)
+  for (const batch of splitIntoBatches(rows, rowsPerStatement))
     await transaction
       .insertInto('chat_turns')
-      .values(rows.slice(from, from + rowsPerStatement))
+      .values(batch)
       .onConflict((conflict) =>
         conflict.columns(['subject', 'chat', 'id']).doUpdateSet(({ ref }) => ({
           revision: ref('excluded.revision'),

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Seal } from '#base/secrets/seal.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import { caseBounds } from '#contract/evaluation/evaluation-case.ts';
 import { parseStoredCase } from '#contract/evaluation/parse-cases.ts';
 import type { CaseResult, Evaluation, EvaluationStatus, StoredCase } from '#domain/evaluation/evaluation.ts';
@@ -249,10 +250,8 @@ class SqlCaseStore implements CaseStore {
       const rows = cases.map((stored, index) => this.#toRow(stored, last + index + 1));
       if (count + rows.length > caseBounds.maxCases || chars + countChars(rows) > caseBounds.maxCharsOfAll * sealedFactor)
         return 'full';
-      for (let from = 0; from < rows.length; from += rowsPerStatement) {
-        const batch = rows.slice(from, from + rowsPerStatement);
+      for (const batch of splitIntoBatches(rows, rowsPerStatement))
         await transaction.insertInto('evaluation_cases').values(batch).execute();
-      }
       return 'added';
     });
   }

@@ -1,5 +1,6 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import type { Tags } from '#contract/tags.ts';
@@ -208,9 +209,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
 
   /** Inserts in batches, so that other statements can run in between. After a failure, all items may be appended again. */
   async #append<Item>(items: readonly Item[], insert: (step: readonly Item[]) => Promise<unknown>): Promise<void> {
-    for (let first = 0; first < items.length; first += rowsPerStatement) {
-      await insert(items.slice(first, first + rowsPerStatement));
-    }
+    for (const batch of splitIntoBatches(items, rowsPerStatement)) await insert(batch);
   }
 }
 

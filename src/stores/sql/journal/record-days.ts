@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import { readDefinition, toCopy } from './day-tables.ts';
@@ -126,8 +127,7 @@ class PostgresDays extends RecordDays {
   async segments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]> {
     const partitions = clip(await this.#list(kysely), range);
     const segments: RecordSegment[] = [];
-    for (let index = 0; index < partitions.length; index += daysPerSegment) {
-      const group = partitions.slice(index, index + daysPerSegment);
+    for (const group of splitIntoBatches(partitions, daysPerSegment)) {
       const [newest, oldest] = [group[0], group.at(-1)];
       if (newest && oldest) segments.push({ table: this.table, fromMs: oldest.fromMs, toMs: newest.toMs });
     }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { UsageKey, UsageQuery, UsageSum } from '#domain/usage/journal.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
@@ -109,8 +110,7 @@ export class UsageSums {
 
   /** Commits the marks of days before their records are read, so that a node that stores a late record finds the mark. */
   async #startDays(days: readonly number[]): Promise<void> {
-    for (let index = 0; index < days.length; index += marksPerStatement) {
-      const step = days.slice(index, index + marksPerStatement);
+    for (const step of splitIntoBatches(days, marksPerStatement)) {
       const rows = step.map((day) => ({ period: day, until_ms: day * dayMs, is_complete: 0, is_stale: 0 }));
       await this.#database.run((kysely) =>
         kysely
@@ -123,13 +123,13 @@ export class UsageSums {
   }
 
   async #completeEmpty(days: readonly number[]): Promise<void> {
-    for (let index = 0; index < days.length; index += marksPerStatement) {
+    for (const step of splitIntoBatches(days, marksPerStatement)) {
       await this.#database.run((kysely) =>
         kysely
           .updateTable('usage_sum_periods')
           .set({ is_complete: 1 })
           .where('level', '=', sumLevels.day)
-          .where('period', 'in', days.slice(index, index + marksPerStatement))
+          .where('period', 'in', step)
           .where('is_stale', '=', 0)
           .execute(),
       );

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { Type } from 'typebox';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { NewKey } from '#contract/user-keys.ts';
@@ -155,7 +156,7 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async recordUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    for (const batch of splitIntoBatches([...uses])) await this.#recordUses(batch);
+    for (const batch of splitIntoBatches([...uses], usesPerBatch)) await this.#recordUses(batch);
   }
 
   /** Writes the uses in one transaction, so that they wait for the disk only once. */
@@ -202,10 +203,6 @@ export class SqlKeyStore implements KeyStore {
       return key;
     });
   }
-}
-
-function* splitIntoBatches<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += usesPerBatch) yield items.slice(from, from + usesPerBatch);
 }
 
 async function nextRevision(transaction: Kysely<Schema>): Promise<number> {

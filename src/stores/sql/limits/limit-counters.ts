@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '#base/json/json.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
 import { parseWindowName, periodEnds, type Window } from '#domain/limits/windows.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
@@ -42,12 +43,11 @@ export class SqlLimitCounters implements CounterArchive {
 
   async save(counters: readonly CounterState[], nowMs: number): Promise<void> {
     const current = counters.filter(({ endsAtMs }) => endsAtMs > nowMs);
-    for (let first = 0; first < current.length; first += rowsPerStatement) {
-      const rows = current.slice(first, first + rowsPerStatement).map((counter) => toRow(this.#owner, counter));
+    for (const batch of splitIntoBatches(current, rowsPerStatement)) {
       await this.#database.run((kysely) =>
         kysely
           .insertInto('limit_counters')
-          .values(rows)
+          .values(batch.map((counter) => toRow(this.#owner, counter)))
           .onConflict((conflict) =>
             conflict.column('id').doUpdateSet(({ ref }) => ({
               ends_at_ms: ref('excluded.ends_at_ms'),

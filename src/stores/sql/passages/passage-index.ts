@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { parseJson } from '#base/json/json.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type {
   IndexedDocument,
   Lease,
@@ -101,8 +102,7 @@ export class SqlPassageIndex implements PassageIndex {
   }
 
   async addPassages({ id, title }: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void> {
-    for (let from = 0; from < passages.length; from += rowsPerStatement) {
-      const step = passages.slice(from, from + rowsPerStatement);
+    for (const step of splitIntoBatches(passages, rowsPerStatement)) {
       await this.#database.transact(async (transaction) => {
         const rows = await transaction
           .insertInto('passages')

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { ConversationRef } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
 import { requireStorable } from '../engine/read-entry.ts';
@@ -76,17 +77,15 @@ async function reserveNumbers(
 
 async function findExistingIds(kysely: Kysely<Schema>, conversation: string, items: readonly JsonObject[]): Promise<Set<string>> {
   const ids = items.map(({ id }) => String(id));
-  const existingIds = new Set<string>();
-  for (let from = 0; from < ids.length; from += rowsPerStatement) {
-    const rows = await kysely
+  const rows = await Array.fromAsync(splitIntoBatches(ids, rowsPerStatement), (batch) =>
+    kysely
       .selectFrom('conversation_items')
       .select('id')
       .where('conversation', '=', conversation)
-      .where('id', 'in', ids.slice(from, from + rowsPerStatement))
-      .execute();
-    for (const { id } of rows) existingIds.add(id);
-  }
-  return existingIds;
+      .where('id', 'in', batch)
+      .execute(),
+  );
+  return new Set(rows.flat().map(({ id }) => id));
 }
 
 async function insertItems(
@@ -95,11 +94,8 @@ async function insertItems(
   { first, items }: { first: number; items: readonly JsonObject[] },
 ): Promise<void> {
   const rows = items.map((item, index) => toItemRow(seal, { id: conversation, nth: first + index, item }));
-  for (let from = 0; from < rows.length; from += rowsPerStatement)
-    await kysely
-      .insertInto('conversation_items')
-      .values(rows.slice(from, from + rowsPerStatement))
-      .execute();
+  for (const batch of splitIntoBatches(rows, rowsPerStatement))
+    await kysely.insertInto('conversation_items').values(batch).execute();
   const added = rows.reduce((sum, { bytes }) => sum + bytes, 0);
   await kysely
     .updateTable('conversations')

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
-import { Batches } from '#base/stream/batches.ts';
+import { Batches, splitIntoBatches } from '#base/stream/batches.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type {
   BackgroundQuery,
@@ -214,13 +214,10 @@ async function readChain(
 }
 
 async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
-  const rowsById = new Map<string, ReadRow>();
-  for (let from = 0; from < ids.length; from += rowsPerStatement) {
-    const batch = ids.slice(from, from + rowsPerStatement);
-    const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', batch).execute();
-    for (const row of rows) rowsById.set(row.id, row);
-  }
-  return rowsById;
+  const rows = await Array.fromAsync(splitIntoBatches(ids, rowsPerStatement), (batch) =>
+    kysely.selectFrom('responses').select(readColumns).where('id', 'in', batch).execute(),
+  );
+  return new Map(rows.flat().map((row) => [row.id, row]));
 }
 
 interface SealedDatabase {
@@ -238,8 +235,7 @@ async function findStoredItems(
 ): Promise<ReadonlyMap<string, JsonObject>> {
   const itemsById = new Map<string, JsonObject>();
   const storableIds = [...new Set(ids)].filter(isStorableKey);
-  for (let from = 0; from < storableIds.length; from += idsPerStatement) {
-    const batch = storableIds.slice(from, from + idsPerStatement);
+  for (const batch of splitIntoBatches(storableIds, idsPerStatement)) {
     for (const row of await database.run((kysely) => findResponsesWith(kysely, subject, batch))) {
       for (const item of listItems(fromRow(seal, row))) if (typeof item.id === 'string') itemsById.set(item.id, item);
     }

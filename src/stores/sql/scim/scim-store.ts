@@ -1,6 +1,7 @@
 import type { Expression, Kysely, SqlBool } from 'kysely';
 import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import { matchesFilter, type ScimFilter } from '#domain/scim/scim-filter.ts';
 import {
   type MemberChange,
@@ -316,9 +317,7 @@ async function changeMembers(
 ): Promise<ScimWriteResult> {
   for (const { op, userIds } of changes) {
     if (op === 'set') await kysely.deleteFrom('scim_members').where('group_id', '=', groupId).execute();
-    const unique = [...new Set(userIds)];
-    for (let from = 0; from < unique.length; from += rowsPerStatement) {
-      const ids = unique.slice(from, from + rowsPerStatement);
+    for (const ids of splitIntoBatches([...new Set(userIds)], rowsPerStatement)) {
       if (op === 'remove') {
         await kysely.deleteFrom('scim_members').where('group_id', '=', groupId).where('user_id', 'in', ids).execute();
         continue;

@@ -1,3 +1,4 @@
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
@@ -95,10 +96,10 @@ export class DocumentReader {
 
   async #store(id: string, { title, format, passages, note }: LoadedDocument): Promise<IndexedDocument> {
     const { index } = this.#deps;
-    for (let from = 0; from < passages.length; from += passagesPerBatch) {
+    for (const batch of splitIntoBatches(passages, passagesPerBatch)) {
       if (!(await this.#claim(id)))
         throw new DocumentError('Reading it took too long; another node reads it now.', { isTransient: true });
-      await index.addPassages({ id, title }, passages.slice(from, from + passagesPerBatch));
+      await index.addPassages({ id, title }, batch);
     }
     const tokenCount = Math.ceil(passages.reduce((sum, { text }) => sum + estimateTokens(text), 0));
     const document = { id, title, format, passageCount: passages.length, tokenCount, note, failure: undefined };

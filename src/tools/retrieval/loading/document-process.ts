@@ -1,4 +1,5 @@
 import { type SendPart, serveIsolated } from '#base/isolation/serve-isolated.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import { chunkBlocks } from './chunk-blocks.ts';
 import { DocumentError } from './document-error.ts';
 import { loadBytes } from './load-bytes.ts';
@@ -21,8 +22,7 @@ async function read(
       ? `Only the first ${maxPassages} of its ${passages.length} passages were kept.`
       : undefined;
     const notes = [note, truncationNote].filter((line) => line !== undefined).join(' ');
-    for (let from = 0; from < Math.min(passages.length, maxPassages); from += passagesPerBatch)
-      await give(passages.slice(from, Math.min(from + passagesPerBatch, maxPassages)));
+    for (const batch of splitIntoBatches(passages.slice(0, maxPassages), passagesPerBatch)) await give(batch);
     return { title: title.slice(0, 300), format, note: notes === '' ? undefined : notes };
   } catch (error) {
     if (error instanceof DocumentError) return { failure: error.message };
