@@ -5,7 +5,6 @@ import { Worker } from 'node:worker_threads';
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type DatabaseIntrospector,
   type Dialect,
   type Driver,
   Kysely,
@@ -47,7 +46,7 @@ export async function openSqlite(
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await (await open(file, 'a', 0o600)).close();
     const thread = await SqliteThread.open({ file, timeoutMs });
-    const kysely = new Kysely<Schema>({ dialect: new SqliteThreadDialect(thread, acquireWriteLock) });
+    const kysely = new Kysely<Schema>({ dialect: createDialect(thread, acquireWriteLock) });
     // No further lock is needed, because the transaction holds the write lock from its beginning.
     await migrate(kysely, { types: { engine: 'sqlite', key: 'text' }, lock: async () => undefined }).catch(async (error) => {
       await kysely.destroy();
@@ -130,67 +129,27 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
   }
 }
 
-/** Connects kysely to SQLite in its thread. */
-class SqliteThreadDialect implements Dialect {
-  readonly #thread: SqliteThread;
-  readonly #acquireWriteLock: AcquireWriteLock | undefined;
-
-  constructor(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined) {
-    this.#thread = thread;
-    this.#acquireWriteLock = acquireWriteLock;
-  }
-
-  createDriver(): Driver {
-    return new ThreadDriver(this.#thread, this.#acquireWriteLock);
-  }
-
-  createQueryCompiler(): SqliteQueryCompiler {
-    return new SqliteQueryCompiler();
-  }
-
-  /** The adapter declares a single connection, so that kysely serializes its users. */
-  createAdapter(): SqliteAdapter {
-    return new SqliteAdapter();
-  }
-
-  createIntrospector(database: Kysely<unknown>): DatabaseIntrospector {
-    return new SqliteIntrospector(database);
-  }
+/** Connects kysely to SQLite in its thread. The adapter declares a single connection, so that kysely serializes its users. */
+function createDialect(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined): Dialect {
+  return {
+    createDriver: () => createDriver(thread, acquireWriteLock),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+  };
 }
 
-class ThreadDriver implements Driver {
-  readonly #thread: SqliteThread;
-  readonly #acquireWriteLock: AcquireWriteLock | undefined;
-
-  constructor(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined) {
-    this.#thread = thread;
-    this.#acquireWriteLock = acquireWriteLock;
-  }
-
-  async init(): Promise<void> {}
-
-  async acquireConnection(): Promise<ThreadConnection> {
-    return new ThreadConnection(this.#thread, this.#acquireWriteLock);
-  }
-
-  beginTransaction(connection: ThreadConnection): Promise<void> {
-    return connection.begin();
-  }
-
-  commitTransaction(connection: ThreadConnection): Promise<void> {
-    return connection.end('commit');
-  }
-
-  /** SQLite already rolled back after some errors, such as a full disk. A second rollback must not hide them. */
-  async rollbackTransaction(connection: ThreadConnection): Promise<void> {
-    await connection.end('rollback').catch(() => undefined);
-  }
-
-  async releaseConnection(): Promise<void> {}
-
-  destroy(): Promise<void> {
-    return this.#thread.close();
-  }
+function createDriver(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined): Driver {
+  return {
+    init: async () => undefined,
+    acquireConnection: async () => new ThreadConnection(thread, acquireWriteLock),
+    beginTransaction: (connection: ThreadConnection) => connection.begin(),
+    commitTransaction: (connection: ThreadConnection) => connection.end('commit'),
+    // SQLite already rolled back after some errors, such as a full disk. A second rollback must not hide them.
+    rollbackTransaction: (connection: ThreadConnection) => connection.end('rollback').catch(() => undefined),
+    releaseConnection: async () => undefined,
+    destroy: () => thread.close(),
+  };
 }
 
 const reads = /^\s*(select|pragma)\b/i;
@@ -269,15 +228,10 @@ interface SqliteRows {
 
 type SqliteAnswer = SqliteRows | { readonly error: unknown };
 
-interface PendingRequest {
-  readonly resolve: (rows: SqliteRows) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** Runs SQLite in its own thread, because it blocks while it waits for the disk. Statements run in the order of the calls. */
 class SqliteThread {
   readonly #worker: Worker;
-  readonly #pending: PendingRequest[] = [];
+  readonly #pending: PromiseWithResolvers<SqliteRows>[] = [];
   #ended: Error | undefined;
 
   private constructor(options: SqliteThreadOptions) {
@@ -309,11 +263,11 @@ class SqliteThread {
 
   /** The thread keeps the process alive only while a statement is pending. */
   #nextAnswer(): Promise<SqliteRows> {
-    return new Promise((resolve, reject) => {
-      if (this.#ended !== undefined) return reject(this.#ended);
-      this.#worker.ref();
-      this.#pending.push({ resolve, reject });
-    });
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    this.#worker.ref();
+    const answer = Promise.withResolvers<SqliteRows>();
+    this.#pending.push(answer);
+    return answer.promise;
   }
 
   #receive(answer: SqliteAnswer): void {
