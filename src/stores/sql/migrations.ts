@@ -19,32 +19,49 @@ export const migrations: readonly Migration[] = [
   toPassageTables,
   toApplicationVersions,
   toReservationTables,
-  toUsageOfSubjects,
+  // Users may query their own usage. The index finds it without reading the usage of all users.
+  () => ['create index usage_records_of_subject on usage_records (subject, at_ms)'],
   toResponseTables,
-  toSpellings,
-  toContentsPlace,
+  // Adds the original spelling of IDs. Applications are found by any spelling and shown with the original one.
+  () => ['alter table applications add column spelling text'],
+  // Adds the location of file contents. Nodes that share a database use it to check whether they also share the contents.
+  () => ['alter table database_name add column contents_place text'],
   toEvaluationTables,
   toChatTables,
-  toBackgroundList,
+  // Users may list their background responses. The index finds them without reading all responses.
+  () => ['create index responses_in_background on responses (subject, created_at_ms, id) where is_background = 1'],
   toShareTable,
-  toUsageLists,
+  // Creates indexes for listing calls, newest first, by deployment or project, and for the few unanswered calls.
+  () => [
+    'create index usage_records_of_deployment on usage_records (deployment, at_ms, id)',
+    'create index usage_records_of_project on usage_records (project, at_ms, id)',
+    "create index usage_records_unanswered on usage_records (at_ms, id) where outcome <> 'ok'",
+  ],
   toKeyTables,
   toLimitCounterTable,
-  toUsageOfKeys,
+  // Creates an index for listing the calls of one key without reading calls of other keys.
+  () => ['create index usage_records_of_key on usage_records (key_id, at_ms, id) where key_id is not null'],
   toUsageDetails,
-  toUsageOfSessions,
+  // Adds the client's session or conversation of a call.
+  () => ['alter table usage_records add column session text'],
   toBlockedUserTable,
-  toUsageOfRequests,
+  // Creates indexes for finding the calls of one request or session.
+  () => [
+    'create index usage_records_of_request on usage_records (request_id, at_ms, id)',
+    'create index usage_records_of_session on usage_records (session, at_ms, id) where session is not null',
+  ],
   toEntryTables,
   toRecordTables,
   toNodeTables,
   toScimTables,
-  toUsageTags,
+  // Adds the tags of a call.
+  () => ['alter table usage_records add column tags text'],
   toAlertTable,
   toCallContentTable,
   toFirstWrites,
   toAlertAttempts,
-  toChatRunIndex,
+  // Chat runs of a user that have not ended are counted when another one starts.
+  () => ['create index chat_runs_under_way on responses (subject) where is_background = 2 and owner is not null'],
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -195,68 +212,11 @@ function toReservationTables({ key, engine }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** Users may query their own usage. The index finds it without reading the usage of all users. */
-function toUsageOfSubjects(): readonly string[] {
-  return ['create index usage_records_of_subject on usage_records (subject, at_ms)'];
-}
-
-/** Creates indexes for listing calls, newest first, by deployment or project, and for the few unanswered calls. */
-function toUsageLists(): readonly string[] {
-  return [
-    'create index usage_records_of_deployment on usage_records (deployment, at_ms, id)',
-    'create index usage_records_of_project on usage_records (project, at_ms, id)',
-    "create index usage_records_unanswered on usage_records (at_ms, id) where outcome <> 'ok'",
-  ];
-}
-
-/** Creates an index for listing the calls of one key without reading calls of other keys. */
-function toUsageOfKeys(): readonly string[] {
-  return ['create index usage_records_of_key on usage_records (key_id, at_ms, id) where key_id is not null'];
-}
-
-/** Adds the original spelling of IDs. Applications are found by any spelling and shown with the original one. */
-function toSpellings(): readonly string[] {
-  return ['alter table applications add column spelling text'];
-}
-
 /** Adds columns for the caches and tiers that upstreams report. */
 function toUsageDetails(): readonly string[] {
   const counts = ['cache_read_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'];
   const added = [...counts.map((name) => `${name} bigint`), 'service_tier text'];
   return added.map((column) => `alter table usage_records add column ${column}`);
-}
-
-/** Adds the client's session or conversation of a call. */
-function toUsageOfSessions(): readonly string[] {
-  return ['alter table usage_records add column session text'];
-}
-
-/** Adds the tags of a call. */
-function toUsageTags(): readonly string[] {
-  return ['alter table usage_records add column tags text'];
-}
-
-/** Creates indexes for finding the calls of one request or session. */
-function toUsageOfRequests(): readonly string[] {
-  return [
-    'create index usage_records_of_request on usage_records (request_id, at_ms, id)',
-    'create index usage_records_of_session on usage_records (session, at_ms, id) where session is not null',
-  ];
-}
-
-/** Adds the location of file contents. Nodes that share a database use it to check whether they also share the contents. */
-function toContentsPlace(): readonly string[] {
-  return ['alter table database_name add column contents_place text'];
-}
-
-/** Users may list their background responses. The index finds them without reading all responses. */
-function toBackgroundList(): readonly string[] {
-  return ['create index responses_in_background on responses (subject, created_at_ms, id) where is_background = 1'];
-}
-
-/** Chat runs of a user that have not ended are counted when another one starts. */
-function toChatRunIndex(): readonly string[] {
-  return ['create index chat_runs_under_way on responses (subject) where is_background = 2 and owner is not null'];
 }
 
 const wordTables: Readonly<Record<ColumnTypes['engine'], (key: string) => readonly string[]>> = {
