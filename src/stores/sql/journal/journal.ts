@@ -23,6 +23,7 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { AuditRow, Schema, UsageRow } from '../schema.ts';
 import { KeyUses } from './key-uses.ts';
 import { openRecordDays, type RecordDays, type RecordSegment, toDayNumber } from './record-days.ts';
+import { filterNames, filters } from './usage-report.ts';
 import { UsageSums } from './usage-sums.ts';
 
 /**
@@ -288,12 +289,10 @@ function toAudit({ id, at_ms, action, subject, object, request_id, details }: Au
   };
 }
 
-function toStorableFilter({ subject, deployment, project, keyId, requestId, session }: UsageFilter): UsageFilter {
-  const storable = (text: string | undefined) => text && toStorable(text);
-  return {
-    ...{ subject: storable(subject), deployment: storable(deployment), project: storable(project) },
-    ...{ keyId: storable(keyId), requestId: storable(requestId), session: storable(session) },
-  };
+function toStorableFilter(filter: UsageFilter): UsageFilter {
+  return Object.fromEntries(
+    filterNames.flatMap((name) => (filter[name] === undefined ? [] : [[name, toStorable(filter[name])]])),
+  );
 }
 
 /** Replaces characters that cannot be stored, so that one invalid record does not block a batch. */
@@ -319,45 +318,23 @@ function toBound(ms: number): number {
 function listCalls(
   kysely: Kysely<Schema>,
   { table, fromMs, toMs }: RecordSegment,
-  {
-    subject,
-    deployment,
-    project,
-    keyId,
-    requestId,
-    session,
-    id,
-    outcome,
-    status,
-    before,
-    limit,
-  }: Omit<CallsQuery, 'fromMs' | 'toMs'>,
+  query: Omit<CallsQuery, 'fromMs' | 'toMs'>,
 ): Promise<readonly UsageRow[]> {
-  return (
-    kysely
-      .selectFrom(table as 'usage_records')
-      .selectAll()
-      .where('at_ms', '>=', toBound(fromMs))
-      .where('at_ms', '<', toBound(toMs))
-      .$if(before !== undefined, (query) => query.where(sql<boolean>`(at_ms, id) < (${before?.atMs}, ${before?.id})`))
-      .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
-      .$if(deployment !== undefined, (query) => query.where('deployment', '=', deployment ?? ''))
-      .$if(project !== undefined, (query) => query.where('project', '=', project ?? ''))
-      .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
-      .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
-      .$if(session !== undefined, (query) => query.where('session', '=', session ?? ''))
-      .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
-      .$if(status !== undefined, (query) => query.where('status', '=', status ?? 0))
-      .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
-      // Repeats the condition of the partial index on calls that were not answered. Their status may be that of a started stream.
-      .$if((outcome !== undefined && outcome !== 'ok') || (status !== undefined && status >= 400), (query) =>
-        query.where(sql<boolean>`outcome <> 'ok'`),
-      )
-      .orderBy('at_ms', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .execute()
-  );
+  const { id, outcome, status, before, limit } = query;
+  let calls = kysely
+    .selectFrom(table as 'usage_records')
+    .selectAll()
+    .where('at_ms', '>=', toBound(fromMs))
+    .where('at_ms', '<', toBound(toMs));
+  if (before !== undefined) calls = calls.where(sql<boolean>`(at_ms, id) < (${before.atMs}, ${before.id})`);
+  for (const name of filterNames) if (query[name] !== undefined) calls = calls.where(filters[name].record, '=', query[name]);
+  if (id !== undefined) calls = calls.where('id', '=', id);
+  if (status !== undefined) calls = calls.where('status', '=', status);
+  if (outcome !== undefined) calls = calls.where('outcome', '=', outcome);
+  // Repeats the condition of the partial index on calls that were not answered. Their status may be that of a started stream.
+  if ((outcome !== undefined && outcome !== 'ok') || (status !== undefined && status >= 400))
+    calls = calls.where(sql<boolean>`outcome <> 'ok'`);
+  return calls.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(limit).execute();
 }
 
 function toRecord(row: UsageRow): UsageRecord {

@@ -69,7 +69,8 @@ export function toGroupings(by: readonly UsageKey[], engine: Engine): readonly G
   });
 }
 
-const filters: Readonly<Record<keyof UsageFilter, Dimension>> = {
+/** Filters of calls and reports, by their name in a query. */
+export const filters: Readonly<Record<keyof UsageFilter, Dimension>> = {
   subject: { record: sql`subject` },
   deployment: toColumn('deployment'),
   project: toColumn('project'),
@@ -78,7 +79,7 @@ const filters: Readonly<Record<keyof UsageFilter, Dimension>> = {
   session: { record: sql`session` },
 };
 
-const filterNames = Object.keys(filters) as readonly (keyof UsageFilter)[];
+export const filterNames = Object.keys(filters) as readonly (keyof UsageFilter)[];
 
 export function needsRecords({ by, ...filter }: UsageQuery<UsageKey>): boolean {
   const isRecordOnly = ({ sum }: Dimension) => sum === undefined;
