@@ -11,3 +11,10 @@ export class StoreError extends ParleyError {
     super('overloaded', `The store is currently unavailable: ${reason}. Try again.`, { cause, retryAfterSeconds: 1 });
   }
 }
+
+/** Returns a handler of rejections that throws `StoreError` with this reason. */
+export function throwStoreError(reason: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new StoreError(reason, { cause });
+  };
+}

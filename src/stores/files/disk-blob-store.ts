@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import { StoreError } from '#domain/store-error.ts';
+import { throwStoreError } from '#domain/store-error.ts';
 
 const partSuffix = '.part';
 const dayMs = 86_400_000;
@@ -80,10 +80,6 @@ function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-async function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
-  try {
-    return await work;
-  } catch (cause) {
-    throw new StoreError('the folder of files cannot be used', { cause });
-  }
+function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
+  return work.catch(throwStoreError('the folder of files cannot be used'));
 }

@@ -14,7 +14,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import { StoreError } from '#domain/store-error.ts';
+import { throwStoreError } from '#domain/store-error.ts';
 import type { S3Address } from './s3-address.ts';
 
 /** Size of a part: the minimum that S3 accepts. An upload holds twice this size in memory. S3 accepts at most 10,000 parts. */
@@ -127,12 +127,8 @@ function ignoreMissingKey(error: unknown): undefined {
   if (!(error instanceof NoSuchKey)) throw error;
 }
 
-async function withStoreError<Value>(work: Promise<Value>): Promise<Value> {
-  try {
-    return await work;
-  } catch (cause) {
-    throw new StoreError('the file store is unavailable or rejected the request', { cause });
-  }
+function withStoreError<Value>(work: Promise<Value>): Promise<Value> {
+  return work.catch(throwStoreError('the file store is unavailable or rejected the request'));
 }
 
 /** Yields parts of equal size, except for the last. Yields no part if there are no bytes. Holds one part in memory. */

@@ -2,7 +2,7 @@ import type { RequestChannel } from '#base/net/request-channel.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
 import type { Window } from '#domain/limits/windows.ts';
-import { StoreError } from '#domain/store-error.ts';
+import { throwStoreError } from '#domain/store-error.ts';
 import {
   type ReserveAnswer,
   type ReserveMessage,
@@ -147,12 +147,11 @@ export class WorkerLimitStore implements LimitStore {
     const onAnswer = ({ shares }: ReserveAnswer): void => {
       if (shares !== undefined) this.#addShares(counters, shares);
     };
-    try {
-      const { used, reserved } = (await this.#channel.request('limits.reserve', message, { onAnswer })) as ReserveAnswer;
-      return { used, reserved, lease: '' };
-    } catch (cause) {
-      throw new StoreError('the limits could not be checked', { cause });
-    }
+    const answer = await this.#channel
+      .request('limits.reserve', message, { onAnswer })
+      .catch(throwStoreError('the limits could not be checked'));
+    const { used, reserved } = answer as ReserveAnswer;
+    return { used, reserved, lease: '' };
   }
 
   #addShares(counters: readonly Counter[], shares: NonNullable<ReserveAnswer['shares']>): void {

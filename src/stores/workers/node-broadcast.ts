@@ -1,6 +1,6 @@
 import type { RequestChannel } from '#base/net/request-channel.ts';
 import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
-import { StoreError } from '#domain/store-error.ts';
+import { throwStoreError } from '#domain/store-error.ts';
 
 type NoticeListener = (notice: Notice) => unknown;
 
@@ -14,11 +14,7 @@ export class WorkerBroadcast implements NodeBroadcast {
   }
 
   async publish(notice: Notice): Promise<void> {
-    try {
-      await this.#channel.request('broadcast', notice);
-    } catch (cause) {
-      throw new StoreError('another worker did not answer', { cause });
-    }
+    await this.#channel.request('broadcast', notice).catch(throwStoreError('another worker did not answer'));
   }
 
   onNotice(listener: NoticeListener): void {

@@ -4,7 +4,7 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { RightsChange } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
-import { StoreError } from '#domain/store-error.ts';
+import { StoreError, throwStoreError } from '#domain/store-error.ts';
 import { fromStored, toStored } from '../stored-caller.ts';
 
 /** Keys contain no dots, because text with three parts between dots is treated as a token. */
@@ -87,12 +87,9 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
   }
 
   /** Sends a request to another worker. Returns null if the worker has ended. Throws `StoreError`. */
-  async #ask(worker: number, topic: string, body: unknown): Promise<unknown> {
-    try {
-      return await this.#deps.channel.request('relay', { worker, topic, body });
-    } catch (cause) {
-      throw new StoreError('the worker that issued the key did not answer', { cause });
-    }
+  #ask(worker: number, topic: string, body: unknown): Promise<unknown> {
+    const answer = this.#deps.channel.request('relay', { worker, topic, body });
+    return answer.catch(throwStoreError('the worker that issued the key did not answer'));
   }
 }
 
