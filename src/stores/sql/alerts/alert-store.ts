@@ -46,11 +46,7 @@ export class SqlAlertStore implements AlertStore {
       kysely
         .selectFrom('alert_deliveries')
         .selectAll()
-        .$if(Number.isFinite(beforeMs), (query) =>
-          query.where(({ eb, and, or }) =>
-            or([eb('created_at_ms', '<', beforeMs), and([eb('created_at_ms', '=', beforeMs), eb('id', '<', beforeId)])]),
-          ),
-        )
+        .$if(Number.isFinite(beforeMs), (query) => query.where(sql<boolean>`(created_at_ms, id) < (${beforeMs}, ${beforeId})`))
         .orderBy('created_at_ms', 'desc')
         .orderBy('id', 'desc')
         .limit(limit)
@@ -143,13 +139,8 @@ export class SqlAlertStore implements AlertStore {
     const { id, alert, body, status, attempts, error, next_at_ms: nextMs } = row;
     const aheadMs = this.#database.toStoreMs(0);
     return {
-      ...{ id, alert, body, status, attempts, error },
-      ...{
-        createdAtMs: row.created_at_ms,
-        attemptedAtMs: row.attempted_at_ms,
-        nextAtMs: nextMs === null ? null : nextMs - aheadMs,
-        expiresAtMs: row.expires_at_ms,
-      },
+      ...{ id, alert, body, status, attempts, error, createdAtMs: row.created_at_ms, attemptedAtMs: row.attempted_at_ms },
+      ...{ nextAtMs: nextMs === null ? null : nextMs - aheadMs, expiresAtMs: row.expires_at_ms },
     };
   }
 }

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { BlockedUser, BlockedUserPage, BlockedUserStore, BlockedUserUpdates } from '#domain/callers/blocked-users.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { scimAuthor } from '#domain/scim/scim-store.ts';
@@ -44,26 +44,18 @@ export class SqlBlockedUserStore implements BlockedUserStore {
   }
 
   async list({ beforeMs, beforeUser, limit }: BlockedUserPage): Promise<readonly BlockedUser[]> {
-    const rows = await this.#database.run((kysely) =>
+    return this.#database.run((kysely) =>
       kysely
         .selectFrom('blocked_users')
-        .selectAll()
+        .select(['subject as user', 'reason', 'blocked_at_ms as blockedAtMs', 'blocked_by as blockedBy'])
         .$if(Number.isFinite(beforeMs), (query) =>
-          query.where(({ eb, and, or }) =>
-            or([eb('blocked_at_ms', '<', beforeMs), and([eb('blocked_at_ms', '=', beforeMs), eb('subject', '<', beforeUser)])]),
-          ),
+          query.where(sql<boolean>`(blocked_at_ms, subject) < (${beforeMs}, ${beforeUser})`),
         )
         .orderBy('blocked_at_ms', 'desc')
         .orderBy('subject', 'desc')
         .limit(limit)
         .execute(),
     );
-    return rows.map(({ subject: user, reason, blocked_at_ms: blockedAtMs, blocked_by: blockedBy }) => ({
-      user,
-      reason,
-      blockedAtMs,
-      blockedBy,
-    }));
   }
 
   /** Reads the revision first, so that a write in between is read again. */

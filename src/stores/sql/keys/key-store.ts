@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { Type } from 'typebox';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
@@ -128,11 +128,7 @@ export class SqlKeyStore implements KeyStore {
         .selectAll()
         .where('deleted_at_ms', 'is', null)
         .$if(owner !== undefined, (query) => query.where('owner', '=', owner ?? ''))
-        .$if(Number.isFinite(beforeMs), (query) =>
-          query.where(({ eb, and, or }) =>
-            or([eb('created_at_ms', '<', beforeMs), and([eb('created_at_ms', '=', beforeMs), eb('id', '<', beforeId)])]),
-          ),
-        )
+        .$if(Number.isFinite(beforeMs), (query) => query.where(sql<boolean>`(created_at_ms, id) < (${beforeMs}, ${beforeId})`))
         .orderBy('created_at_ms', 'desc')
         .orderBy('id', 'desc')
         .limit(limit)
