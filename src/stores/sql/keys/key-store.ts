@@ -95,17 +95,14 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async delete({ owner, id }: KeyRef, nowMs: number): Promise<boolean> {
-    return (await this.#delete({ owner, id }, nowMs)) !== undefined;
+    return (await this.#delete(id, owner, nowMs)) !== undefined;
   }
 
   revoke(id: string, nowMs: number): Promise<string | undefined> {
-    return this.#delete({ owner: undefined, id }, nowMs);
+    return this.#delete(id, undefined, nowMs);
   }
 
-  async #delete(
-    { owner, id }: { readonly owner: string | undefined; readonly id: string },
-    nowMs: number,
-  ): Promise<string | undefined> {
+  async #delete(id: string, owner: string | undefined, nowMs: number): Promise<string | undefined> {
     if (!isStorableKey(id)) return undefined;
     return this.#database.transact(async (transaction) => {
       const deleted = await transaction
