@@ -71,19 +71,8 @@ export abstract class RecordDays {
     rows: readonly Row[],
     insert: (table: string, rows: readonly Row[]) => Promise<unknown>,
   ): Promise<void> {
-    const byDay = new Map<number, Row[]>();
-    for (const row of rows) {
-      const day = toDayNumber(row.at_ms);
-      const sameDay = byDay.get(day);
-      if (sameDay === undefined) byDay.set(day, [row]);
-      else sameDay.push(row);
-    }
-    const tables = await this.ensure([...byDay.keys()]);
-    const byTable = new Map<string, Row[]>();
-    for (const [day, dayRows] of byDay) {
-      const table = tables.get(day) ?? this.table;
-      byTable.set(table, [...(byTable.get(table) ?? []), ...dayRows]);
-    }
+    const tables = await this.ensure([...new Set(rows.map((row) => toDayNumber(row.at_ms)))]);
+    const byTable = Map.groupBy(rows, (row) => tables.get(toDayNumber(row.at_ms)) ?? this.table);
     try {
       for (const [table, tableRows] of byTable) await insert(table, tableRows);
     } catch (error) {

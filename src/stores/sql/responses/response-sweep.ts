@@ -22,7 +22,7 @@ export async function sweepResponses(kysely: Kysely<Schema>, nowMs: number): Pro
       .limit(rowsPerStatement)
       .execute();
     if (expired.length === 0) return count;
-    for (const [subject, ids] of groupBySubject(expired)) count += await drop(kysely, subject, ids);
+    for (const [subject, rows] of Map.groupBy(expired, (row) => row.subject)) count += await drop(kysely, subject, rows);
   }
 }
 
@@ -34,13 +34,13 @@ export async function freeSpace(kysely: Kysely<Schema>, subject: string, maxByte
     const [first] = oldest;
     if (first === undefined) return usedBytes;
     let toFree = first.used_bytes - maxBytes;
-    const ids: string[] = [];
-    for (const { id, bytes } of oldest) {
+    const dropped = [];
+    for (const response of oldest) {
       if (toFree <= 0) break;
-      ids.push(id);
-      toFree -= bytes;
+      dropped.push(response);
+      toFree -= response.bytes;
     }
-    if (ids.length > 0) await drop(kysely, subject, ids);
+    if (dropped.length > 0) await drop(kysely, subject, dropped);
     usedBytes = await readUsedBytes(kysely, subject);
   }
   return usedBytes;
@@ -67,7 +67,8 @@ function readOldest(kysely: Kysely<Schema>, subject: string) {
     .execute();
 }
 
-async function drop(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<number> {
+async function drop(kysely: Kysely<Schema>, subject: string, rows: readonly { readonly id: string }[]): Promise<number> {
+  const ids = rows.map(({ id }) => id);
   const { numDeletedRows } = await kysely
     .deleteFrom('responses')
     .where('id', 'in', ids)
@@ -75,14 +76,4 @@ async function drop(kysely: Kysely<Schema>, subject: string, ids: readonly strin
     .where(sql<boolean>`owner is null`)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
-}
-
-function groupBySubject(rows: readonly { readonly id: string; readonly subject: string }[]): ReadonlyMap<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const { id, subject } of rows) {
-    const ids = groups.get(subject);
-    if (ids === undefined) groups.set(subject, [id]);
-    else ids.push(id);
-  }
-  return groups;
 }
