@@ -80,7 +80,7 @@ interface ApplicationRoleRow {
   readonly application: string;
 }
 
-export interface FileRow {
+interface FileRow {
   readonly bucket: string;
   readonly path: string;
   readonly content_type: string;

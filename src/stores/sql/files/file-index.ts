@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import { isStorableKey, isStorableText } from '#domain/deployments/storable-key.ts';
 import type {
   FileIndex,
@@ -15,10 +16,20 @@ import type {
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import type { FileRow, ReservationRow, Schema } from '../schema.ts';
+import type { ReservationRow, Schema } from '../schema.ts';
 
 /** Maximum number of paths in one query. It exceeds the number of files that one application may name. */
 const pathsPerQuery = 1000;
+const fileColumns = [
+  'bucket',
+  'path',
+  'content_type as contentType',
+  'content_length as contentLength',
+  'etag',
+  'blob',
+  'created_at_ms as createdAtMs',
+  'updated_at_ms as updatedAtMs',
+] as const;
 
 /** Files, one row each. The row of a bucket in `buckets` holds the sum of their bytes and serializes the writes. */
 export class SqlFileIndex implements FileIndex {
@@ -30,8 +41,7 @@ export class SqlFileIndex implements FileIndex {
 
   async find(bucket: string, path: string): Promise<IndexedFile | undefined> {
     if (!isStorableKey(bucket) || !isStorableKey(path)) return undefined;
-    const row = await this.#database.run((kysely) => findRow(kysely, bucket, path));
-    return row && toFile(row);
+    return this.#database.run((kysely) => findFile(kysely, bucket, path));
   }
 
   async findAll(locations: readonly IndexLocation[]): Promise<readonly IndexedFile[]> {
@@ -40,9 +50,8 @@ export class SqlFileIndex implements FileIndex {
       ({ bucket }) => bucket,
     );
     return this.#database.run(async (kysely) => {
-      const rows = [];
-      for (const [bucket, inBucket] of byBucket) rows.push(...(await findRows(kysely, bucket, inBucket)));
-      return rows.map(toFile);
+      const files = await Array.fromAsync(byBucket, ([bucket, inBucket]) => findFiles(kysely, bucket, inBucket));
+      return files.flat();
     });
   }
 
@@ -53,10 +62,10 @@ export class SqlFileIndex implements FileIndex {
     requireStorable(bucket, path, blob);
     return this.#database.transact(async (transaction) => {
       const usedBytes = await lockBucket(transaction, bucket);
-      const existing = await findRow(transaction, bucket, path);
+      const existing = await findFile(transaction, bucket, path);
       await dropExpired(transaction, bucket, nowMs);
       const otherReservations = await readReserved(transaction, bucket, { except: blob, nowMs });
-      const replaced = countReplaced(otherReservations, path, existing?.content_length ?? 0);
+      const replaced = countReplaced(otherReservations, path, existing?.contentLength ?? 0);
       const usedTotal = usedBytes + otherReservations.bytes;
       if (usedTotal + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes: usedTotal };
       const row = { blob, bucket, path, reserved_bytes: bytes, replaced_bytes: replaced, until_ms: untilMs };
@@ -78,17 +87,17 @@ export class SqlFileIndex implements FileIndex {
     requireStorable(bucket, path);
     return this.#database.transact<PutOutcome>(async (transaction) => {
       const usedBytes = await lockBucket(transaction, bucket);
-      const existing = await findRow(transaction, bucket, path);
+      const existing = await findFile(transaction, bucket, path);
       if (!isMet(condition, existing?.etag)) return { outcome: 'condition_failed' };
       const otherReservations = await readReserved(transaction, bucket, { except: file.blob, nowMs: file.updatedAtMs });
-      const bytesAfter = usedBytes - (existing?.content_length ?? 0) + file.contentLength;
+      const bytesAfter = usedBytes - (existing?.contentLength ?? 0) + file.contentLength;
       if (bytesAfter + otherReservations.bytes > maxBucketBytes)
         return { outcome: 'over_quota', usedBytes: usedBytes + otherReservations.bytes };
-      const stored = { ...file, createdAtMs: existing?.created_at_ms ?? file.createdAtMs };
-      await replaceRow(transaction, toRow(stored));
+      const stored = { ...file, createdAtMs: existing?.createdAtMs ?? file.createdAtMs };
+      await replaceFile(transaction, stored);
       await transaction.deleteFrom('file_reservations').where('blob', '=', file.blob).execute();
       await setUsedBytes(transaction, bucket, bytesAfter);
-      return { outcome: 'stored', stored, replaced: existing && toFile(existing) };
+      return { outcome: 'stored', stored, replaced: existing };
     });
   }
 
@@ -96,12 +105,12 @@ export class SqlFileIndex implements FileIndex {
     if (!isStorableKey(bucket) || !isStorableKey(path)) return 'absent';
     return this.#database.transact(async (transaction) => {
       const usedBytes = await lockBucket(transaction, bucket);
-      const existing = await findRow(transaction, bucket, path);
+      const existing = await findFile(transaction, bucket, path);
       if (existing === undefined) return 'absent';
       if (!isMet(condition, existing.etag)) return 'condition_failed';
       await deleteRow(transaction, bucket, path);
-      await setUsedBytes(transaction, bucket, usedBytes - existing.content_length);
-      return toFile(existing);
+      await setUsedBytes(transaction, bucket, usedBytes - existing.contentLength);
+      return existing;
     });
   }
 
@@ -110,22 +119,22 @@ export class SqlFileIndex implements FileIndex {
     requireStorable(to.bucket, to.path);
     return this.#database.transact<MoveOutcome>(async (transaction) => {
       const usedByBucket = await lockBuckets(transaction, [from.bucket, to.bucket]);
-      const moved = await findRow(transaction, from.bucket, from.path);
+      const moved = await findFile(transaction, from.bucket, from.path);
       if (moved === undefined) return { outcome: 'absent' };
-      const replaced = await findRow(transaction, to.bucket, to.path);
+      const replaced = await findFile(transaction, to.bucket, to.path);
       if (replaced !== undefined && !replaces) return { outcome: 'occupied' };
-      const removedBytes = moved.content_length;
-      const addedBytes = moved.content_length - (replaced?.content_length ?? 0);
+      const removedBytes = moved.contentLength;
+      const addedBytes = moved.contentLength - (replaced?.contentLength ?? 0);
       const bytesAfter = (usedByBucket.get(to.bucket) ?? 0) + addedBytes - (from.bucket === to.bucket ? removedBytes : 0);
       const { bytes: reserved } = await readReserved(transaction, to.bucket, { except: '', nowMs });
       if (from.bucket !== to.bucket && bytesAfter + reserved > maxBucketBytes)
         return { outcome: 'over_quota', usedBytes: (usedByBucket.get(to.bucket) ?? 0) + reserved };
       await deleteRow(transaction, from.bucket, from.path);
-      await replaceRow(transaction, { ...moved, ...to, updated_at_ms: nowMs });
+      await replaceFile(transaction, { ...moved, ...to, updatedAtMs: nowMs });
       if (from.bucket !== to.bucket)
         await setUsedBytes(transaction, from.bucket, (usedByBucket.get(from.bucket) ?? 0) - removedBytes);
       await setUsedBytes(transaction, to.bucket, bytesAfter);
-      return { outcome: 'moved', replaced: replaced && toFile(replaced) };
+      return { outcome: 'moved', replaced };
     });
   }
 
@@ -154,7 +163,7 @@ export class SqlFileIndex implements FileIndex {
     if (!isStorableKey(bucket) || !isStorableKey(prefix) || !isStorableText(after ?? '')) return { items: [], next: undefined };
     const end = toPrefixEnd(prefix);
     const rows = await this.#database.run((kysely) => {
-      const all = kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '>=', prefix);
+      const all = kysely.selectFrom('files').select(fileColumns).where('bucket', '=', bucket).where('path', '>=', prefix);
       const within = end === undefined ? all : all.where('path', '<', end);
       const page = after === undefined ? within : within.where('path', '>', after);
       return page
@@ -162,7 +171,7 @@ export class SqlFileIndex implements FileIndex {
         .limit(limit + 1)
         .execute();
     });
-    const items = rows.slice(0, limit).map(toFile);
+    const items = rows.slice(0, limit);
     return { items, next: rows.length > limit ? items.at(-1)?.path : undefined };
   }
 }
@@ -193,57 +202,33 @@ async function setUsedBytes(transaction: Kysely<Schema>, bucket: string, usedByt
   await transaction.updateTable('buckets').set({ used_bytes: usedBytes }).where('bucket', '=', bucket).execute();
 }
 
-function findRow(kysely: Kysely<Schema>, bucket: string, path: string): Promise<FileRow | undefined> {
-  return kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '=', path).executeTakeFirst();
+function findFile(kysely: Kysely<Schema>, bucket: string, path: string): Promise<IndexedFile | undefined> {
+  return kysely.selectFrom('files').select(fileColumns).where('bucket', '=', bucket).where('path', '=', path).executeTakeFirst();
 }
 
-async function findRows(
+async function findFiles(
   kysely: Kysely<Schema>,
   bucket: string,
   locations: readonly IndexLocation[],
-): Promise<readonly FileRow[]> {
-  const rows: FileRow[] = [];
-  for (let from = 0; from < locations.length; from += pathsPerQuery) {
-    const paths = locations.slice(from, from + pathsPerQuery).map(({ path }) => path);
-    rows.push(
-      ...(await kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', 'in', paths).execute()),
-    );
-  }
-  return rows;
+): Promise<readonly IndexedFile[]> {
+  const paths = locations.map(({ path }) => path);
+  const files = await Array.fromAsync(splitIntoBatches(paths, pathsPerQuery), (batch) =>
+    kysely.selectFrom('files').select(fileColumns).where('bucket', '=', bucket).where('path', 'in', batch).execute(),
+  );
+  return files.flat();
 }
 
-async function replaceRow(transaction: Kysely<Schema>, row: FileRow): Promise<void> {
+async function replaceFile(transaction: Kysely<Schema>, file: IndexedFile): Promise<void> {
+  const row = {
+    ...{ bucket: file.bucket, path: file.path, etag: file.etag, blob: file.blob },
+    ...{ content_type: file.contentType, content_length: file.contentLength },
+    ...{ created_at_ms: file.createdAtMs, updated_at_ms: file.updatedAtMs },
+  };
   await transaction
     .insertInto('files')
     .values(row)
     .onConflict((conflict) => conflict.columns(['bucket', 'path']).doUpdateSet(row))
     .execute();
-}
-
-function toRow(file: IndexedFile): FileRow {
-  return {
-    bucket: file.bucket,
-    path: file.path,
-    content_type: file.contentType,
-    content_length: file.contentLength,
-    etag: file.etag,
-    blob: file.blob,
-    created_at_ms: file.createdAtMs,
-    updated_at_ms: file.updatedAtMs,
-  };
-}
-
-function toFile(row: FileRow): IndexedFile {
-  return {
-    bucket: row.bucket,
-    path: row.path,
-    contentType: row.content_type,
-    contentLength: row.content_length,
-    etag: row.etag,
-    blob: row.blob,
-    createdAtMs: row.created_at_ms,
-    updatedAtMs: row.updated_at_ms,
-  };
 }
 
 const lastCodePoint = 0x10ffff;
