@@ -53,6 +53,11 @@ export class ForeignObject {
     return this.#only(key, number, isNumber, 'a number') as number | undefined;
   }
 
+  /** Returns the numbers of several keys. */
+  numbers(keys: readonly string[]): Readonly<Record<string, number>> {
+    return withoutUndefined(Object.fromEntries(keys.map((key) => [key, this.number(key)])));
+  }
+
   flag(key: string): boolean {
     const value = this.value(key);
     return this.#only(key, value, typeof value === 'boolean', 'true or false') === true;
@@ -129,6 +134,16 @@ export class ForeignObject {
     this.#reading.notes.addLoss(this.at(key), `is left out: it must be ${kind}`);
     return undefined;
   }
+}
+
+/** Returns the members of an object that have a value. */
+export function withoutUndefined<Value>(object: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(object).filter((member): member is [string, Value] => member[1] !== undefined));
+}
+
+/** Returns the value at a path, or undefined if it does not exist. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((current, key) => (isJsonObject(current) ? current[key] : undefined), value);
 }
 
 /** Returns whether a value can be dropped without loss. */

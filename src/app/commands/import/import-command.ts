@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { importDial } from './dial/import-dial.ts';
+import { valueAt } from './foreign-object.ts';
 import type { ImportFlags } from './import-flags.ts';
 import { importLitellm } from './litellm/import-litellm.ts';
 import { providerVariables } from './litellm/providers.ts';
@@ -94,7 +95,7 @@ function findInJoinedList(path: Path, sources: readonly Source[]): SourceLocatio
 }
 
 function lengthAt(value: unknown, path: Path): number {
-  const target = path.reduce<unknown>((current, key) => (isJsonObject(current) ? current[key] : undefined), value);
+  const target = valueAt(value, path);
   return Array.isArray(target) ? target.length : 0;
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type Environment, type ExpectedTypeAt, escapeReferences, isReference, substitute } from '#configuration/substitute.ts';
@@ -125,6 +126,15 @@ export class Notes {
     const key = `${formatPath(note.path)} ${note.message}`;
     if (!this.#notes.has(key)) this.#notes.set(key, note);
   }
+}
+
+/** Minimum length of a key whose digest is hard to guess. */
+const minKeyLength = 16;
+
+/** Returns the digest of a key, which the result has instead of the key. */
+export function toDigest(key: string, path: Path, notes: Notes): JsonObject {
+  if (key.length < minKeyLength) notes.addNotice(path, 'is short, so that its digest can be guessed: replace it by a longer key');
+  return { sha256: hash('sha256', key, 'hex') };
 }
 
 /** Shared dependencies of the parts of an import. */

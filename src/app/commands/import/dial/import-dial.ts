@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { defaultRole } from '#contract/roles.ts';
-import { ForeignObject } from '../foreign-object.ts';
+import { ForeignObject, valueAt } from '../foreign-object.ts';
 import { type Source, SourceError } from '../read-source.ts';
 import type { ImportTools, Notes } from '../result.ts';
 import { importAddons, importApplications } from './applications.ts';
@@ -49,7 +49,7 @@ export function importDial({ sources, settings, settingsNotes }: DialFiles, tool
   if (settings === undefined) return;
   const settingsRoot = new ForeignObject(settings.value, [], { notes: settingsNotes, isSnake: false });
   importIdentityProviders(settingsRoot, { ...tools, notes: settingsNotes });
-  reportSettings(settingsRoot);
+  settingsRoot.reportUnread(settingsDropReasons, 'the settings of DIAL');
 }
 
 /** In DIAL, `consentRequired` also applies to the user's own calls. Parley has a separate setting for it. */
@@ -105,10 +105,6 @@ function join(base: JsonObject, overrides: JsonObject, appends: boolean): JsonOb
     else joined[key] = appends && Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
   }
   return joined;
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((current, key) => (isJsonObject(current) ? current[key] : undefined), value);
 }
 
 type Windows = Readonly<Record<string, number>>;
@@ -171,12 +167,7 @@ function isCarried(id: string, { configuration }: ImportTools['result']): boolea
 
 /** Returns the numeric limits. DIAL also accepts numbers as text, and uses its largest number for "no limit". */
 function toWindows(limit: ForeignObject, keys: readonly string[]): Windows {
-  return Object.fromEntries(
-    keys.flatMap((key) => {
-      const total = limit.number(key);
-      return total === undefined || total > Number.MAX_SAFE_INTEGER ? [] : [[key, total]];
-    }),
-  );
+  return Object.fromEntries(Object.entries(limit.numbers(keys)).filter(([, total]) => total <= Number.MAX_SAFE_INTEGER));
 }
 
 interface RoleContext {
@@ -228,7 +219,3 @@ const settingsDropReasons = {
   asyncTaskExecutor: null,
   identityProviders: null,
 };
-
-function reportSettings(settings: ForeignObject): void {
-  settings.reportUnread(settingsDropReasons, 'the settings of DIAL');
-}

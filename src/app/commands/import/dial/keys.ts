@@ -1,12 +1,7 @@
-import { hash } from 'node:crypto';
-import type { JsonObject } from '#base/json/json.ts';
 import { isReference } from '#configuration/substitute.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../result.ts';
-
-/** Minimum length of a key whose digest is hard to guess. */
-const minKeyLength = 16;
+import { type ImportTools, toDigest } from '../result.ts';
 
 /** Imports the entries of `keys`, named by project and stored as digests, so that existing keys keep working. */
 export function importKeys(root: ForeignObject, tools: ImportTools): void {
@@ -43,7 +38,7 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       tools.result.withOrigin(entry.path, {
         project: tools.variables.text(project),
         roles,
-        ...toSecret(key, entry, tools),
+        ...(isReference(key) ? { key } : toDigest(key, entry.path, tools.notes)),
         ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs).toISOString() }),
         ...(allowedIps !== undefined && { allowedIps }),
       }),
@@ -89,13 +84,6 @@ function toMs(time: unknown): number | undefined {
   const text = String(time).trim();
   const ms = typeof time === 'number' || /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   return ms >= year10000Ms ? undefined : ms;
-}
-
-function toSecret(key: string, entry: ForeignObject, { notes }: ImportTools): JsonObject {
-  if (isReference(key)) return { key };
-  if (key.length < minKeyLength)
-    notes.addNotice(entry.path, 'is short, so that its digest can be guessed: replace it by a longer key');
-  return { sha256: hash('sha256', key, 'hex') };
 }
 
 /** Returns an unused name, because a project can have several keys. */

@@ -51,7 +51,7 @@ function toType(model: ForeignObject, { notes }: ImportTools): 'chat' | 'embeddi
 function toNumbers(model: ForeignObject, tools: ImportTools): JsonObject {
   const limits = model.object('limits');
   const pricing = model.object('pricing');
-  const bounds = limits === undefined ? {} : pick(limits, limitKeys);
+  const bounds = limits === undefined ? {} : limits.numbers(limitKeys);
   limits?.reportUnread({}, 'the limits of a model');
   const prices = pricing === undefined ? {} : toPrices(pricing, tools);
   return {
@@ -67,19 +67,9 @@ function toPrices(pricing: ForeignObject, { notes }: ImportTools): JsonObject {
     notes.addLoss(pricing.path, 'is not imported: Parley has prices for tokens, not for characters', 'set USD per token');
     return {};
   }
-  const prices = pick(pricing, priceKeys);
+  const prices = pricing.numbers(priceKeys);
   pricing.reportUnread({}, 'the pricing of a model');
   return prices;
-}
-
-/** Returns the numbers. DIAL also accepts most of them as text. */
-function pick(object: ForeignObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    keys.flatMap((key) => {
-      const number = object.number(key);
-      return number === undefined ? [] : [[key, number]];
-    }),
-  );
 }
 
 interface ModelParts {

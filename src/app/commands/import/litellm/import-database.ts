@@ -3,6 +3,7 @@ import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts
 import type { Path } from '#contract/configuration/issue.ts';
 import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import { MissingTableError, readTables } from '#stores/sql/engine/read-tables.ts';
+import { withoutUndefined } from '../foreign-object.ts';
 import { SourceError } from '../read-source.ts';
 import type { ImportTools } from '../result.ts';
 
@@ -183,13 +184,11 @@ const unitHours: Readonly<Record<string, number>> = {
 
 /** Returns the limits of a row. A budget with another period becomes one with the next longer period, which is stricter. */
 function toLimits(row: JsonObject, path: Path, { notes }: NoteTools): JsonObject {
-  const [minute, requestMinute] = [getNumber(row, 'tpm_limit'), getNumber(row, 'rpm_limit')];
-  const maxParallel = getNumber(row, 'max_parallel_requests');
-  const totals = {
-    ...(minute !== undefined && { minute }),
-    ...(requestMinute !== undefined && { requestMinute }),
-    ...(maxParallel !== undefined && { maxParallel }),
-  };
+  const totals = withoutUndefined({
+    minute: getNumber(row, 'tpm_limit'),
+    requestMinute: getNumber(row, 'rpm_limit'),
+    maxParallel: getNumber(row, 'max_parallel_requests'),
+  });
   const budget = getNumber(row, 'max_budget');
   return {
     ...(Object.keys(totals).length > 0 && { totals }),

@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Path } from '#contract/configuration/issue.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import { type Source, SourceError } from '../read-source.ts';
-import type { ImportTools } from '../result.ts';
+import { type ImportTools, toDigest } from '../result.ts';
 import { type Group, readModelList } from './model-list.ts';
 import { unsupportedGeneral, unsupportedRouter, unsupportedSettings, unsupportedTop } from './unsupported-keys.ts';
 import type { LitellmTools } from './upstream.ts';
@@ -77,9 +75,6 @@ function requireSections({ file, value, findLine }: Source): void {
     throw new SourceError({ file: `${file}:${findLine(['model_list']).line}`, path: 'model_list', message: 'must be a list' });
 }
 
-/** Minimum length of a key whose digest is hard to guess. */
-const minKeyLength = 16;
-
 /** Imports the master key, and the issuer of tokens. */
 function importAccess(root: ForeignObject, tools: LitellmTools): void {
   const general = root.object('generalSettings');
@@ -107,10 +102,7 @@ function importAccess(root: ForeignObject, tools: LitellmTools): void {
 
 function toSecret(master: string, general: ForeignObject, { notes, variables }: LitellmTools): JsonObject {
   const masterKey = variables.environment(master);
-  if (masterKey !== master) return { key: masterKey };
-  if (master.length < minKeyLength)
-    notes.addNotice(general.at('masterKey'), 'is short, so that its digest can be guessed: replace it by a longer key');
-  return { sha256: hash('sha256', master, 'hex') };
+  return masterKey === master ? toDigest(master, general.at('masterKey'), notes) : { key: masterKey };
 }
 
 /** Imports the settings for tokens. Parley requires the name of the issuer. */
@@ -154,73 +146,72 @@ type Groups = ReadonlyMap<string, Group>;
  */
 function addFallbacks(settings: readonly ForeignObject[], groups: Groups, tools: LitellmTools): void {
   const ownUpstreams = new Map([...groups].map(([name, { upstreams }]) => [name, [...upstreams]]));
-  const adder = new FallbackAdder(groups, ownUpstreams, tools);
+  const context = { groups, ownUpstreams, tools };
   const modelsWithFallbacks = new Set<string>();
   for (const holder of settings) {
     for (const entry of holder.items('fallbacks')) {
       for (const model of entry.keys()) {
         modelsWithFallbacks.add(model);
-        adder.add(model, entry, model);
+        addFallbacksOf(model, entry, model, context);
       }
     }
   }
   for (const holder of settings) {
     if (holder.value('defaultFallbacks') === undefined) continue;
-    for (const model of groups.keys()) if (!modelsWithFallbacks.has(model)) adder.add(model, holder, 'defaultFallbacks');
+    for (const model of groups.keys())
+      if (!modelsWithFallbacks.has(model)) addFallbacksOf(model, holder, 'defaultFallbacks', context);
   }
 }
 
-class FallbackAdder {
-  readonly #groups: Groups;
-  readonly #ownUpstreams: ReadonlyMap<string, readonly JsonObject[]>;
-  readonly #tools: LitellmTools;
+interface FallbackContext {
+  readonly groups: Groups;
+  readonly ownUpstreams: ReadonlyMap<string, readonly JsonObject[]>;
+  readonly tools: LitellmTools;
+}
 
-  constructor(groups: Groups, ownUpstreams: ReadonlyMap<string, readonly JsonObject[]>, tools: LitellmTools) {
-    this.#groups = groups;
-    this.#ownUpstreams = ownUpstreams;
-    this.#tools = tools;
+/** Adds the models that `holder` lists under `key` as fallbacks of `model`. */
+function addFallbacksOf(
+  model: string,
+  holder: ForeignObject,
+  key: string,
+  { groups, ownUpstreams, tools }: FallbackContext,
+): void {
+  const { notes, result } = tools;
+  const group = groups.get(model);
+  const fallbacks = holder.value(key);
+  const names = Array.isArray(fallbacks) ? fallbacks : [];
+  if (group === undefined) {
+    notes.addLoss(holder.at(key), `is not imported: ${model} is not in the result`);
+    return;
   }
-
-  /** Adds the models that `holder` lists under `key` as fallbacks of `model`. */
-  add(model: string, holder: ForeignObject, key: string): void {
-    const { notes } = this.#tools;
-    const group = this.#groups.get(model);
-    const fallbacks = holder.value(key);
-    const names = Array.isArray(fallbacks) ? fallbacks : [];
-    if (group === undefined) {
-      notes.addLoss(holder.at(key), `is not imported: ${model} is not in the result`);
-      return;
+  let wasAdded = false;
+  for (const [index, name] of names.entries()) {
+    const why = whyNoFallback(model, name, groups);
+    if (why !== undefined) {
+      notes.addLoss([...holder.at(key), index], `is not imported: ${why}`);
+      continue;
     }
-    let wasAdded = false;
-    for (const [index, name] of names.entries()) {
-      const why = this.#whyNot(model, name);
-      if (why !== undefined) notes.addLoss([...holder.at(key), index], `is not imported: ${why}`);
-      else wasAdded = this.#append(group, String(name), holder.at(key)) || wasAdded;
+    const first = 1 + Math.max(...group.upstreams.map(getTier));
+    for (const upstream of ownUpstreams.get(name) ?? []) {
+      group.upstreams.push(result.withOrigin(holder.at(key), { ...upstream, tier: first + getTier(upstream) }));
+      wasAdded = true;
     }
-    if (wasAdded)
-      notes.addLoss(
-        holder.at(key),
-        `became tiers of ${model}: their calls count as calls of ${model} for usage, costs, and limits`,
-        'check its `pricing` and `roles`',
-      );
   }
+  if (wasAdded)
+    notes.addLoss(
+      holder.at(key),
+      `became tiers of ${model}: their calls count as calls of ${model} for usage, costs, and limits`,
+      'check its `pricing` and `roles`',
+    );
+}
 
-  #whyNot(model: string, name: unknown): string | undefined {
-    if (typeof name !== 'string')
-      return isJsonObject(name) ? 'Parley does not support fallbacks with separate parameters' : 'it must be the name of a model';
-    if (name === model) return 'a model cannot be its own fallback';
-    const fallback = this.#groups.get(name);
-    if (fallback === undefined) return `${name} is not in the result`;
-    return fallback.type === this.#groups.get(model)?.type ? undefined : `${name} has a different mode`;
-  }
-
-  #append({ upstreams }: Group, name: string, origin: Path): boolean {
-    const first = 1 + Math.max(...upstreams.map(getTier));
-    const added = this.#ownUpstreams.get(name) ?? [];
-    for (const upstream of added)
-      upstreams.push(this.#tools.result.withOrigin(origin, { ...upstream, tier: first + getTier(upstream) }));
-    return added.length > 0;
-  }
+function whyNoFallback(model: string, name: unknown, groups: Groups): string | undefined {
+  if (typeof name !== 'string')
+    return isJsonObject(name) ? 'Parley does not support fallbacks with separate parameters' : 'it must be the name of a model';
+  if (name === model) return 'a model cannot be its own fallback';
+  const fallback = groups.get(name);
+  if (fallback === undefined) return `${name} is not in the result`;
+  return fallback.type === groups.get(model)?.type ? undefined : `${name} has a different mode`;
 }
 
 function getTier({ tier }: JsonObject): number {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
-import type { ForeignObject } from '../foreign-object.ts';
+import { type ForeignObject, withoutUndefined } from '../foreign-object.ts';
 import type { Variables } from '../result.ts';
 import { unsupportedInfo, unsupportedParams } from './unsupported-keys.ts';
 import { type LitellmTools, toUpstream } from './upstream.ts';
@@ -100,12 +100,8 @@ function addFields(
 ): void {
   const defaults = toDefaults(params, tools.variables);
   const pricing = toPricing(params, info);
-  const prompt = info?.number('maxInputTokens');
-  const completion = info?.number('maxOutputTokens');
-  const limits = {
-    ...(prompt !== undefined && { maxPromptTokens: prompt }),
-    ...(completion !== undefined && { maxCompletionTokens: completion }),
-  };
+  const [maxPromptTokens, maxCompletionTokens] = [info?.number('maxInputTokens'), info?.number('maxOutputTokens')];
+  const limits = withoutUndefined({ maxPromptTokens, maxCompletionTokens });
   const description = info?.text('description');
   const modelFields = {
     ...(description !== undefined && { description: tools.variables.text(description) }),
@@ -180,21 +176,15 @@ function toAbilities(info: ForeignObject | undefined): JsonObject {
 }
 
 function toDefaults(params: ForeignObject, variables: Variables): JsonObject {
-  return Object.fromEntries(
-    requestFields.flatMap((name) => {
-      const value = params.value(name);
-      return value === undefined ? [] : [[name, variables.value(value, params.at(name), 'default')]];
-    }),
-  );
+  const values = requestFields.map((name) => [name, variables.value(params.value(name), params.at(name), 'default')]);
+  return withoutUndefined(Object.fromEntries(values));
 }
 
 /** Returns the prices, which are in `model_info` or in `litellm_params`. */
 function toPricing(params: ForeignObject, info: ForeignObject | undefined): JsonObject {
-  return Object.fromEntries(
-    prices.flatMap(([name, key]) => {
-      const inInfo = info?.number(key);
-      const price = params.number(key) ?? inInfo;
-      return price === undefined ? [] : [[name, price]];
-    }),
-  );
+  const values = prices.map(([name, key]) => {
+    const inInfo = info?.number(key);
+    return [name, params.number(key) ?? inInfo];
+  });
+  return withoutUndefined(Object.fromEntries(values));
 }
