@@ -76,12 +76,7 @@ export async function openNode(
     losses,
     close: closeJournal,
   } = openJournal({ journal: stores.journal, contents: stores.callContents, clock, note, reportError });
-  state.storesOpened({
-    shared: stores.shared,
-    losses,
-    isWritable: stores.isWritable,
-    areFilesElsewhere: stores.areFilesElsewhere,
-  });
+  state.storesOpened({ ...stores, losses });
   const telemetry = await openTelemetry({
     env: environment,
     clock,
@@ -190,19 +185,13 @@ interface RegistryParts extends Pick<NodeDeps, 'stores' | 'state' | 'worker'> {
 
 /** Registers this node, or this worker of it. The record shows its state to administrators on every node. */
 function openRegistry({ stores, state, reportError, worker }: RegistryParts): NodeRegistry {
-  const startedAt = clock.epochMs();
-  const host = hostname();
+  const { version } = packageJson;
+  const report = { version, host: hostname(), ...(worker && { worker: worker.slot }), startedAt: clock.epochMs() };
   return new NodeRegistry({
     store: stores.nodes,
     node: randomUUID(),
     clock,
-    report: () => ({
-      version: packageJson.version,
-      host,
-      ...(worker && { worker: worker.slot }),
-      startedAt,
-      ...state.toHealth(),
-    }),
+    report: () => ({ ...report, ...state.toHealth() }),
     reportError,
   });
 }
@@ -214,15 +203,7 @@ interface FileLayerParts extends Pick<NodeDeps, 'stores' | 'nodes' | 'log' | 're
 }
 
 /** Opens the files that are in force on all nodes. The embedded default is not shared, because its key is new after each start. */
-function openFileLayer({
-  settings,
-  stores,
-  nodes,
-  accepted,
-  log,
-  recordAudit,
-  reportError,
-}: FileLayerParts): FileLayer | undefined {
+function openFileLayer({ settings, stores, accepted, log, recordAudit, ...parts }: FileLayerParts): FileLayer | undefined {
   const { store } = stores.entries;
   // Workers of one node read the same files.
   if (settings.shared.databaseUrl === undefined || settings.configurationFiles.length === 0) return undefined;
@@ -230,11 +211,10 @@ function openFileLayer({
     nodeFiles: accepted,
     check: checkConfiguration,
     digestFiles: (text) => store.digestFiles(text),
-    nodes,
+    ...parts,
     onApplied() {
       recordAudit(configurationLoaded);
       log.info('applied the configuration files of another node');
     },
-    reportError,
   });
 }

@@ -95,18 +95,10 @@ interface CounterSource {
 }
 
 async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Closeable<DurableStores & CounterSource>> {
-  const {
-    database,
-    reached,
-    shared,
-    isWritable,
-    close: closeDatabase,
-  } = await openDatabase(settings, {
-    ...tools,
-    acquireWriteLock: tools.worker?.acquireWriteLock,
-  });
-  const opened = await openBlobs(settings).catch(async (error) => {
-    await closeDatabase();
+  const opened = await openDatabase(settings, { ...tools, acquireWriteLock: tools.worker?.acquireWriteLock });
+  const { database, reached, shared } = opened;
+  const blobs = await openBlobs(settings).catch(async (error) => {
+    await opened.close();
     throw error;
   });
   const replica = await openReplica(settings, tools);
@@ -116,7 +108,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   void reached.then(() => resealApplications(applications, tools));
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
-  const contents = openContents(opened, records, tools);
+  const contents = openContents(blobs, records, tools);
   const recordInvalid = (kind: string, id: string, error: unknown): void =>
     tools.reportError(`the stored ${kind} ${id} is invalid, so it is not used`, error);
   const { worker } = tools;
@@ -161,13 +153,13 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     callContents: new SqlCallContents(database, seal),
     nodes: shared.length > 0 ? new SqlNodeStore(database, recordInvalid) : undefined,
     shared,
-    isWritable,
+    isWritable: opened.isWritable,
     areFilesElsewhere: contents.areElsewhere,
     async close() {
       contents.stop();
-      opened.close();
+      blobs.close();
       await replica?.close();
-      await closeDatabase();
+      await opened.close();
     },
   };
 }
