@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { discardReply, openFollowingRedirects } from '#base/net/follow-redirects.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import type { Tool, ToolResult } from '#domain/tools/tool.ts';
+import type { Tool } from '#domain/tools/tool.ts';
 import { type Authorizer, type Credentials, createAuthorizer, noCredentials } from '../authorization/authorizer.ts';
 import { listCredentialSecrets, maskSecrets } from '../authorization/masking.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
@@ -51,46 +51,30 @@ interface RestToolOptions {
 }
 
 /** Creates a tool for an operation of a web API. Masks credentials that the server echoes. */
-export function createRestTool(definition: RestToolDefinition, options: RestToolOptions): Tool {
+export function createRestTool(definition: RestToolDefinition, { http, authorizer, limits }: RestToolOptions): Tool {
   const { name, description, parameters } = definition;
-  return { name, description, parameters, run: (args, { signal }) => new RestCall(definition, options, signal).run(args) };
-}
-
-class RestCall {
-  readonly #definition: RestToolDefinition;
-  readonly #options: RestToolOptions;
-  readonly #signal: AbortSignal;
-
-  constructor(definition: RestToolDefinition, options: RestToolOptions, signal: AbortSignal) {
-    this.#definition = definition;
-    this.#options = options;
-    this.#signal = signal;
-  }
-
-  /** Retries a 401 once if new credentials may be available. */
-  async run(args: JsonObject): Promise<ToolResult> {
-    let credentials = await this.#getCredentials();
-    let reply = await this.#send(args, credentials);
-    if (reply.status === 401 && this.#options.authorizer.onRejected(credentials)) {
-      await discardReply(reply);
-      credentials = await this.#getCredentials();
-      reply = await this.#send(args, credentials);
-    }
-    const result = await toToolResult(reply, this.#options.limits.maxReplyBytes);
-    const mask = (text: string): string => maskSecrets(text, listCredentialSecrets(credentials));
-    const { note } = result;
-    return { ...result, text: mask(result.text), ...(note !== undefined && { note: mask(note) }) };
-  }
-
-  async #getCredentials(): Promise<Credentials> {
-    return this.#definition.isPublic ? noCredentials : this.#options.authorizer.getCredentials(this.#signal);
-  }
-
-  async #send(args: JsonObject, credentials: Credentials): Promise<HttpReply> {
-    const { connectMs, timeoutMs } = this.#options.limits;
-    const timeouts = { connectMs, firstByteMs: timeoutMs, idleMs: timeoutMs };
-    const request = { ...toRestRequest(this.#definition, args, credentials), timeouts };
-    const { reply } = await openFollowingRedirects(this.#options.http, request, this.#signal);
-    return reply;
-  }
+  const timeouts = { connectMs: limits.connectMs, firstByteMs: limits.timeoutMs, idleMs: limits.timeoutMs };
+  const getCredentials = async (signal: AbortSignal): Promise<Credentials> =>
+    definition.isPublic ? noCredentials : authorizer.getCredentials(signal);
+  const send = async (args: JsonObject, credentials: Credentials, signal: AbortSignal): Promise<HttpReply> => {
+    const request = { ...toRestRequest(definition, args, credentials), timeouts };
+    return (await openFollowingRedirects(http, request, signal)).reply;
+  };
+  return {
+    ...{ name, description, parameters },
+    // Retries a 401 once if new credentials may be available.
+    async run(args, { signal }) {
+      let credentials = await getCredentials(signal);
+      let reply = await send(args, credentials, signal);
+      if (reply.status === 401 && authorizer.onRejected(credentials)) {
+        await discardReply(reply);
+        credentials = await getCredentials(signal);
+        reply = await send(args, credentials, signal);
+      }
+      const result = await toToolResult(reply, limits.maxReplyBytes);
+      const mask = (text: string): string => maskSecrets(text, listCredentialSecrets(credentials));
+      const { note } = result;
+      return { ...result, text: mask(result.text), ...(note !== undefined && { note: mask(note) }) };
+    },
+  };
 }
