@@ -33,76 +33,72 @@ interface SendOptions {
   readonly allowInputRequired: true;
 }
 
-/** One tool call on a server. It opens the session if necessary, and repeats the call as often as the server requests. */
-export class McpCall<Result extends object> {
-  readonly #request: McpRequest<Result>;
-  readonly #options: McpCallOptions;
-  readonly #context: ToolContext;
-
-  constructor(request: McpRequest<Result>, options: McpCallOptions, context: ToolContext) {
-    this.#request = request;
-    this.#options = options;
-    this.#context = context;
+/**
+ * Calls a tool of a server. Opens the session if necessary, and repeats the call as often as the server requests. Rejects with
+ * `ToolError`, or with the reason of the signal.
+ */
+export async function callServer<Result extends object>(
+  options: McpCallOptions,
+  context: ToolContext,
+  request: McpRequest<Result>,
+): Promise<ToolResult> {
+  const { settings, getSession } = options;
+  const { signal, answer } = context;
+  const answers = answer === undefined ? {} : applyAnswer(settings.name, answer);
+  if ('label' in answers) return { text: '', attachments: [], failed: false, question: answers };
+  try {
+    return await getSession().use(signal, (connection) => callRepeatedly({ connection, options, context, request }, answers));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toServerError(settings.name, error);
   }
+}
 
-  /** Rejects with `ToolError`, or with the reason of the signal. */
-  async run(): Promise<ToolResult> {
-    const { settings, getSession } = this.#options;
-    const { signal, answer } = this.#context;
-    const answers = answer === undefined ? {} : applyAnswer(settings.name, answer);
-    if ('label' in answers) return { text: '', attachments: [], failed: false, question: answers };
-    try {
-      return await getSession().use(signal, (connection) => this.#call(connection, answers));
-    } catch (error) {
-      signal.throwIfAborted();
-      throw toServerError(settings.name, error);
-    }
+interface ConnectedCall<Result extends object> {
+  readonly connection: Connection;
+  readonly options: McpCallOptions;
+  readonly context: ToolContext;
+  readonly request: McpRequest<Result>;
+}
+
+/** Calls the server repeatedly, because it can request further rounds before it answers. */
+async function callRepeatedly<Result extends object>(connected: ConnectedCall<Result>, answers: Answers): Promise<ToolResult> {
+  let currentAnswers = answers;
+  for (let round = 1; round <= maxRounds; round += 1) {
+    const result = await callOnce(connected, currentAnswers);
+    if ('text' in result) return result;
+    currentAnswers = result;
   }
+  throw createServerError(connected.options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
+}
 
-  /** Calls the server repeatedly, because it can request further rounds before it answers. */
-  async #call(connection: Connection, answers: Answers): Promise<ToolResult> {
-    let currentAnswers = answers;
-    for (let round = 1; round <= maxRounds; round += 1) {
-      const result = await this.#send(connection, currentAnswers);
-      if ('text' in result) return result;
-      currentAnswers = result;
-    }
-    throw createServerError(this.#options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
-  }
-
-  /** Returns the result of the call, or the answers for an immediate further round. */
-  async #send(connection: Connection, answers: Answers): Promise<ToolResult | Answers> {
-    const { client, calls, isStateless, mask } = connection;
-    const { settings } = this.#options;
-    const call = new ActiveCall(settings.name, answers);
-    const sentAnswers = isStateless ? answers : {};
-    try {
-      const result = await calls.run(call, () =>
-        this.#request.send(client, sentAnswers, this.#createSendOptions(connection, call)),
-      );
-      if (call.question !== undefined) return toQuestionResult(call.question, mask);
-      if (!isInputRequired(result)) return this.#request.toResult(result, mask);
-      const question = toQuestion(settings.name, result);
-      return question === undefined ? { requestState: result.requestState ?? '' } : toQuestionResult(question, mask);
-    } catch (error) {
-      this.#context.signal.throwIfAborted();
-      if (call.question !== undefined) return toQuestionResult(call.question, mask);
-      call.endSignal.throwIfAborted();
-      const serverMessage = getServerMessage(error);
-      if (serverMessage === undefined || connection.hasExpired(error)) throw error;
-      return { text: mask(serverMessage), attachments: [], failed: true };
-    }
-  }
-
-  #createSendOptions({ mask }: Connection, { endSignal }: ActiveCall): SendOptions {
-    const { signal, report } = this.#context;
-    return {
-      signal: AbortSignal.any([signal, endSignal]),
-      timeout: this.#options.timeoutMs,
-      resetTimeoutOnProgress: true,
-      onprogress: createProgressHandler(report, mask),
-      allowInputRequired: true,
-    };
+/** Returns the result of the call, or the answers for an immediate further round. */
+async function callOnce<Result extends object>(
+  { connection, options: { settings, timeoutMs }, context: { signal, report }, request }: ConnectedCall<Result>,
+  answers: Answers,
+): Promise<ToolResult | Answers> {
+  const { client, calls, isStateless, mask } = connection;
+  const call = new ActiveCall(settings.name, answers);
+  const sendOptions: SendOptions = {
+    signal: AbortSignal.any([signal, call.endSignal]),
+    timeout: timeoutMs,
+    resetTimeoutOnProgress: true,
+    onprogress: createProgressHandler(report, mask),
+    allowInputRequired: true,
+  };
+  try {
+    const result = await calls.run(call, () => request.send(client, isStateless ? answers : {}, sendOptions));
+    if (call.question !== undefined) return toQuestionResult(call.question, mask);
+    if (!isInputRequired(result)) return request.toResult(result, mask);
+    const question = toQuestion(settings.name, result);
+    return question === undefined ? { requestState: result.requestState ?? '' } : toQuestionResult(question, mask);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (call.question !== undefined) return toQuestionResult(call.question, mask);
+    call.endSignal.throwIfAborted();
+    const serverMessage = getServerMessage(error);
+    if (serverMessage === undefined || connection.hasExpired(error)) throw error;
+    return { text: mask(serverMessage), attachments: [], failed: true };
   }
 }
 

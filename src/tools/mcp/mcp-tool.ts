@@ -2,7 +2,7 @@ import type { Client, Tool as ListedTool, ListResourcesResult, ReadResourceResul
 import type { JsonObject } from '#base/json/json.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { type Tool, ToolError, type ToolResult } from '#domain/tools/tool.ts';
-import { McpCall, type McpCallOptions, type McpRequest } from './mcp-call.ts';
+import { callServer, type McpCallOptions, type McpRequest } from './mcp-call.ts';
 import { getHttpStatus, getServerMessage } from './server-error.ts';
 import { toParameters } from './to-parameters.ts';
 import { toToolResult } from './to-tool-result.ts';
@@ -22,15 +22,11 @@ export function createMcpTool(listed: ListedTool, options: McpCallOptions): Tool
       if (!isAllowed(options.settings, name)) throw new ToolError(`${name} is not an allowed tool of ${options.settings.name}`);
       // The output schema is omitted. A malicious schema could take forever to check, and the model sees the result anyway.
       const toolDefinition = { name, inputSchema };
-      return new McpCall(
-        {
-          send: (client, answers, sendOptions) =>
-            client.callTool({ name, arguments: args, ...answers }, { ...sendOptions, toolDefinition }),
-          toResult: toToolResult,
-        },
-        options,
-        context,
-      ).run();
+      return callServer(options, context, {
+        send: (client, answers, sendOptions) =>
+          client.callTool({ name, arguments: args, ...answers }, { ...sendOptions, toolDefinition }),
+        toResult: toToolResult,
+      });
     },
   };
 }
@@ -53,30 +49,22 @@ export function createResourceTools(options: McpCallOptions): readonly Tool[] {
         [],
       ),
       run: ({ cursor }, context) =>
-        new McpCall(
-          {
-            send: (client, _answers, sendOptions) =>
-              listResources(client, typeof cursor === 'string' ? cursor : undefined, sendOptions),
-            toResult: toListResult,
-          },
-          options,
-          context,
-        ).run(),
+        callServer(options, context, {
+          send: (client, _answers, sendOptions) =>
+            listResources(client, typeof cursor === 'string' ? cursor : undefined, sendOptions),
+          toResult: toListResult,
+        }),
     },
     {
       name: 'read_resource',
       description: `Reads a resource of the MCP server ${server}.`,
       parameters: resourceParameters({ uri: 'Its address: one that is listed, or one made of a template.' }, ['uri']),
       run: ({ uri }, context) =>
-        new McpCall(
-          {
-            send: (client, answers, sendOptions) =>
-              client.readResource({ uri: String(uri), ...answers }, { ...sendOptions, cacheMode: 'bypass' }),
-            toResult: toReadResult,
-          },
-          options,
-          context,
-        ).run(),
+        callServer(options, context, {
+          send: (client, answers, sendOptions) =>
+            client.readResource({ uri: String(uri), ...answers }, { ...sendOptions, cacheMode: 'bypass' }),
+          toResult: toReadResult,
+        }),
     },
   ];
 }
