@@ -3,7 +3,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
-import type { TextEmbedder } from '../deployment-embedder.ts';
+import { concatVectors, type TextEmbedder } from '../deployment-embedder.ts';
 import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
 import { DocumentReader } from './document-reader.ts';
 import { Reading } from './reading.ts';
@@ -180,7 +180,7 @@ export class DocumentIndexer {
   }
 
   #readNow(reading: Reading): Promise<IndexedDocument> {
-    reading.start();
+    reading.hasStarted = true;
     return this.#reader.read(reading.file, this.#closing.signal);
   }
 
@@ -302,14 +302,4 @@ function toText(title: string, { headings, text }: Passage): string {
   const [outermost] = headings;
   const head = [...(title === '' || title === outermost ? [] : [title]), ...headings].join(' › ');
   return head === '' ? text : `${head.slice(-maxHeadChars)}\n${text}`;
-}
-
-function concatVectors(vectors: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const vector of vectors) {
-    all.set(vector, offset);
-    offset += vector.length;
-  }
-  return all;
 }

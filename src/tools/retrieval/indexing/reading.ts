@@ -10,9 +10,9 @@ export class Reading {
   readonly models = new Set<string>();
   /** Whether a caller has ever waited for it. */
   isRequested = false;
-  #document: IndexedDocument | undefined;
-  #hasStarted = false;
-  #hasEnded = false;
+  document: IndexedDocument | undefined;
+  hasStarted = false;
+  hasEnded = false;
   readonly #resolvers = Promise.withResolvers<IndexedDocument>();
 
   constructor(file: IndexedFile) {
@@ -21,30 +21,14 @@ export class Reading {
     this.done.catch(() => undefined);
   }
 
-  get document(): IndexedDocument | undefined {
-    return this.#document;
-  }
-
-  get hasStarted(): boolean {
-    return this.#hasStarted;
-  }
-
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  start(): void {
-    this.#hasStarted = true;
-  }
-
   end(document: IndexedDocument): void {
-    this.#hasEnded = true;
-    this.#document = document;
+    this.hasEnded = true;
+    this.document = document;
     this.#resolvers.resolve(document);
   }
 
   fail(error: unknown): void {
-    this.#hasEnded = true;
+    this.hasEnded = true;
     this.#resolvers.reject(error);
   }
 }

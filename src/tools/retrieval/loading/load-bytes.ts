@@ -171,8 +171,7 @@ function toText(value: unknown): string {
 function loadMarkdown(bytes: Uint8Array): LoadedBlocks {
   const reader = new MarkdownReader(decodeText(bytes).split(/\r?\n/));
   const blocks = reader.read();
-  const title = blocks.find((block) => block.kind === 'heading');
-  return { title: title?.kind === 'heading' ? title.text : '', blocks };
+  return { title: blocks.find((block) => block.kind === 'heading')?.text ?? '', blocks };
 }
 
 class MarkdownReader {

@@ -16,8 +16,7 @@ export function readHtml(html: string, pageMark?: string): LoadedBlocks {
   const { document } = parseHTML(html);
   const blocks = readElements(document, pageMark);
   const title = document.querySelector('title')?.textContent.trim() ?? '';
-  const first = blocks.find((block) => block.kind === 'heading');
-  return { title: title !== '' ? title : first?.kind === 'heading' ? first.text : '', blocks };
+  return { title: title || (blocks.find((block) => block.kind === 'heading')?.text ?? ''), blocks };
 }
 
 /** Uses the charset that the page declares only if the bytes are not UTF-8. */

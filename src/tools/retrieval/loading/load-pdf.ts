@@ -26,12 +26,11 @@ export async function loadPdf(bytes: Uint8Array, { maxPages }: LoadBounds): Prom
   const pages = items.map(toLines);
   const sizes = listHeadingSizes(pages.flat());
   const blocks = pages.flatMap((lines, index) => toBlocks(lines, index + 1, sizes));
-  const title = blocks.find((block) => block.kind === 'heading');
   const emptyPages = pages.filter((lines) => lines.length === 0).length;
   if (blocks.length === 0)
     throw new DocumentError('It has no text. It seems to be scanned, and Parley does not read text in images.');
   return {
-    title: title?.kind === 'heading' ? title.text : '',
+    title: blocks.find((block) => block.kind === 'heading')?.text ?? '',
     blocks,
     note: emptyPages > 0 ? `${emptyPages} of its ${pages.length} pages have no text; pictures are not read.` : undefined,
   };

@@ -47,9 +47,7 @@ function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Blo
 /** Returns the existing rows. The declared size of a sheet is not trusted. */
 function listRows(sheet: WorkSheet | undefined): string[][] {
   const data = (sheet?.['!data'] ?? []) as readonly (readonly (Cell | undefined)[] | undefined)[];
-  const rows: string[][] = [];
-  for (const row of data) if (row !== undefined) rows.push(toCells(row));
-  return rows;
+  return data.filter((row) => row !== undefined).map(toCells);
 }
 
 function toCells(row: readonly (Cell | undefined)[]): string[] {

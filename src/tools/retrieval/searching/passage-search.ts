@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BoundedCache } from '#base/cache/bounded-cache.ts';
-import type { IndexedDocument, PassageHit, PassageIndex, VectorKey, WordHit } from '#domain/tools/passage-index.ts';
-import type { TextEmbedder } from '../deployment-embedder.ts';
+import type { IndexedDocument, PassageHit, PassageIndex, WordHit } from '#domain/tools/passage-index.ts';
+import { concatVectors, type TextEmbedder } from '../deployment-embedder.ts';
 
 /** Maximum number of hits of each search method. */
 const maxHits = 30;
@@ -72,11 +72,8 @@ export class PassageSearch {
   }
 
   searchByWords({ text, documents }: PassageQuery): Promise<readonly WordHit[]> {
-    return this.#index.searchWords(
-      text,
-      documents.map(({ id }) => id),
-      maxHits,
-    );
+    const ids = documents.map(({ id }) => id);
+    return this.#index.searchWords(text, ids, maxHits);
   }
 
   /** Returns no hits if there are no vectors yet, or the question cannot be embedded. */
@@ -237,19 +234,9 @@ export class VectorCache {
     const name = `${id} ${model}`;
     const cached = this.#cache.find(name);
     if (cached !== undefined) return cached;
-    const { vectors, count } = await this.#loadVectors({ document: id, model });
-    if (count === passages) this.#cache.set(name, vectors);
+    const runs = await this.#index.readVectors({ document: id, model });
+    const vectors = concatVectors(runs.map((run) => run.vectors));
+    if (runs.reduce((sum, run) => sum + run.count, 0) === passages) this.#cache.set(name, vectors);
     return vectors;
-  }
-
-  async #loadVectors(key: VectorKey): Promise<{ vectors: Float32Array; count: number }> {
-    const runs = await this.#index.readVectors(key);
-    const vectors = new Float32Array(runs.reduce((sum, run) => sum + run.vectors.length, 0));
-    let offset = 0;
-    for (const run of runs) {
-      vectors.set(run.vectors, offset);
-      offset += run.vectors.length;
-    }
-    return { vectors, count: runs.reduce((sum, run) => sum + run.count, 0) };
   }
 }
