@@ -50,29 +50,21 @@ const maxAssistantFiles = 2000;
  * that it calls. They end with the key.
  */
 export class HeldRights {
-  readonly #files: ReadonlySet<string>;
+  readonly files: ReadonlySet<string>;
   readonly #assistantFiles: Set<string>;
-  readonly #received: readonly Grant[];
+  readonly received: readonly Grant[];
   readonly #granted = new Map<string, Grant>();
   #onChange: (change: RightsChange) => Promise<void> = async () => undefined;
 
   constructor({ files = [], assistantFiles = [], received = [], granted = [] }: InitialRights = {}) {
-    this.#files = new Set(files);
+    this.files = new Set(files);
     this.#assistantFiles = new Set(assistantFiles);
-    this.#received = received;
+    this.received = received;
     this.#grant(granted);
-  }
-
-  get files(): ReadonlySet<string> {
-    return this.#files;
   }
 
   get assistantFiles(): ReadonlySet<string> {
     return this.#assistantFiles;
-  }
-
-  get received(): readonly Grant[] {
-    return this.#received;
   }
 
   get granted(): readonly Grant[] {
@@ -90,8 +82,8 @@ export class HeldRights {
   }
 
   #allowsWithoutAssistant(permission: Permission, url: string): boolean {
-    if (permission === 'READ' && this.#files.has(url)) return true;
-    return this.#received.some((grant) => grant.permissions.includes(permission) && covers(grant.url, url));
+    if (permission === 'READ' && this.files.has(url)) return true;
+    return this.received.some((grant) => grant.permissions.includes(permission) && covers(grant.url, url));
   }
 
   /** Sets the listener that each change waits for before it resolves. */

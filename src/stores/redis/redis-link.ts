@@ -184,18 +184,14 @@ class ClusterRecovery {
   readonly #reportError: (error: unknown) => void;
   readonly #pending = new Set<ReadyListener>();
   #isChecking = false;
-  #hasFailed = false;
+  /** Whether the last check did not reach the nodes of all keys. */
+  isIncomplete = false;
 
   constructor(cluster: Cluster, listeners: readonly ReadyListener[], reportError: (error: unknown) => void) {
     this.#cluster = cluster;
     this.#listeners = listeners;
     this.#reportError = reportError;
     cluster.on('-node', () => this.check());
-  }
-
-  /** Whether the last check did not reach the nodes of all keys. */
-  get isIncomplete(): boolean {
-    return this.#hasFailed;
   }
 
   /** Checks every key until its node answers. */
@@ -210,13 +206,13 @@ class ClusterRecovery {
     while (this.#pending.size > 0 && this.#cluster.status === 'ready') {
       const results = await Promise.allSettled([...this.#pending].map((listener) => this.#checkOne(listener)));
       const failure = results.find(({ status }) => status === 'rejected');
-      if (failure?.status === 'rejected' && !this.#hasFailed) this.#reportError(toStoreError(failure.reason as Error));
-      this.#hasFailed = failure !== undefined;
+      if (failure?.status === 'rejected' && !this.isIncomplete) this.#reportError(toStoreError(failure.reason as Error));
+      this.isIncomplete = failure !== undefined;
       if (failure !== undefined) await sleep(recheckMs, undefined, { ref: false });
     }
     // A cluster that is not ready calls all listeners when it is.
     this.#pending.clear();
-    this.#hasFailed = false;
+    this.isIncomplete = false;
     this.#isChecking = false;
   }
 

@@ -33,7 +33,8 @@ export class PartReader {
   readonly #vendor: Vendor;
   #chunkFields: Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
   #hasStarted = false;
-  #hasEnded = false;
+  /** Whether the reply is complete. */
+  hasEnded = false;
   /** Calls by the vendor's call ID. If two calls have the same ID, the later one is stored. */
   readonly #calls = new Map<string, OpenCall>();
   #callCount = 0;
@@ -46,11 +47,6 @@ export class PartReader {
   constructor(vendor: Vendor, createdSeconds: number, model: string) {
     this.#vendor = vendor;
     this.#chunkFields = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
-  }
-
-  /** Whether the reply is complete. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
   }
 
   /** Returns the chunks for a part. Throws `UpstreamError` for a reply that failed or exceeds a bound. */
@@ -146,7 +142,7 @@ export class PartReader {
   /** Sends the finish reason and the usage last, so that an incomplete reply does not look complete. */
   #finish({ finishReason, usage: counts, providerMetadata }: PartType<'finish'>): Chunk[] {
     const reason = toFinishReason(finishReason, this.#callCount > 0);
-    this.#hasEnded = true;
+    this.hasEnded = true;
     const thoughtChunks = [...this.#thoughts.keys()].flatMap((id) => this.#closeThought(id));
     const finishMessage = providerMetadata?.[this.#vendor.namespace]?.finishMessage;
     const refusal = reason === 'content_filter' && typeof finishMessage === 'string' ? { refusal: finishMessage } : {};

@@ -19,9 +19,10 @@ type OpenBlock =
 
 /** Translates the events of one streamed reply to chunks. Upstreams are not trusted: values of an unexpected form are ignored. */
 export class MessageReader {
-  #head: ReplyHead;
+  head: ReplyHead;
   #hasStarted = false;
-  #hasEnded = false;
+  /** Whether the end of the reply has been read. */
+  hasEnded = false;
   readonly #blocks = new Map<unknown, OpenBlock>();
   #calls = 0;
   #citations = 0;
@@ -31,16 +32,7 @@ export class MessageReader {
   #usage: Partial<MessagesUsage> | undefined;
 
   constructor(createdSeconds: number, model: string) {
-    this.#head = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
-  }
-
-  get head(): ReplyHead {
-    return this.#head;
-  }
-
-  /** Whether the end of the reply has been read. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
+    this.head = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
   }
 
   /** Returns the chunks for an event, in order. */
@@ -81,7 +73,7 @@ export class MessageReader {
     if (this.#hasStarted || !isJsonObject(message)) return [];
     this.#hasStarted = true;
     const { id, model, usage } = message;
-    this.#head = { ...this.#head, ...(isText(id) && { id }), ...(isText(model) && { model }) };
+    this.head = { ...this.head, ...(isText(id) && { id }), ...(isText(model) && { model }) };
     if (isJsonObject(usage)) this.#usage = usage;
     return [this.#createChunk({ role: 'assistant', content: '' })];
   }
@@ -160,7 +152,7 @@ export class MessageReader {
 
   /** The finish reason and the counts are sent last, so that a reply that breaks off does not look complete. */
   #end(): Chunk[] {
-    this.#hasEnded = true;
+    this.hasEnded = true;
     const blockChunks = [...this.#blocks.keys()].flatMap((index) => this.#closeBlock(index));
     const reason = toFinishReason(this.#stopReason, this.#calls > 0);
     const last = this.#createChunk(this.#refusal === undefined ? {} : { refusal: this.#refusal }, reason);
@@ -190,7 +182,7 @@ export class MessageReader {
   }
 
   #createChunk(delta: Delta, finish_reason: FinishReason | null = null): Chunk {
-    return { ...this.#head, choices: [{ index: 0, delta, finish_reason }] };
+    return { ...this.head, choices: [{ index: 0, delta, finish_reason }] };
   }
 }
 

@@ -115,7 +115,7 @@ class Server {
   readonly url: Secret;
   readonly #note: (message: string) => void;
   readonly #clock: Pick<Clock, 'epochMs'>;
-  #isPooler = false;
+  isPooler = false;
   #hasNoted = false;
   #offsetMs = 0;
 
@@ -138,22 +138,14 @@ class Server {
     this.#offsetMs = Math.abs(offsetMs) < minOffsetMs ? 0 : offsetMs;
   }
 
-  get isPooler(): boolean {
-    return this.#isPooler;
-  }
-
-  onParametersRejected(): void {
-    this.#isPooler = true;
-  }
-
   /** Compares the time limit of statements with the requested one. */
   async detectPooler(kysely: Kysely<Schema>, requestedMs: number): Promise<void> {
     const { rows } = await sql<{ ms: string }>`select setting as ms from pg_settings where name = 'statement_timeout'`.execute(
       kysely,
     );
     const ms = Number(rows[0]?.ms);
-    this.#isPooler = ms !== requestedMs;
-    if (this.#isPooler && ms === 0 && !this.#hasNoted) this.#note(noLimitAdvice);
+    this.isPooler = ms !== requestedMs;
+    if (this.isPooler && ms === 0 && !this.#hasNoted) this.#note(noLimitAdvice);
     this.#hasNoted = true;
   }
 }
@@ -198,8 +190,10 @@ interface AvailabilityMonitorDeps {
 class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   readonly #deps: AvailabilityMonitorDeps;
   readonly #firstReached = Promise.withResolvers<void>();
+  /** Resolves when the database has been reached and has its tables. */
+  readonly reached = this.#firstReached.promise;
   #hasTables = false;
-  #isUnavailable = true;
+  isUnavailable = true;
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
   #isRejected = false;
@@ -207,15 +201,6 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
 
   constructor(deps: AvailabilityMonitorDeps) {
     this.#deps = deps;
-  }
-
-  get isUnavailable(): boolean {
-    return this.#isUnavailable;
-  }
-
-  /** Resolves when the database has been reached and has its tables. */
-  get reached(): Promise<void> {
-    return this.#firstReached.promise;
   }
 
   /** Checks the database for the first time. Throws permanent errors of the server. */
@@ -240,12 +225,12 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     if (this.#isChecking || this.#isStopped) return;
     this.#isChecking = true;
     clearTimeout(this.#timer);
-    const [wasUnavailable, wasRejected] = [this.#isUnavailable, this.#isRejected];
+    const [wasUnavailable, wasRejected] = [this.isUnavailable, this.#isRejected];
     try {
       await this.#reach();
       if (wasUnavailable) this.#deps.onRecovery();
     } catch (error) {
-      this.#isUnavailable = true;
+      this.isUnavailable = true;
       this.#isRejected = isRejection(error);
       if (!wasUnavailable || (this.#isRejected && !wasRejected)) this.#deps.onUnavailable(error);
     }
@@ -261,13 +246,13 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
       throw describeConnectionError(error, this.#deps.isReplica ? 'PARLEY_DATABASE_REPLICA_URL' : undefined);
     }
     this.#hasTables = true;
-    this.#isUnavailable = false;
+    this.isUnavailable = false;
     this.#isRejected = false;
     this.#firstReached.resolve();
   }
 
   #scheduleCheck(): void {
-    if (!this.#isStopped) this.#timer = setTimeout(this.check, this.#isUnavailable ? awayPollMs : presentPollMs).unref();
+    if (!this.#isStopped) this.#timer = setTimeout(this.check, this.isUnavailable ? awayPollMs : presentPollMs).unref();
   }
 }
 
@@ -317,7 +302,7 @@ class ReconnectingPool implements PostgresPool {
 
   /** Replaces the pool, which could not open a connection. Concurrent callers find the new pool. */
   #removeParameters(): void {
-    this.#server.onParametersRejected();
+    this.#server.isPooler = true;
     if (!this.#hasParameters) return;
     this.#hasParameters = false;
     void this.#pool.end();

@@ -112,25 +112,21 @@ export class SqlDatabase {
 /** Time limit of an operation. It is only a timer, because an abort signal costs as much as the rest of an operation. */
 class Deadline {
   readonly #ms: number;
-  #isExpired = false;
+  isExpired = false;
 
   constructor(ms: number) {
     this.#ms = ms;
   }
 
-  get isExpired(): boolean {
-    return this.#isExpired;
-  }
-
   throwIfExpired(): void {
-    if (this.#isExpired) throw new Error('the time limit expired');
+    if (this.isExpired) throw new Error('the time limit expired');
   }
 
   /** Settles with the work, or rejects as soon as the time limit expires. */
   hold<Value>(work: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#isExpired = true;
+        this.isExpired = true;
         reject(new Error('the time limit expired'));
       }, this.#ms).unref();
       work.then(resolve, reject).finally(() => clearTimeout(timer));

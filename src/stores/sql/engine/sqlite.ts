@@ -90,7 +90,7 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
   readonly isUnavailable = false;
   readonly #tryWrite: () => Promise<unknown>;
   readonly #callbacks: SqliteCallbacks;
-  #isWritable = true;
+  isWritable = true;
   #isTrying = false;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -98,10 +98,6 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
   constructor(tryWrite: () => Promise<unknown>, callbacks: SqliteCallbacks) {
     this.#tryWrite = tryWrite;
     this.#callbacks = callbacks;
-  }
-
-  get isWritable(): boolean {
-    return this.#isWritable;
   }
 
   stop(): void {
@@ -115,17 +111,17 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
     if (this.#isTrying || this.#isStopped) return;
     this.#isTrying = true;
     clearTimeout(this.#timer);
-    const wasWritable = this.#isWritable;
+    const wasWritable = this.isWritable;
     try {
       await this.#tryWrite();
-      this.#isWritable = true;
+      this.isWritable = true;
       if (!wasWritable) this.#callbacks.onRecovery();
     } catch (error) {
-      this.#isWritable = false;
+      this.isWritable = false;
       if (wasWritable) this.#callbacks.onOutage(error);
     }
     this.#isTrying = false;
-    if (!this.#isWritable && !this.#isStopped) this.#timer = setTimeout(this.check, retryMs).unref();
+    if (!this.isWritable && !this.#isStopped) this.#timer = setTimeout(this.check, retryMs).unref();
   }
 }
 
