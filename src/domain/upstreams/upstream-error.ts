@@ -99,13 +99,7 @@ export function maskSecrets(error: UpstreamError, secrets: readonly string[]): U
 }
 
 function rewriteError(error: UpstreamError, { message, ...changed }: { message: string } & UpstreamErrorDetails): UpstreamError {
-  const { kind, status, type, param, code, displayMessage, isBeforeRequest, retryAfterSeconds, isNoApi, cause } = error;
-  return new UpstreamError(kind, message, {
-    ...{ type, param, code, displayMessage, isBeforeRequest, isNoApi, cause },
-    ...(status !== undefined && { status }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    ...changed,
-  });
+  return new UpstreamError(error.kind, message, { ...error, cause: error.cause, ...changed });
 }
 
 function toMissingApiMessage(deployment: string): string {

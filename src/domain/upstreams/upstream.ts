@@ -165,7 +165,7 @@ export type UpstreamErrorKind =
   | 'broken';
 
 export interface UpstreamErrorDetails {
-  readonly status?: number;
+  readonly status?: number | undefined;
   readonly type?: string | null;
   readonly param?: string | null;
   readonly code?: string | null;
@@ -173,7 +173,7 @@ export interface UpstreamErrorDetails {
   readonly displayMessage?: string | null;
   /** Whether there was no connection, so that the request cannot be the cause. */
   readonly isBeforeRequest?: boolean;
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Whether the body is not an API error, so that another server probably answered. */
   readonly isNoApi?: boolean;
   readonly cause?: unknown;
