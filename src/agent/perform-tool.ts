@@ -44,18 +44,14 @@ export function toFailure(text: string): ToolResult {
   return { text, attachments: [], failed: true };
 }
 
-interface RunBounds {
-  /** Aborted if the client disconnects or the run exceeds its time. */
-  readonly signal: AbortSignal;
-  /** Maximum duration of the run in milliseconds. */
-  readonly timeoutMs: number;
-}
-
 /**
  * Returns why a tool run failed, for the model, the stage, and the trace. Returns undefined if the message must not be
- * disclosed.
+ * disclosed. `signal` is aborted if the client disconnects or the run exceeds its time.
  */
-export function getFailureReason(error: unknown, { signal, timeoutMs }: RunBounds): string | undefined {
+export function getFailureReason(
+  error: unknown,
+  { signal, timeoutMs }: Pick<PerformBounds, 'signal' | 'timeoutMs'>,
+): string | undefined {
   if (signal.aborted) return `The tool was stopped: it took longer than ${timeoutMs / 1000} s.`;
   const canDisclose = error instanceof ToolError || error instanceof HttpError || error instanceof ParleyError;
   return canDisclose ? `The tool failed: ${error.message}` : undefined;
