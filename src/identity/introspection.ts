@@ -8,6 +8,7 @@ import type { IdentityProviderEntry, IntrospectionEntry } from '#contract/config
 import { ParleyError } from '#contract/errors/errors.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 import { ProviderError } from './openid-configuration.ts';
+import { refused } from './verify-signed.ts';
 
 const totalMs = 5_000;
 const timeouts = { connectMs: totalMs, firstByteMs: totalMs, idleMs: totalMs };
@@ -264,8 +265,4 @@ function toUnavailable(error: unknown): ParleyError {
       : 'its introspection endpoint did not respond';
   const message = `Parley cannot check the token with the identity provider: ${reason}. Send the request again later.`;
   return new ParleyError('overloaded', message, { retryAfterSeconds, cause: error });
-}
-
-function refused(what: string): ParleyError {
-  return unauthorized('invalid_token', `The token ${what}.`);
 }

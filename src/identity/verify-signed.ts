@@ -146,6 +146,7 @@ function describeClaimError({ claim, reason }: errors.JWTClaimValidationFailed):
   return `has an invalid claim ${claim}`;
 }
 
-function refused(what: string): ParleyError {
+/** Returns the error for a token that is not accepted. `what` completes the sentence about the token. */
+export function refused(what: string): ParleyError {
   return unauthorized('invalid_token', `The token ${what}.`);
 }
