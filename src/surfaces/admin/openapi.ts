@@ -1,5 +1,4 @@
 import {
-  type ApiOperation,
   anyObject,
   buildArray,
   buildObject,
@@ -13,6 +12,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 import { outcomes } from './calls.ts';
 import { formats } from './export.ts';
 
@@ -241,9 +241,6 @@ const nodeHealth: Schema = buildObject({
   }),
 });
 
-const tag = 'Administration';
-const adminErrors = [...keyErrors, 'access_denied'] as const;
-
 const date = { schema: { type: 'string', format: 'date' } };
 
 const days = [
@@ -318,13 +315,12 @@ function toList(values: readonly string[]): Schema {
   return { type: 'string', pattern: `^${word}(,${word})*$` };
 }
 
+const shared = { tag: 'Administration', errors: [...keyErrors, 'access_denied'] } as const;
+
 /** `/v1/admin/…`, `/v1/user/usage` and `/v1/user/calls`. */
-export const adminOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/admin/usage',
+export const adminOperations = listOperations(shared, {
+  'get /v1/admin/usage': {
     id: 'getUsage',
-    tag,
     summary: 'Returns the usage of all users',
     description:
       'For the roles `admin` and `auditor`. Calls that an application makes to answer are part of the call to the application. They are counted separately only in sums by deployment. Costs always include all calls.',
@@ -340,57 +336,44 @@ export const adminOperations: readonly ApiOperation[] = [
     responses: [
       { status: 200, description: 'The usage, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), ...tables] },
     ],
-    errors: [...adminErrors, 'invalid_request'],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'get',
-    path: '/v1/user/usage',
+  'get /v1/user/usage': {
     id: 'getOwnUsage',
     tag: 'Limits',
     summary: 'Returns the usage of the caller',
     parameters: usageParameters('`day`, `deployment`', 'day,deployment'),
     responses: [{ status: 200, description: 'The usage.', content: [...json(usage), ...tables] }],
-    errors: [...adminErrors, 'invalid_request'],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/calls',
+  'get /v1/admin/calls': {
     id: 'getCalls',
-    tag,
     summary: 'Lists the calls of all users, newest first',
     description: 'For the roles `admin` and `auditor`. These are the calls that usage adds up. They have no content.',
     parameters: [...callsParameters, inStatus, ...filters],
     responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), ...tables] }],
-    errors: [...adminErrors, 'invalid_request'],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/calls/{id}',
+  'get /v1/admin/calls/{id}': {
     id: 'getCall',
-    tag,
     summary: 'Returns a call',
     description:
       'For the roles `admin` and `auditor`. Only `admin` receives the content, if `records.content` is `sealed`. The audit log records each reading of content as `call.content_read`.',
     parameters: [inPath('id', 'ID of the call.', exampleNames.call)],
-    responses: [{ status: 200, description: 'The call.', content: json(callWithContent) }],
-    errors: [...adminErrors, 'invalid_request', 'call_not_found'],
+    responses: [reply(200, 'The call.', callWithContent)],
+    errors: ['invalid_request', 'call_not_found'],
   },
-  {
-    method: 'get',
-    path: '/v1/user/calls',
+  'get /v1/user/calls': {
     id: 'getOwnCalls',
     tag: 'Limits',
     summary: 'Lists the calls of the caller, newest first',
     description: 'Covers every key and token of the user. The calls have no content.',
     parameters: callsParameters,
     responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), ...tables] }],
-    errors: [...adminErrors, 'invalid_request'],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/audit',
+  'get /v1/admin/audit': {
     id: 'getAudit',
-    tag,
     summary: 'Returns the audit log, newest first',
     description: 'For the roles `admin` and `auditor`.',
     parameters: [
@@ -403,35 +386,27 @@ export const adminOperations: readonly ApiOperation[] = [
         example: 10,
       }),
     ],
-    responses: [{ status: 200, description: 'A page.', content: json(auditPage) }],
-    errors: [...adminErrors, 'invalid_request'],
+    responses: [reply(200, 'A page.', auditPage)],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/state',
+  'get /v1/admin/state': {
     id: 'getState',
-    tag,
     summary: 'Returns the state of the node that answers',
     description:
       'For the roles `admin` and `auditor`. The state has the health, the stores, the upstreams with their back-off, and the configuration with its errors.',
-    responses: [{ status: 200, description: 'The state of the node.', content: json(state) }],
-    errors: adminErrors,
+    responses: [reply(200, 'The state of the node.', state)],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/health',
+  'get /v1/admin/health': {
     id: 'listNodes',
-    tag,
     summary: 'Returns the version and the errors of each running node',
     description:
       'For the roles `admin` and `auditor`. The first node is the one that answers. The states of all other nodes are at most 4 s old. A node that was killed is listed for up to 15 s.',
     responses: [
-      {
-        status: 200,
-        description: 'The nodes.',
-        content: json({ name: 'NodeList', schema: buildObject({ object: { const: 'list' }, data: buildArray(nodeHealth) }) }),
-      },
+      reply(200, 'The nodes.', {
+        name: 'NodeList',
+        schema: buildObject({ object: { const: 'list' }, data: buildArray(nodeHealth) }),
+      }),
     ],
-    errors: [...adminErrors, 'invalid_request'],
+    errors: ['invalid_request'],
   },
-];
+});

@@ -1,7 +1,8 @@
 import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
-import { type ApiOperation, buildObject, buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildObject, buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 import { moment, nextToken, paging } from './openapi.ts';
 
 const text = { type: 'string' };
@@ -50,44 +51,36 @@ const inUser = inPath(
   'ID of the user, as in usage: the user claim of a token, or `key:<project>`. Percent-encode it.',
   exampleNames.blockedUser,
 );
-const errors = [...keyErrors, 'access_denied'] as const;
 
-type UntaggedOperation = Omit<ApiOperation, 'tag'>;
+const shared = { tag: 'Administration', errors: [...keyErrors, 'access_denied'] } as const;
 
-const described: readonly UntaggedOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/admin/keys',
+/** Keys of users and blocked users, for administrators. */
+export const adminUserOperations = listOperations(shared, {
+  'get /v1/admin/keys': {
     id: 'listAdminKeys',
     summary: 'Lists the keys of the configuration, then those that users created, the latest first',
     description: 'For the roles `admin` and `auditor`. The list never contains the keys themselves.',
     parameters: [inQuery('user', 'Only the keys of a user.'), ...paging],
-    responses: [{ status: 200, description: 'A page.', content: json(adminKeys) }],
-    errors: [...errors, 'invalid_request'],
+    responses: [reply(200, 'A page.', adminKeys)],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'delete',
-    path: '/v1/admin/keys/{entry}',
+  'delete /v1/admin/keys/{entry}': {
     id: 'revokeKey',
     summary: 'Revokes a key that a user or an administrator created',
     description: 'For the role `admin`. All nodes reject the key within 1 s. The calls that it started end within 5 s.',
     parameters: [inPath('entry', 'ID of the key.', exampleNames.key)],
-    responses: [{ status: 204, description: 'The key is revoked.' }],
-    errors: [...errors, 'invalid_request', 'key_not_found', 'configured_in_file', 'last_administrator'],
+    responses: [reply(204, 'The key is revoked.')],
+    errors: ['invalid_request', 'key_not_found', 'configured_in_file', 'last_administrator'],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/blocked-users',
+  'get /v1/admin/blocked-users': {
     id: 'listBlockedUsers',
     summary: 'Lists the blocked users, the latest block first',
     description: 'For the roles `admin` and `auditor`.',
     parameters: paging,
-    responses: [{ status: 200, description: 'A page.', content: json(blockedUsers) }],
-    errors: [...errors, 'invalid_request'],
+    responses: [reply(200, 'A page.', blockedUsers)],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'put',
-    path: '/v1/admin/blocked-users/{user}',
+  'put /v1/admin/blocked-users/{user}': {
     id: 'blockUser',
     summary: 'Blocks a user',
     description:
@@ -99,25 +92,17 @@ const described: readonly UntaggedOperation[] = [
     ),
     isBodyOptional: true,
     responses: [
-      { status: 200, description: 'The user was blocked before. The block is replaced.', content: json(blockedUser) },
-      { status: 201, description: 'The user is blocked.', content: json(blockedUser) },
+      reply(200, 'The user was blocked before. The block is replaced.', blockedUser),
+      reply(201, 'The user is blocked.', blockedUser),
     ],
-    errors: [...errors, ...bodyErrors],
+    errors: [...bodyErrors],
   },
-  {
-    method: 'delete',
-    path: '/v1/admin/blocked-users/{user}',
+  'delete /v1/admin/blocked-users/{user}': {
     id: 'unblockUser',
     summary: 'Unblocks a user',
     description: 'For the role `admin`.',
     parameters: [inUser],
-    responses: [{ status: 204, description: 'The user is unblocked on all nodes within 1 s.' }],
-    errors: [...errors, 'invalid_request', 'user_not_blocked'],
+    responses: [reply(204, 'The user is unblocked on all nodes within 1 s.')],
+    errors: ['invalid_request', 'user_not_blocked'],
   },
-];
-
-/** Keys of users and blocked users, for administrators. */
-export const adminUserOperations: readonly ApiOperation[] = described.map((operation) => ({
-  ...operation,
-  tag: 'Administration',
-}));
+});

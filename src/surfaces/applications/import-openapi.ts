@@ -1,7 +1,8 @@
 import { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { ImportRequest } from '#contract/tool-requests.ts';
-import { type ApiOperation, buildObject, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildObject, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const imported: NamedSchema = {
   name: 'ImportedToolsets',
@@ -28,12 +29,11 @@ const document = {
   security: [{ key: [] }],
 };
 
-export const importOperations: readonly ApiOperation[] = [
-  {
-    method: 'post',
-    path: '/v1/import-openapi',
+const shared = { tag: 'Applications', errors: [...keyErrors, ...bodyErrors, 'access_denied'] } as const;
+
+export const importOperations = listOperations(shared, {
+  'post /v1/import-openapi': {
     id: 'importOpenApi',
-    tag: 'Applications',
     summary: 'Converts an OpenAPI document into tools of a quick app',
     description:
       'The document may be OpenAPI 2.0, 3.0, or 3.1. Parley does not save the toolsets. Review them, then add them to the settings of a quick app.',
@@ -41,7 +41,6 @@ export const importOperations: readonly ApiOperation[] = [
       { name: 'ImportRequest', schema: ImportRequest },
       { document: { summary: 'A document in the request', value: { document, include: ['list_items'] } } },
     ),
-    responses: [{ status: 200, description: 'The toolsets.', content: json(imported) }],
-    errors: [...keyErrors, ...bodyErrors, 'access_denied'],
+    responses: [reply(200, 'The toolsets.', imported)],
   },
-];
+});

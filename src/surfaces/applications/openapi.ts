@@ -1,8 +1,6 @@
 import { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import type { ErrorCode } from '#contract/errors/errors.ts';
 import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import {
-  type ApiOperation,
   buildList,
   buildObject,
   inHeader,
@@ -15,10 +13,10 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const text: Schema = { type: 'string' };
 const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
-const tag = 'Applications';
 
 const application: NamedSchema = { name: 'Application', schema: ApplicationEntry };
 
@@ -95,7 +93,6 @@ const conditions = [
     },
   ),
 ];
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 
 const guide = {
   displayName: 'Guide',
@@ -108,88 +105,67 @@ const guide = {
   },
 };
 
+const shared = { tag: 'Applications', errors: [...keyErrors, 'access_denied'] } as const;
+
 /** Operations for applications that users save, and for their versions. */
-export const applicationOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/applications/{bucket}',
+export const applicationOperations = listOperations(shared, {
+  'get /v1/applications/{bucket}': {
     id: 'listOwnApplications',
-    tag,
     summary: 'Lists the applications of the caller',
     description: 'The path may end with a slash.',
     parameters: [bucket],
-    responses: [{ status: 200, description: 'The list, ordered by ID.', content: json(list) }],
-    errors: [...keyErrors, 'access_denied'],
+    responses: [reply(200, 'The list, ordered by ID.', list)],
   },
-  {
-    method: 'get',
-    path,
+  [`get ${path}`]: {
     id: 'getApplication',
-    tag,
     summary: 'Shows an application',
     description:
       'The owner receives all fields, with `***` in place of secrets. Other users with access do not receive `endpoint`, `applicationProperties`, `defaults`, and `userRoles`.',
     parameters: [...pathParams, ...conditions],
     responses: [
-      { status: 200, description: 'The application, with its `ETag`.', content: json(savedApplication) },
-      { status: 304, description: 'The ETag of the application matches `If-None-Match`.' },
+      reply(200, 'The application, with its `ETag`.', savedApplication),
+      reply(304, 'The ETag of the application matches `If-None-Match`.'),
     ],
-    errors: [...errors, 'precondition_failed'],
+    errors: ['deployment_not_found', 'precondition_failed'],
   },
-  {
-    method: 'put',
-    path,
+  [`put ${path}`]: {
     id: 'saveApplication',
-    tag,
     summary: 'Creates or replaces an application',
     description:
       'The body has the same format as an entry of `applications` in the configuration. You can send the response of `GET` back. A secret that is `***` keeps its stored value.',
     parameters: [...pathParams, ...conditions],
     body: json(application, { quickApp: { summary: 'A quick app', value: guide } }),
     responses: [
-      { status: 200, description: 'The application was replaced.', content: json(savedApplicationWithWarnings) },
-      { status: 201, description: 'The application was created.', content: json(savedApplicationWithWarnings) },
+      reply(200, 'The application was replaced.', savedApplicationWithWarnings),
+      reply(201, 'The application was created.', savedApplicationWithWarnings),
     ],
-    errors: [...errors, ...bodyErrors, 'precondition_failed'],
+    errors: ['deployment_not_found', ...bodyErrors, 'precondition_failed'],
   },
-  {
-    method: 'delete',
-    path,
+  [`delete ${path}`]: {
     id: 'deleteApplication',
-    tag,
     summary: 'Deletes an application',
     parameters: [...pathParams, ...conditions],
-    responses: [{ status: 204, description: 'The application was deleted.' }],
-    errors: [...errors, 'precondition_failed'],
+    responses: [reply(204, 'The application was deleted.')],
+    errors: ['deployment_not_found', 'precondition_failed'],
   },
-  {
-    method: 'get',
-    path: versions,
+  [`get ${versions}`]: {
     id: 'listApplicationVersions',
-    tag,
     summary: 'Lists the versions of an application, or returns one version',
     description:
       'Each change stores the previous version. Parley retains the last 50 versions, at most 4 MiB in total. Secrets are `***`.',
     parameters: [...pathParams, version],
     responses: [
-      {
-        status: 200,
-        description: 'The versions, newest first. With `version`, only that version.',
-        content: json({ oneOf: [versionList, savedVersion] }),
-      },
+      reply(200, 'The versions, newest first. With `version`, only that version.', { oneOf: [versionList, savedVersion] }),
     ],
-    errors: [...errors, 'invalid_request'],
+    errors: ['deployment_not_found', 'invalid_request'],
   },
-  {
-    method: 'post',
-    path: versions,
+  [`post ${versions}`]: {
     id: 'restoreApplicationVersion',
-    tag,
     summary: 'Restores a version with its secrets',
     description:
       'Restoring follows the rules of `PUT`. Parley rejects a version that would not be valid today. The replaced application becomes a version too.',
     parameters: [...pathParams, { ...version, required: true }, ...conditions],
-    responses: [{ status: 200, description: 'The version is in effect again.', content: json(savedApplication) }],
-    errors: [...errors, 'invalid_request', 'precondition_failed'],
+    responses: [reply(200, 'The version is in effect again.', savedApplication)],
+    errors: ['deployment_not_found', 'invalid_request', 'precondition_failed'],
   },
-];
+});

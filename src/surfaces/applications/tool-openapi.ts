@@ -1,7 +1,9 @@
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolErrorReasons } from '#domain/tools/tool.ts';
-import { type ApiOperation, buildObject, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildObject, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const text = { type: 'string' };
 
@@ -75,24 +77,21 @@ const toolset = {
   mcp_server_info: { url: 'https://files.example/mcp', protocol: 'streamable_http' },
 };
 
-export const toolOperations: readonly ApiOperation[] = [
-  {
-    method: 'post',
-    path: '/v1/tools/list',
+const errors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'];
+
+const shared = { tag: 'Applications', errors } as const;
+
+export const toolOperations = listOperations(shared, {
+  'post /v1/tools/list': {
     id: 'listToolsetTools',
-    tag: 'Applications',
     summary: 'Lists the current tools of an MCP server',
     description:
       'Parley requests the list from the server with the credentials of the toolset, which need not be saved. Parley stores nothing. If the server cannot be used, the response has a `failure`.',
     body: json({ name: 'ListToolsRequest', schema: ListToolsRequest }, { server: { summary: 'A server', value: { toolset } } }),
-    responses: [{ status: 200, description: 'The tools, or the failure.', content: json(toolList) }],
-    errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
+    responses: [reply(200, 'The tools, or the failure.', toolList)],
   },
-  {
-    method: 'post',
-    path: '/v1/tools/run',
+  'post /v1/tools/run': {
     id: 'runToolsetTool',
-    tag: 'Applications',
     summary: 'Runs one tool once',
     description:
       'The tool runs as it does for an application: with the credentials of the toolset, which need not be saved, within `tools.timeoutMs`, and with the result truncated as for a model. The run is real, so a tool may change data. Parley stores nothing. If the tool fails, the response is still 200.',
@@ -100,7 +99,6 @@ export const toolOperations: readonly ApiOperation[] = [
       { name: 'RunToolRequest', schema: RunToolRequest },
       { tool: { summary: 'A tool of a server', value: { toolset, tool: 'read', arguments: { path: 'notes.txt' } } } },
     ),
-    responses: [{ status: 200, description: 'The outcome of the run.', content: json(triedTool) }],
-    errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
+    responses: [reply(200, 'The outcome of the run.', triedTool)],
   },
-];
+});

@@ -1,17 +1,8 @@
-import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/stored-chat.ts';
-import {
-  type ApiOperation,
-  buildObject,
-  inHeader,
-  inPath,
-  inQuery,
-  json,
-  type NamedSchema,
-  type Schema,
-} from '../http/openapi/operation.ts';
+import { buildObject, inHeader, inPath, inQuery, json, type NamedSchema, type Schema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const revision: Schema = {
   type: 'integer',
@@ -84,15 +75,12 @@ const limit = inQuery('limit', 'Maximum number of items, 1 to 500. The default i
 const since = inQuery('since', 'A revision. The response has only later changes. The default is all changes.', {
   schema: { type: 'integer', minimum: 0 },
 });
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'route_not_found'];
-const singleChatErrors: readonly ErrorCode[] = [...errors, 'response_not_found'];
 
-type UntaggedOperation = Omit<ApiOperation, 'tag'>;
+const shared = { tag: 'Chats', errors: [...keyErrors, 'access_denied', 'route_not_found'] } as const;
 
-const described: readonly UntaggedOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/chats',
+/** Operations for the chats of the page. */
+export const chatOperations = listOperations(shared, {
+  'get /v1/chats': {
     id: 'listChats',
     summary: 'Lists or searches the chats of the user, pinned chats first, then latest first',
     parameters: [
@@ -107,59 +95,45 @@ const described: readonly UntaggedOperation[] = [
         schema: { type: 'boolean' },
       }),
     ],
-    responses: [{ status: 200, description: 'A page.', content: json(page) }],
-    errors: [...errors, 'invalid_request'],
+    responses: [reply(200, 'A page.', page)],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'delete',
-    path: '/v1/chats',
+  'delete /v1/chats': {
     id: 'deleteChats',
     summary: 'Deletes all chats of the user',
-    responses: [{ status: 204, description: 'All chats are deleted.' }],
-    errors,
+    responses: [reply(204, 'All chats are deleted.')],
   },
-  {
-    method: 'get',
-    path: '/v1/chat-changes',
+  'get /v1/chat-changes': {
     id: 'listChatChanges',
     summary: 'Lists changed and deleted chats in the order of their last change',
     description:
       'With `reset`, too many chats were deleted since then. Discard all chats and list them again. Each change of a user’s chats has a higher revision than the one before.',
     parameters: [limit, since],
-    responses: [{ status: 200, description: 'The changes.', content: json(changes) }],
-    errors: [...errors, 'invalid_request'],
+    responses: [reply(200, 'The changes.', changes)],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'get',
-    path: '/v1/chats/{chat}',
+  'get /v1/chats/{chat}': {
     id: 'getChat',
     summary: 'Returns a chat with its turns',
     parameters: [inChat, { ...since, description: 'A revision. The response has only turns that were written later.' }],
-    responses: [{ status: 200, description: 'The chat, with its `ETag`.', content: json(chat) }],
-    errors: [...singleChatErrors, 'invalid_request'],
+    responses: [reply(200, 'The chat, with its `ETag`.', chat)],
+    errors: ['response_not_found', 'invalid_request'],
   },
-  {
-    method: 'post',
-    path: '/v1/chats/{chat}',
+  'post /v1/chats/{chat}': {
     id: 'writeChat',
     summary: 'Creates or updates a chat: adds turns, replaces turns with the same IDs, sets fields',
     description:
       'Never removes turns, and stores further fields. Clients choose the IDs of chats and turns: at most 64 letters, digits, `_`, and `-`. An `updatedAtMs` in the future becomes the time of the server. The revision of a chat is its `ETag`. Write with `If-Match`, or with `If-None-Match: *` for a new chat. After 412, read the chat, add your turns, and write again. A request has at most 16 MiB and 1000 turns, a chat 32 MiB, and a user 10 GiB. More returns 413.',
     parameters: [inChat, ifMatch, ifNoneMatch],
     body: json({ name: 'ChatPatch', schema: ChatPatch }, { question: { summary: 'A first question', value: example } }),
-    responses: [{ status: 200, description: 'The chat as it appears in lists, with its `ETag`.', content: json(head) }],
-    errors: [...singleChatErrors, ...bodyErrors, 'precondition_failed'],
+    responses: [reply(200, 'The chat as it appears in lists, with its `ETag`.', head)],
+    errors: ['response_not_found', ...bodyErrors, 'precondition_failed'],
   },
-  {
-    method: 'delete',
-    path: '/v1/chats/{chat}',
+  'delete /v1/chats/{chat}': {
     id: 'deleteChat',
     summary: 'Deletes a chat',
     parameters: [inChat, ifMatch],
-    responses: [{ status: 204, description: 'The chat is deleted.' }],
-    errors: [...singleChatErrors, 'precondition_failed'],
+    responses: [reply(204, 'The chat is deleted.')],
+    errors: ['response_not_found', 'precondition_failed'],
   },
-];
-
-/** Operations for the chats of the page. */
-export const chatOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chats' }));
+});

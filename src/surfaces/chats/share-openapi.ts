@@ -1,8 +1,8 @@
-import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ChatTurn, NewShare } from '#contract/page/stored-chat.ts';
-import { type ApiOperation, buildList, inPath, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildList, inPath, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const text = { type: 'string' };
 const times = { createdAtMs: { type: 'integer' }, expiresAtMs: { type: 'integer' } };
@@ -46,78 +46,61 @@ const sharedChat: NamedSchema = {
 
 const inToken = inPath('token', 'The token of the link.', exampleNames.shareToken);
 const inChat = inPath('chat', 'ID of the chat.', exampleNames.chatId);
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'route_not_found'];
-const singleShareErrors: readonly ErrorCode[] = [...errors, 'share_not_found'];
 
-type UntaggedOperation = Omit<ApiOperation, 'tag'>;
+const shared = { tag: 'Chats', errors: [...keyErrors, 'access_denied', 'route_not_found'] } as const;
 
-const described: readonly UntaggedOperation[] = [
-  {
-    method: 'post',
-    path: '/v1/chats/{chat}/shares',
+/** Operations for chats that are shared by links. */
+export const shareOperations = listOperations(shared, {
+  'post /v1/chats/{chat}/shares': {
     id: 'shareChat',
     summary: 'Shares the current content of a chat with all users who have the link',
     description:
       'Requires `page.sharing`. The `token` has 256 random bits. The snapshot has the visible branch: `shown`, otherwise the last turn of each. Questions have `text`, `attachments`, `control`, and `filled`. Replies have `text`, `deployment`, `state`, `finish`, `isEdited` (words of the user), and `custom.attachments`. Other parts are not shared. A user can share 200 snapshots and 256 MiB, a snapshot 8 Mi characters. More returns 413.',
     parameters: [inChat],
     body: json({ name: 'NewChatShare', schema: NewShare }, { week: { summary: 'For a week', value: { expiresInDays: 7 } } }),
-    responses: [{ status: 201, description: 'The chat is shared.', content: json(createdShare) }],
-    errors: [...errors, ...bodyErrors, 'response_not_found', 'precondition_failed'],
+    responses: [reply(201, 'The chat is shared.', createdShare)],
+    errors: [...bodyErrors, 'response_not_found', 'precondition_failed'],
   },
-  {
-    method: 'get',
-    path: '/v1/chats/{chat}/shared-files',
+  'get /v1/chats/{chat}/shared-files': {
     id: 'listShareableFiles',
     summary: 'Lists the stored files that a share of the chat would include now',
     parameters: [inChat],
     responses: [
-      {
-        status: 200,
-        description: 'Files that the user attached, and files that the application stored while it answered.',
-        content: json(buildList(shareableFile)),
-      },
+      reply(
+        200,
+        'Files that the user attached, and files that the application stored while it answered.',
+        buildList(shareableFile),
+      ),
     ],
-    errors: [...errors, 'response_not_found'],
+    errors: ['response_not_found'],
   },
-  {
-    method: 'get',
-    path: '/v1/chat-shares',
+  'get /v1/chat-shares': {
     id: 'listChatShares',
     summary: 'Lists the shares of the user, latest first',
-    responses: [{ status: 200, description: 'The shares.', content: json(buildList(share)) }],
-    errors,
+    responses: [reply(200, 'The shares.', buildList(share))],
   },
-  {
-    method: 'delete',
-    path: '/v1/chat-shares/{share}',
+  'delete /v1/chat-shares/{share}': {
     id: 'revokeChatShare',
     summary: 'Revokes a share, so that its link no longer works',
     parameters: [inPath('share', 'ID of the share.', exampleNames.share)],
-    responses: [{ status: 204, description: 'The share is revoked.' }],
-    errors: singleShareErrors,
+    responses: [reply(204, 'The share is revoked.')],
+    errors: ['share_not_found'],
   },
-  {
-    method: 'get',
-    path: '/v1/shared-chats/{token}',
+  'get /v1/shared-chats/{token}': {
     id: 'openSharedChat',
     summary: 'Returns a shared chat',
     description:
       'For every caller with valid credentials. A share that was revoked or deleted, or that has expired, returns 404 `share_not_found`.',
     parameters: [inToken],
-    responses: [{ status: 200, description: 'The content of the chat at the time of sharing.', content: json(sharedChat) }],
-    errors: singleShareErrors,
+    responses: [reply(200, 'The content of the chat at the time of sharing.', sharedChat)],
+    errors: ['share_not_found'],
   },
-  {
-    method: 'get',
-    path: '/v1/shared-chats/{token}/files/{file}',
+  'get /v1/shared-chats/{token}/files/{file}': {
     id: 'readSharedFile',
     summary: 'Returns a stored file that a shared chat attaches',
     description: 'The file is available while its content is unchanged.',
     parameters: [inToken, inPath('file', 'Number of the file, from the attachment.', '0')],
     responses: [{ status: 200, description: 'The file as it was shared.', content: [{ type: '*/*', schema: {} }] }],
-    errors: singleShareErrors,
+    errors: ['share_not_found'],
   },
-];
-
-/** Operations for chats that are shared by links. */
-export const shareOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chats' }));
+});

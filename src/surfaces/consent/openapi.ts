@@ -1,7 +1,7 @@
-import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type ApiOperation, buildList, buildObject, json, type NamedSchema, type Schema } from '../http/openapi/operation.ts';
+import { buildList, buildObject, json, type NamedSchema, type Schema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const form: Schema = {
   type: 'object',
@@ -47,54 +47,41 @@ const sampleForm = {
   'sample-account': { consentRequired: true },
 };
 
-const tag = 'Consent';
 const path = '/v1/consent/{id}';
 const parameters = [inDeploymentPath(exampleNames.withConsent)];
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
+
+const shared = { tag: 'Consent', errors: [...keyErrors, 'access_denied'] } as const;
 
 /** Operations for consent forms of deployments, and for the consents of the user. */
-export const consentOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/consent',
+export const consentOperations = listOperations(shared, {
+  'get /v1/consent': {
     id: 'listConsents',
-    tag,
     summary: 'Lists the consents of the user',
-    responses: [{ status: 200, description: 'The list, by deployment.', content: json(list) }],
-    errors: [...keyErrors, 'access_denied'],
+    responses: [reply(200, 'The list, by deployment.', list)],
   },
-  {
-    method: 'get',
-    path,
+  [`get ${path}`]: {
     id: 'getConsent',
-    tag,
     summary: 'Shows the consent form of a deployment',
     description: 'The response has no form if no deployment requires consent or the user has accepted it.',
     parameters,
-    responses: [{ status: 200, description: 'Whether it is accepted, and the form if it is not.', content: json(consent) }],
-    errors: [...errors, 'operation_not_supported'],
+    responses: [reply(200, 'Whether it is accepted, and the form if it is not.', consent)],
+    errors: ['deployment_not_found', 'operation_not_supported'],
   },
-  {
-    method: 'post',
-    path,
+  [`post ${path}`]: {
     id: 'acceptConsent',
-    tag,
     summary: 'Accepts the consent form of a deployment',
     description: 'The form must be the current form, as `GET` returns it. It replaces the previous consent.',
     parameters,
     body: json(submission, { form: { summary: 'The form as it was shown', value: { consent: sampleForm } } }),
-    responses: [{ status: 200, description: 'The consent is stored.', content: json(accepted) }],
-    errors: [...errors, ...bodyErrors, 'operation_not_supported', 'consent_outdated'],
+    responses: [reply(200, 'The consent is stored.', accepted)],
+    errors: ['deployment_not_found', ...bodyErrors, 'operation_not_supported', 'consent_outdated'],
   },
-  {
-    method: 'delete',
-    path,
+  [`delete ${path}`]: {
     id: 'withdrawConsent',
-    tag,
     summary: 'Withdraws the consent to a deployment',
     description: 'This takes effect for the next call. You can withdraw consent even if the deployment no longer exists.',
     parameters,
-    responses: [{ status: 204, description: 'The consent is withdrawn.' }],
-    errors,
+    responses: [reply(204, 'The consent is withdrawn.')],
+    errors: ['deployment_not_found'],
   },
-];
+});

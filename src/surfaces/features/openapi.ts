@@ -1,14 +1,8 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import {
-  type ApiOperation,
-  buildObject,
-  json,
-  type NamedSchema,
-  type Schema,
-  unchangedAnswer,
-} from '../http/openapi/operation.ts';
+import { buildObject, json, type NamedSchema, type Schema, unchangedAnswer } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const text: Schema = { type: 'string' };
 const estimated: Schema = {
@@ -80,62 +74,44 @@ const errors: readonly ErrorCode[] = [
 ];
 const relayed =
   'If the deployment has its own endpoint for this, Parley returns the response of that endpoint, or 502 if there is no response.';
-const rate = { tag: 'Applications', body: json(rating, { good: { summary: 'Good reply', value: { rate: true } } }) } as const;
-const rated = [{ status: 200, description: 'The rating is stored.', content: json({ type: 'object' }) }, unchangedAnswer];
+const rate = { body: json(rating, { good: { summary: 'Good reply', value: { rate: true } } }) } as const;
+const rated = [reply(200, 'The rating is stored.', { type: 'object' }), unchangedAnswer];
+
+const shared = { tag: 'Applications', errors } as const;
 
 /** Operations that applications can implement themselves. */
-export const featureOperations: readonly ApiOperation[] = [
-  {
-    method: 'post',
-    path: '/v1/deployments/{id}/tokenize',
+export const featureOperations = listOperations(shared, {
+  'post /v1/deployments/{id}/tokenize': {
     id: 'tokenize',
-    tag: 'Applications',
     summary: 'Count the tokens of texts and requests',
     description: `${relayed} Otherwise Parley estimates the tokens of a model, and rejects the request for other deployments.`,
     parameters: [inDeploymentPath()],
     body: json(tokenizeRequest, { text: { summary: 'A text', value: { inputs: [{ type: 'string', value: 'Hello' }] } } }),
-    responses: [
-      { status: 200, description: 'The counts, in the order of the inputs.', content: json(tokenCounts) },
-      unchangedAnswer,
-    ],
-    errors,
+    responses: [reply(200, 'The counts, in the order of the inputs.', tokenCounts), unchangedAnswer],
   },
-  {
-    method: 'post',
-    path: '/v1/deployments/{id}/truncate_prompt',
+  'post /v1/deployments/{id}/truncate_prompt': {
     id: 'truncatePrompt',
-    tag: 'Applications',
     summary: 'Select messages to remove from requests that are too long',
     description: `${relayed} The limit is \`max_prompt_tokens\` of the request, otherwise that of the model.`,
     parameters: [inDeploymentPath()],
     body: json(truncateRequest, {
       short: { summary: 'Short request', value: { inputs: [{ messages: [{ role: 'user', content: 'Hello' }] }] } },
     }),
-    responses: [
-      { status: 200, description: 'Indexes of the messages to remove, in the order of the inputs.', content: json(discarded) },
-      unchangedAnswer,
-    ],
-    errors,
+    responses: [reply(200, 'Indexes of the messages to remove, in the order of the inputs.', discarded), unchangedAnswer],
   },
-  {
-    method: 'post',
-    path: '/v1/deployments/{id}/rate',
+  'post /v1/deployments/{id}/rate': {
     id: 'rateReply',
     summary: 'Rate a reply',
     description: relayed,
     parameters: [inDeploymentPath()],
     ...rate,
     responses: rated,
-    errors,
   },
-  {
-    method: 'post',
-    path: '/v1/{id}/rate',
+  'post /v1/{id}/rate': {
     id: 'rateReply_short',
     summary: 'Rate a reply (shorter path)',
     parameters: [inDeploymentPath()],
     ...rate,
     responses: rated,
-    errors,
   },
-];
+});

@@ -1,12 +1,12 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type ApiOperation, buildObject, inHeader, inPath, json, type Schema } from '../http/openapi/operation.ts';
+import { buildObject, inHeader, inPath, type Schema } from '../http/openapi/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 import { itemSchemas } from './resources/metadata-schemas.ts';
 
 const text: Schema = { type: 'string' };
 const binary: Schema = { type: 'string', format: 'binary' };
-const tag = 'Files';
 
 const bucket: Schema = buildObject(
   {
@@ -38,30 +38,25 @@ const ifNoneMatch = inHeader(
   },
 );
 
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'file_not_found'];
+const errors: readonly ErrorCode[] = ['access_denied', 'file_not_found'];
 /** Content types of files. Client generators support `application/octet-stream`, so it comes first. */
 const bytes = ['application/octet-stream', '*/*'].map((type) => ({ type, schema: binary }));
-const unchanged = { status: 304, description: 'The ETag of the file matches `If-None-Match`.' };
+const unchanged = reply(304, 'The ETag of the file matches `If-None-Match`.');
 const content = 'The library is open from 9 to 17.\n';
 
+const shared = { tag: 'Files', errors: keyErrors } as const;
+
 /** Operations for stored files. */
-export const fileOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/bucket',
+export const fileOperations = listOperations(shared, {
+  'get /v1/bucket': {
     id: 'getBucket',
-    tag,
     summary: 'Returns the bucket of the caller',
     description:
       'With a per-request key, the response has the bucket of the application, which is the same for all users, and the folder for data of the user.',
-    responses: [{ status: 200, description: 'The bucket, which never changes.', content: json(bucket) }],
-    errors: keyErrors,
+    responses: [reply(200, 'The bucket, which never changes.', bucket)],
   },
-  {
-    method: 'get',
-    path: '/v1/files/{bucket}/{path}',
+  'get /v1/files/{bucket}/{path}': {
     id: 'getFile',
-    tag,
     summary: 'Returns a file',
     description: 'The owner may read a file. A per-request key may read it if the request of its call names the file.',
     parameters: [
@@ -75,29 +70,23 @@ export const fileOperations: readonly ApiOperation[] = [
       { status: 200, description: 'The file, with its `ETag`.', content: bytes },
       { status: 206, description: 'The range of the file.', content: bytes },
       unchanged,
-      {
-        status: 416,
-        description: 'The range starts after the end of the file. `Content-Range: bytes */{length}` contains the length.',
-        content: json(compatErrorShape.body),
-      },
+      reply(
+        416,
+        'The range starts after the end of the file. `Content-Range: bytes */{length}` contains the length.',
+        compatErrorShape.body,
+      ),
     ],
     errors: [...errors, 'precondition_failed'],
   },
-  {
-    method: 'head',
-    path: '/v1/files/{bucket}/{path}',
+  'head /v1/files/{bucket}/{path}': {
     id: 'headFile',
-    tag,
     summary: 'Returns the type, length, and ETag of a file',
     parameters: [...pathParams, ifNoneMatch, ifMatch],
-    responses: [{ status: 200, description: 'The headers of GET, without the content.' }, unchanged],
+    responses: [reply(200, 'The headers of GET, without the content.'), unchanged],
     errors: [...errors, 'precondition_failed'],
   },
-  {
-    method: 'put',
-    path: '/v1/files/{bucket}/{path}',
+  'put /v1/files/{bucket}/{path}': {
     id: 'putFile',
-    tag,
     summary: 'Creates or replaces a file',
     description:
       'The body is the file or a form. In a form, Parley stores the part named `file`. If there is none, it stores the first part with a filename.',
@@ -110,17 +99,14 @@ export const fileOperations: readonly ApiOperation[] = [
         examples: { form: { summary: 'A form', value: { file: content } } },
       },
     ],
-    responses: [{ status: 200, description: 'The metadata of the file.', content: json(itemSchemas.files) }],
+    responses: [reply(200, 'The metadata of the file.', itemSchemas.files)],
     errors: [...errors, 'invalid_request', 'precondition_failed', 'payload_too_large', 'unsupported_media_type'],
   },
-  {
-    method: 'delete',
-    path: '/v1/files/{bucket}/{path}',
+  'delete /v1/files/{bucket}/{path}': {
     id: 'deleteFile',
-    tag,
     summary: 'Deletes a file',
     parameters: [...pathParams, ifMatch, ifNoneMatch],
-    responses: [{ status: 204, description: 'The file is deleted.' }],
+    responses: [reply(204, 'The file is deleted.')],
     errors: [...errors, 'precondition_failed'],
   },
-];
+});

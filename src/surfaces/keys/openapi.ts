@@ -1,8 +1,8 @@
-import type { ErrorCode } from '#contract/errors/errors.ts';
 import { KeyRotation, NewKey, userKeyFields } from '#contract/user-keys.ts';
-import { type ApiOperation, buildList, inPath, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildList, inPath, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const { properties, required } = userKeyFields;
 const userKey: NamedSchema = { name: 'UserKey', schema: { type: 'object', required, properties } };
@@ -18,15 +18,13 @@ const createdKey: NamedSchema = {
   },
 };
 
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied'];
 const inKey = inPath('key', 'ID of the key.', exampleNames.key);
 
-type UntaggedOperation = Omit<ApiOperation, 'tag'>;
+const shared = { tag: 'Keys', errors: [...keyErrors, 'access_denied'] } as const;
 
-const described: readonly UntaggedOperation[] = [
-  {
-    method: 'post',
-    path: '/v1/user/keys',
+/** Operations for keys that users create for themselves. */
+export const keyOperations = listOperations(shared, {
+  'post /v1/user/keys': {
     id: 'makeUserKey',
     summary: 'Creates a key for the user',
     description:
@@ -38,31 +36,22 @@ const described: readonly UntaggedOperation[] = [
         narrow: { summary: 'For one deployment', value: { deployments: [exampleNames.chat], allowedIps: ['192.0.2.0/24'] } },
       },
     ),
-    responses: [
-      { status: 201, description: 'The key is created. All nodes accept it within 1 second.', content: json(createdKey) },
-    ],
-    errors: [...errors, ...bodyErrors, 'too_many_keys'],
+    responses: [reply(201, 'The key is created. All nodes accept it within 1 second.', createdKey)],
+    errors: [...bodyErrors, 'too_many_keys'],
   },
-  {
-    method: 'get',
-    path: '/v1/user/keys',
+  'get /v1/user/keys': {
     id: 'listUserKeys',
     summary: 'Lists the keys that the user created, latest first',
-    responses: [{ status: 200, description: 'The keys.', content: json(buildList(userKey)) }],
-    errors,
+    responses: [reply(200, 'The keys.', buildList(userKey))],
   },
-  {
-    method: 'delete',
-    path: '/v1/user/keys/{key}',
+  'delete /v1/user/keys/{key}': {
     id: 'deleteUserKey',
     summary: 'Deletes a key and ends its calls in progress',
     parameters: [inKey],
-    responses: [{ status: 204, description: 'The key is deleted. All nodes reject it within 1 second.' }],
-    errors: [...errors, 'key_not_found'],
+    responses: [reply(204, 'The key is deleted. All nodes reject it within 1 second.')],
+    errors: ['key_not_found'],
   },
-  {
-    method: 'post',
-    path: '/v1/user/keys/{key}/rotate',
+  'post /v1/user/keys/{key}/rotate': {
     id: 'rotateUserKey',
     summary: 'Replaces a key by a new key with the same ID',
     parameters: [inKey],
@@ -70,10 +59,7 @@ const described: readonly UntaggedOperation[] = [
       { name: 'KeyRotation', schema: KeyRotation },
       { hour: { summary: 'Accept the previous key for an hour', value: { overlapSeconds: 3600 } } },
     ),
-    responses: [{ status: 200, description: 'The new key.', content: json(createdKey) }],
-    errors: [...errors, ...bodyErrors, 'key_not_found'],
+    responses: [reply(200, 'The new key.', createdKey)],
+    errors: [...bodyErrors, 'key_not_found'],
   },
-];
-
-/** Operations for keys that users create for themselves. */
-export const keyOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Keys' }));
+});

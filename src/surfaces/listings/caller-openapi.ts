@@ -2,18 +2,17 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { toStatsName, windows } from '#domain/limits/windows.ts';
 import { limitUsage } from '../http/openapi/limit-usage.ts';
 import {
-  type ApiOperation,
   buildArray,
   buildList,
   buildObject,
   buildOptionalObject,
-  json,
   type NamedSchema,
   type Schema,
   unchangedAnswer,
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const text: Schema = { type: 'string' };
 
@@ -115,66 +114,50 @@ const promptLibrary: NamedSchema = {
   schema: buildList(buildObject({ name: text, content: text })),
 };
 
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
+const errors: readonly ErrorCode[] = ['access_denied', 'deployment_not_found'];
+
+const shared = { tag: 'Listings', errors: keyErrors } as const;
 
 /** Operations for the user's limits, and for details of a deployment. */
-export const callerOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/deployments/{id}/limits',
+export const callerOperations = listOperations(shared, {
+  'get /v1/deployments/{id}/limits': {
     id: 'getLimits',
     tag: 'Limits',
     summary: 'Returns the limits and the usage of the caller on a deployment',
     description: 'Costs are the sum over all deployments. The windows contain the limits of the roles.',
     parameters: [inDeploymentPath()],
-    responses: [{ status: 200, description: 'The windows.', content: json(limitStats) }],
+    responses: [reply(200, 'The windows.', limitStats)],
     errors,
   },
-  {
-    method: 'get',
-    path: '/v1/deployments/{id}/documents',
+  'get /v1/deployments/{id}/documents': {
     id: 'getDocuments',
-    tag: 'Listings',
     summary: 'Returns the indexing progress of the documents of an application',
     description: 'The request restarts indexing that stopped.',
     parameters: [inDeploymentPath(exampleNames.application)],
-    responses: [
-      { status: 200, description: 'The documents. Empty if the deployment has no documents.', content: json(documentList) },
-    ],
+    responses: [reply(200, 'The documents. Empty if the deployment has no documents.', documentList)],
     errors,
   },
-  {
-    method: 'get',
-    path: '/v1/deployments/{id}/configuration',
+  'get /v1/deployments/{id}/configuration': {
     id: 'getDeploymentConfiguration',
     tag: 'Applications',
     summary: 'Returns conversation starters',
     description:
       'For a quick app, its own starters come first, then the prompts of its MCP servers (`prompts`). If the deployment has a configuration endpoint, Parley relays the response of that endpoint. For other deployments, the response is `{}`.',
     parameters: [inDeploymentPath(exampleNames.application)],
-    responses: [
-      { status: 200, description: 'The starters, and the schema of the choice.', content: json(starters) },
-      unchangedAnswer,
-    ],
+    responses: [reply(200, 'The starters, and the schema of the choice.', starters), unchangedAnswer],
     errors,
   },
-  {
-    method: 'get',
-    path: '/v1/user/info',
+  'get /v1/user/info': {
     id: 'getUserInfo',
     tag: 'Limits',
     summary: 'Returns the user of the key or token',
-    responses: [{ status: 200, description: 'The user, the project, and the roles.', content: json(userInfo) }],
-    errors: keyErrors,
+    responses: [reply(200, 'The user, the project, and the roles.', userInfo)],
   },
-  {
-    method: 'get',
-    path: '/v1/prompt-library',
+  'get /v1/prompt-library': {
     id: 'getPromptLibrary',
-    tag: 'Listings',
     summary: 'Returns the prompts that the configuration offers to the caller',
     description: 'The page offers them next to the prompts that the user saves. `userRoles` of a prompt limits who sees it.',
-    responses: [{ status: 200, description: 'The prompts, in the order of the configuration.', content: json(promptLibrary) }],
-    errors: [...keyErrors, 'access_denied'],
+    responses: [reply(200, 'The prompts, in the order of the configuration.', promptLibrary)],
+    errors: ['access_denied'],
   },
-];
+});

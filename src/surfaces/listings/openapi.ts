@@ -5,14 +5,13 @@ import {
   buildArray,
   buildList,
   buildObject,
-  inPath,
   inQuery,
-  json,
   type NamedSchema,
   type Schema,
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
-import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };
@@ -158,27 +157,21 @@ const item: NamedSchema = {
 
 const items: NamedSchema = { name: 'DeploymentList', schema: buildList(item) };
 
-const names: ApiOperation = {
-  method: 'get',
-  path: '/v1/deployment-names',
-  id: 'listDeploymentNames',
-  tag: 'Listings',
-  summary: 'Lists the IDs of deployments that the caller may use',
-  parameters: [
-    inQuery('type', `Comma-separated kinds: ${deploymentKinds.join(', ')}. The default is models and applications.`, {
-      example: 'model,application',
-      schema: { type: 'string', pattern: `^(${deploymentKinds.join('|')})(,(${deploymentKinds.join('|')}))*$` },
-    }),
-  ],
-  responses: [
-    {
-      status: 200,
-      description: 'The IDs and kinds.',
-      content: json(buildArray(buildObject({ id: text, object: { enum: deploymentKinds } }))),
-    },
-  ],
-  errors: [...keyErrors, 'invalid_request'],
-};
+const listed = { tag: 'Listings', errors: keyErrors } as const;
+const names = listOperations(listed, {
+  'get /v1/deployment-names': {
+    id: 'listDeploymentNames',
+    summary: 'Lists the IDs of deployments that the caller may use',
+    parameters: [
+      inQuery('type', `Comma-separated kinds: ${deploymentKinds.join(', ')}. The default is models and applications.`, {
+        example: 'model,application',
+        schema: { type: 'string', pattern: `^(${deploymentKinds.join('|')})(,(${deploymentKinds.join('|')}))*$` },
+      }),
+    ],
+    responses: [reply(200, 'The IDs and kinds.', buildArray(buildObject({ id: text, object: { enum: deploymentKinds } })))],
+    errors: ['invalid_request'],
+  },
+});
 
 const addons: NamedSchema = {
   name: 'AddonList',
@@ -199,21 +192,15 @@ const addons: NamedSchema = {
   }),
 };
 
-const responses = [
-  {
-    status: 200,
-    description: 'The schema, in draft 2020-12.',
-    content: [{ type: 'application/schema+json', schema: anyObject }],
-  },
-];
+const content = [{ type: 'application/schema+json', schema: anyObject }];
+const responses = [{ status: 200, description: 'The schema, in draft 2020-12.', content }];
+
+const schemas = { tag: 'Applications', errors: keyErrors } as const;
 
 /** Operations for the JSON Schema of quick apps, by its id and at its own path. */
-export const schemaOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/application_type_schemas/schema',
+export const schemaOperations = listOperations(schemas, {
+  'get /v1/application_type_schemas/schema': {
     id: 'getApplicationTypeSchema',
-    tag: 'Applications',
     summary: 'Returns the JSON Schema of the settings of an application type',
     parameters: [
       inQuery('id', `ID of the type. It must end with \`${quickAppSuffix}\`.`, {
@@ -222,18 +209,15 @@ export const schemaOperations: readonly ApiOperation[] = [
       }),
     ],
     responses,
-    errors: [...keyErrors, 'invalid_request', 'route_not_found'],
+    errors: ['invalid_request', 'route_not_found'],
   },
-  {
-    method: 'get',
-    path: quickAppSuffix,
+  [`get ${quickAppSuffix}`]: {
     id: 'getQuickAppSchema',
-    tag: 'Applications',
     summary: 'Returns the JSON Schema of the settings of a quick app',
     responses,
     isOpen: true,
   },
-];
+});
 
 interface ListingPath {
   readonly base: string;
@@ -252,59 +236,40 @@ export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   const all = { base: '/v1/models', kind: 'models and applications', suffix: 'models_v1' };
   const aliases = prefixes.filter((prefix) => prefix !== 'compat');
   const again = aliases.map((alias) => ({ ...all, base: `/${alias}/v1/models`, suffix: `models_v1_${alias}` }));
-  return [...[...listings, all, ...again].flatMap(toOperations), names];
+  return [...[...listings, all, ...again].flatMap(toOperations), ...names];
 }
 
 function toOperations({ base, kind, suffix }: ListingPath): ApiOperation[] {
-  return [
-    {
-      method: 'get',
-      path: base,
+  return listOperations(listed, {
+    [`get ${base}`]: {
       id: `list_${suffix}`,
-      tag: 'Listings',
       summary: `Lists the ${kind} that the caller may use`,
-      responses: [{ status: 200, description: 'The list.', content: json(items) }],
-      errors: keyErrors,
+      responses: [reply(200, 'The list.', items)],
     },
-    {
-      method: 'get',
-      path: `${base}/{id}`,
+    [`get ${base}/{id}`]: {
       id: `get_${suffix}`,
-      tag: 'Listings',
       summary: `Returns one of the ${kind}`,
-      parameters: [
-        inPath(
-          'id',
-          'ID of the deployment. It may contain slashes.',
-          kind === 'applications' ? exampleNames.application : exampleNames.chat,
-        ),
-      ],
-      responses: [{ status: 200, description: 'The deployment.', content: json(item) }],
-      errors: [...keyErrors, 'access_denied', 'deployment_not_found'],
+      parameters: [inDeploymentPath(kind === 'applications' ? exampleNames.application : exampleNames.chat)],
+      responses: [reply(200, 'The deployment.', item)],
+      errors: ['access_denied', 'deployment_not_found'],
     },
-  ];
+  });
 }
 
 /** Returns the operations for addons and assistants below each prefix, such as `openai`. */
 export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
-  return prefixes.flatMap((prefix): ApiOperation[] => [
-    {
-      method: 'get',
-      path: `/${prefix}/addons`,
-      id: `list_addons_${prefix}`,
-      tag: 'Listings',
-      summary: 'Lists the addons that a request can name',
-      responses: [{ status: 200, description: 'The list.', content: json(addons) }],
-      errors: keyErrors,
-    },
-    {
-      method: 'get',
-      path: `/${prefix}/assistants`,
-      id: `list_assistants_${prefix}`,
-      tag: 'Listings',
-      summary: 'Lists assistants (always empty)',
-      responses: [{ status: 200, description: 'An empty list.', content: json(buildList({ type: 'object' })) }],
-      errors: keyErrors,
-    },
-  ]);
+  return prefixes.flatMap((prefix) =>
+    listOperations(listed, {
+      [`get /${prefix}/addons`]: {
+        id: `list_addons_${prefix}`,
+        summary: 'Lists the addons that a request can name',
+        responses: [reply(200, 'The list.', addons)],
+      },
+      [`get /${prefix}/assistants`]: {
+        id: `list_assistants_${prefix}`,
+        summary: 'Lists assistants (always empty)',
+        responses: [reply(200, 'An empty list.', buildList({ type: 'object' }))],
+      },
+    }),
+  );
 }

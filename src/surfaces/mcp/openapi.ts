@@ -1,6 +1,5 @@
 import { McpMessage } from '#contract/mcp/message.ts';
 import {
-  type ApiOperation,
   anyObject,
   buildObject,
   type Content,
@@ -11,6 +10,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 import { rpcCodes } from './rpc-error.ts';
 
 const text = { type: 'string' };
@@ -92,13 +92,12 @@ function toRequest(method: string, params?: object): object {
 
 const eitherError = json({ anyOf: [compatErrorShape.body, rpcError] });
 
+const shared = { tag: 'MCP' } as const;
+
 /** Operations of deployments as MCP servers. */
-export const mcpOperations: readonly ApiOperation[] = [
-  {
-    method: 'post',
-    path: '/v1/deployments/{id}/mcp',
+export const mcpOperations = listOperations(shared, {
+  'post /v1/deployments/{id}/mcp': {
     id: 'sendMcpMessage',
-    tag: 'MCP',
     summary: 'Send a message to a deployment as an MCP server',
     description,
     parameters: [inDeploymentPath(), ...headers],
@@ -109,7 +108,7 @@ export const mcpOperations: readonly ApiOperation[] = [
         description: 'The result, or a JSON-RPC error for an unknown method or invalid parameters.',
         content: [...json(jsonResponse), { type: 'text/event-stream', schema: streamEvent }],
       },
-      { status: 202, description: 'The notification was accepted.' },
+      reply(202, 'The notification was accepted.'),
       {
         status: 400,
         description: 'A JSON-RPC error for an invalid message, or for headers that do not match the body.',
@@ -120,11 +119,7 @@ export const mcpOperations: readonly ApiOperation[] = [
         description: 'A JSON-RPC error for an unknown method, from 2026-07-28 on.',
         content: eitherError,
       },
-      {
-        status: 406,
-        description: '`Accept` contains neither `application/json` nor `text/event-stream`.',
-        content: json(compatErrorShape.body),
-      },
+      reply(406, '`Accept` contains neither `application/json` nor `text/event-stream`.', compatErrorShape.body),
     ],
     errors: [
       ...keyErrors,
@@ -135,4 +130,4 @@ export const mcpOperations: readonly ApiOperation[] = [
       'unsupported_media_type',
     ],
   },
-];
+});

@@ -8,13 +8,13 @@ import {
   type Content,
   type ErrorShape,
   inHeader,
-  inPath,
   json,
   type NamedSchema,
   type Parameter,
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
-import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 import { message, messagesError, messagesEvent, messagesModel } from './reply-schema.ts';
 
 const messagesRequest: NamedSchema = { name: 'MessagesRequest', schema: MessagesBody };
@@ -60,18 +60,10 @@ export function messagesOperations(aliases: readonly string[]): ApiOperation[] {
 
 function toOperations(prefix: string): ApiOperation[] {
   const path = `/${prefix}/v1/messages`;
-  const common = {
-    method: 'post',
-    tag: 'Messages',
-    parameters: headers,
-    errorShape,
-    acceptsXApiKey: prefix !== 'msgapi',
-  } as const;
+  const shared = { tag: 'Messages', parameters: headers, errorShape, acceptsXApiKey: prefix !== 'msgapi' } as const;
   const content = [...json(message), { type: 'text/event-stream', schema: messagesEvent }];
-  return [
-    {
-      ...common,
-      path,
+  return listOperations(shared, {
+    [`post ${path}`]: {
       id: `createMessage_${toSuffix(prefix)}`,
       summary: 'Create a message',
       description,
@@ -79,9 +71,7 @@ function toOperations(prefix: string): ApiOperation[] {
       responses: [{ status: 200, description: 'The message or its events.', content }],
       errors: messagesErrors,
     },
-    {
-      ...common,
-      path: `${path}/count_tokens`,
+    [`post ${path}/count_tokens`]: {
       id: `countMessageTokens_${toSuffix(prefix)}`,
       summary: 'Count the tokens of a request',
       description:
@@ -89,15 +79,14 @@ function toOperations(prefix: string): ApiOperation[] {
       body: json(countRequest, {
         message: { summary: 'One message', value: { model: exampleNames.chat, messages: [{ role: 'user', content: 'Hello' }] } },
       }),
-      responses: [{ status: 200, description: 'The token count.', content: json(tokenCount) }],
+      responses: [reply(200, 'The token count.', tokenCount)],
       errors: countErrors,
     },
-  ];
+  });
 }
 
 function toListings(alias: string): ApiOperation[] {
   const path = `/${alias}/v1/models`;
-  const common = { method: 'get', tag: 'Messages', errorShape, acceptsXApiKey: true } as const;
   const id = { type: ['string', 'null'] };
   const list = buildObject({
     data: { type: 'array', items: messagesModel },
@@ -105,25 +94,21 @@ function toListings(alias: string): ApiOperation[] {
     first_id: id,
     last_id: id,
   });
-  return [
-    {
-      ...common,
-      path,
+  const shared = { tag: 'Messages', errors: keyErrors, errorShape, acceptsXApiKey: true } as const;
+  return listOperations(shared, {
+    [`get ${path}`]: {
       id: `listMessagesModels_${toSuffix(alias)}`,
       summary: 'List the available deployments in the format of the Messages API',
-      responses: [{ status: 200, description: 'The list.', content: json(list) }],
-      errors: keyErrors,
+      responses: [reply(200, 'The list.', list)],
     },
-    {
-      ...common,
-      path: `${path}/{id}`,
+    [`get ${path}/{id}`]: {
       id: `getMessagesModel_${toSuffix(alias)}`,
       summary: 'Get a deployment in the format of the Messages API',
-      parameters: [inPath('id', 'ID of the deployment. It may contain slashes.', exampleNames.chat)],
-      responses: [{ status: 200, description: 'The deployment.', content: json(messagesModel) }],
-      errors: [...keyErrors, 'deployment_not_found', 'access_denied'],
+      parameters: [inDeploymentPath()],
+      responses: [reply(200, 'The deployment.', messagesModel)],
+      errors: ['deployment_not_found', 'access_denied'],
     },
-  ];
+  });
 }
 
 function toSuffix(prefix: string): string {

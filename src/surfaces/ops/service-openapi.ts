@@ -1,12 +1,5 @@
-import {
-  type ApiOperation,
-  type ApiResponse,
-  anyObject,
-  buildArray,
-  buildObject,
-  json,
-  type NamedSchema,
-} from '../http/openapi/operation.ts';
+import { type ApiResponse, anyObject, buildArray, buildObject, type NamedSchema } from '../http/openapi/operation.ts';
+import { listOperations, reply } from '../operations.ts';
 
 const reasons = buildArray(
   buildObject({ code: { type: 'string', description: 'Stable code for programs.' }, message: { type: 'string' } }),
@@ -33,39 +26,24 @@ const page = (description: string): ApiResponse => ({
   content: [{ type: 'text/html', schema: { type: 'string' } }],
 });
 
-const tag = 'Operations';
+const shared = { tag: 'Operations', isOpen: true } as const;
 
 /** Operations of `/health`, `/ready`, `/metrics`, `/openapi.json`, and `/docs`. */
-export const opsOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: '/health',
+export const opsOperations = listOperations(shared, {
+  'get /health': {
     id: 'getHealth',
-    tag,
-    isOpen: true,
     summary: 'Get the health of the node',
     description:
       'Always 200 while the node is running. `degraded` lists its reasons: a rejected configuration, a missing dependency, a paused upstream, or an unavailable store.',
-    responses: [{ status: 200, description: 'The node is running.', content: json(health) }],
+    responses: [reply(200, 'The node is running.', health)],
   },
-  {
-    method: 'get',
-    path: '/ready',
+  'get /ready': {
     id: 'getReadiness',
-    tag,
-    isOpen: true,
     summary: 'Get the readiness of the node',
-    responses: [
-      { status: 200, description: 'The node accepts calls.', content: json(readiness) },
-      { status: 503, description: 'The node is starting or stopping.', content: json(readiness) },
-    ],
+    responses: [reply(200, 'The node accepts calls.', readiness), reply(503, 'The node is starting or stopping.', readiness)],
   },
-  {
-    method: 'get',
-    path: '/metrics',
+  'get /metrics': {
     id: 'getMetrics',
-    tag,
-    isOpen: true,
     summary: 'Get metrics in the Prometheus text format or OpenMetrics',
     description:
       'Returns OpenMetrics 1.0 if `Accept` names `application/openmetrics-text`. Not available here if the metrics have their own port.',
@@ -78,22 +56,14 @@ export const opsOperations: readonly ApiOperation[] = [
     ],
     errors: ['route_not_found'],
   },
-  {
-    method: 'get',
-    path: '/openapi.json',
+  'get /openapi.json': {
     id: 'getOpenApi',
-    tag,
-    isOpen: true,
     summary: 'Get the OpenAPI document',
-    responses: [{ status: 200, description: 'An OpenAPI 3.1 document.', content: json(anyObject) }],
+    responses: [reply(200, 'An OpenAPI 3.1 document.', anyObject)],
   },
-  {
-    method: 'get',
-    path: '/docs',
+  'get /docs': {
     id: 'getDocs',
-    tag,
-    isOpen: true,
     summary: 'Get the API reference as a page',
     responses: [page('The page.')],
   },
-];
+});

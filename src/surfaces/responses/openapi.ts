@@ -3,8 +3,9 @@ import { ResponseEvent } from '#contract/responses/events.ts';
 import { Compaction, ResponseObject } from '#contract/responses/response.ts';
 import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses/responses-request.ts';
 import { type ApiOperation, type Content, inQuery, json, type NamedSchema, type Parameter } from '../http/openapi/operation.ts';
-import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
+import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../operations.ts';
 import { listResponsesBases, type ResponsesBase } from './base-paths.ts';
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };
@@ -49,31 +50,18 @@ export function responsesOperations(aliases: readonly string[]): ApiOperation[] 
   return listResponsesBases(aliases).flatMap(toOperations);
 }
 
-const common = { method: 'post', tag: 'Responses', errorShape: compatErrorShape } as const;
 const versionInQuery = inQuery('api-version', 'Accepted for Azure clients and ignored.');
 
-interface CreatePlace {
-  readonly path: string;
-  readonly suffix: string;
-  readonly parameters: readonly Parameter[];
-}
+const responseContent = [...json(response), { type: 'text/event-stream', schema: event }];
 
-function toCreate({ path, suffix, parameters }: CreatePlace): ApiOperation {
+function describeCreation(suffix: string, parameters: readonly Parameter[]) {
   return {
-    ...common,
-    path,
     id: `createResponse_${suffix}`,
     summary: 'Create a response',
     description,
     parameters,
     body: json(responsesRequest, toExamples()),
-    responses: [
-      {
-        status: 200,
-        description: 'The response or its events.',
-        content: [...json(response), { type: 'text/event-stream', schema: event }],
-      },
-    ],
+    responses: [{ status: 200, description: 'The response or its events.', content: responseContent }],
     errors: createErrors,
   };
 }
@@ -86,40 +74,39 @@ interface DeploymentsPlace {
 
 /** Returns the operation that creates a response if the path names the deployment. */
 export function responseOperation({ path, suffix, toParameters }: DeploymentsPlace): ApiOperation {
-  const created = toCreate({
-    path: path.replace('{operation}', 'responses'),
-    suffix: `${suffix}_deployment`,
-    parameters: toParameters(exampleNames.chat),
-  });
-  return { ...created, errors: [...createErrors, 'invalid_api_version'] };
+  return {
+    ...{ method: 'post', path: path.replace('{operation}', 'responses'), tag: 'Responses' },
+    ...describeCreation(`${suffix}_deployment`, toParameters(exampleNames.chat)),
+    errors: [...createErrors, 'invalid_api_version'],
+  };
 }
+
+const shared = { tag: 'Responses' } as const;
 
 function toOperations({ base, suffix, acceptsVersion }: ResponsesBase): ApiOperation[] {
   const path = `${base}/responses`;
-  return [
-    toCreate({ path, suffix, parameters: acceptsVersion ? [versionInQuery] : [] }),
-    {
-      ...common,
-      path: `${path}/input_tokens`,
+  return listOperations(shared, {
+    [`post ${path}`]: describeCreation(suffix, acceptsVersion ? [versionInQuery] : []),
+    [`post ${path}/input_tokens`]: {
       id: `countInputTokens_${suffix}`,
       summary: 'Count the tokens of a request',
       description: 'The count is an estimate unless the upstream counts the tokens. The request is free of charge.',
       body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
-      responses: [{ status: 200, description: 'The token count.', content: json(inputTokens) }],
+      responses: [reply(200, 'The token count.', inputTokens)],
       errors: countErrors,
     },
-    {
-      ...common,
-      path: `${path}/compact`,
+    [`post ${path}/compact`]: {
       id: `compactResponse_${suffix}`,
       summary: 'Summarize a conversation',
       description:
         'The response contains an encrypted item that replaces the summarized items. The request is billed like a response.',
-      body: json(compactRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } } }),
-      responses: [{ status: 200, description: 'The item and its token usage.', content: json(compaction) }],
+      body: json(compactRequest, {
+        text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } },
+      }),
+      responses: [reply(200, 'The item and its token usage.', compaction)],
       errors: createErrors,
     },
-  ];
+  });
 }
 
 function toExamples(): Content['examples'] {

@@ -1,15 +1,7 @@
-import {
-  type ApiOperation,
-  anyObject,
-  buildArray,
-  buildObject,
-  inPath,
-  inQuery,
-  json,
-  type NamedSchema,
-} from '../http/openapi/operation.ts';
+import { anyObject, buildArray, buildObject, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { listOperations, type OperationTable, reply } from '../operations.ts';
 import { groupSchema, userSchema } from './resources.ts';
 import { scimErrorShape, scimMediaType, scimPrefix } from './scim-error.ts';
 
@@ -55,9 +47,6 @@ const patch: NamedSchema = {
   },
 };
 
-const errors = [...keyErrors, 'access_denied'] as const;
-type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
-
 interface Kind {
   /** Name of a resource in IDs of operations. */
   readonly name: 'User' | 'Group';
@@ -67,7 +56,7 @@ interface Kind {
   readonly operation: object;
 }
 
-function describeKind({ name, nameAttribute, example, body, operation }: Kind): readonly Described[] {
+function describeKind({ name, nameAttribute, example, body, operation }: Kind): OperationTable {
   const noun = name.toLowerCase();
   const base = `${scimPrefix}/${name}s`;
   const path = `${base}/{${noun}}`;
@@ -79,10 +68,8 @@ function describeKind({ name, nameAttribute, example, body, operation }: Kind): 
   const inResource = inPath(noun, `ID of the ${noun}.`, example);
   const excluded =
     name === 'Group' ? [inQuery('excludedAttributes', '`members` omits the members.', { example: 'members' })] : [];
-  return [
-    {
-      method: 'get',
-      path: base,
+  return {
+    [`get ${base}`]: {
       id: `listScim${name}s`,
       summary: `Lists provisioned ${noun}s`,
       parameters: [
@@ -94,90 +81,75 @@ function describeKind({ name, nameAttribute, example, body, operation }: Kind): 
         ...excluded,
       ],
       responses: [{ status: 200, description: 'A page.', content: scim(toList(`Scim${name}List`)) }],
-      errors: [...errors, 'invalid_request'],
+      errors: ['invalid_request'],
     },
-    {
-      method: 'post',
-      path: base,
+    [`post ${base}`]: {
       id: `createScim${name}`,
       summary: `Provisions a ${noun}`,
       body: sent,
       responses: [{ status: 201, description: `The ${noun} is created.`, content: scim(resource) }],
-      errors: [...errors, ...bodyErrors, 'name_taken'],
+      errors: [...bodyErrors, 'name_taken'],
     },
-    {
-      method: 'get',
-      path,
+    [`get ${path}`]: {
       id: `getScim${name}`,
       summary: `Returns a provisioned ${noun}`,
       parameters: [inResource, ...excluded],
       responses: [{ status: 200, description: `The ${noun}.`, content: scim(resource) }],
-      errors: [...errors, 'resource_not_found'],
+      errors: ['resource_not_found'],
     },
-    {
-      method: 'put',
-      path,
+    [`put ${path}`]: {
       id: `replaceScim${name}`,
       summary: `Replaces a provisioned ${noun}`,
       parameters: [inResource],
       body: sent,
       responses: [{ status: 200, description: `The ${noun}.`, content: scim(resource) }],
-      errors: [...errors, ...bodyErrors, 'name_taken', 'resource_not_found'],
+      errors: [...bodyErrors, 'name_taken', 'resource_not_found'],
     },
-    {
-      method: 'patch',
-      path,
+    [`patch ${path}`]: {
       id: `patchScim${name}`,
       summary: `Changes a provisioned ${noun}`,
       parameters: [inResource],
       body: json(patch, { change: { summary: 'One change', value: { Operations: [operation] } } }),
       responses: [{ status: 200, description: `The ${noun}.`, content: scim(resource) }],
-      errors: [...errors, ...bodyErrors, 'name_taken', 'resource_not_found'],
+      errors: [...bodyErrors, 'name_taken', 'resource_not_found'],
     },
-    {
-      method: 'delete',
-      path,
+    [`delete ${path}`]: {
       id: `deleteScim${name}`,
       summary: `Deletes a provisioned ${noun}`,
       ...(name === 'User' && { description: 'The user is blocked, like a user with `active: false`.' }),
       parameters: [inResource],
-      responses: [{ status: 204, description: `The ${noun} is deleted.` }],
-      errors: [...errors, 'invalid_request', 'resource_not_found'],
+      responses: [reply(204, `The ${noun} is deleted.`)],
+      errors: ['invalid_request', 'resource_not_found'],
     },
-  ];
+  };
 }
 
-function describeDefinitions(path: string, noun: string, example: string): readonly Described[] {
+function describeDefinitions(path: string, noun: string, example: string): OperationTable {
   const suffix = path.slice(1);
-  return [
-    {
-      method: 'get',
-      path: `${scimPrefix}${path}`,
+  return {
+    [`get ${scimPrefix}${path}`]: {
       id: `listScim${suffix}`,
       summary: `Lists the ${noun}s of the SCIM service`,
       responses: [{ status: 200, description: 'The definitions.', content: scim(toList(`Scim${suffix}List`)) }],
-      errors,
     },
-    {
-      method: 'get',
-      path: `${scimPrefix}${path}/{name}`,
+    [`get ${scimPrefix}${path}/{name}`]: {
       id: `getScim${suffix}`,
       summary: `Returns a ${noun} of the SCIM service`,
       parameters: [inPath('name', 'ID of the definition.', example)],
       responses: [{ status: 200, description: 'The definition.', content: scim(definition) }],
-      errors: [...errors, 'resource_not_found'],
+      errors: ['resource_not_found'],
     },
-  ];
+  };
 }
 
-const described: readonly Described[] = [
-  {
-    method: 'get',
-    path: `${scimPrefix}/ServiceProviderConfig`,
+const shared = { tag: 'Provisioning', errors: [...keyErrors, 'access_denied'], errorShape: scimErrorShape } as const;
+
+/** Provisioning of users and groups, for keys with the role `scim`. */
+export const scimOperations = listOperations(shared, {
+  [`get ${scimPrefix}/ServiceProviderConfig`]: {
     id: 'getScimServiceProviderConfig',
     summary: 'Returns the features of the SCIM service',
     responses: [{ status: 200, description: 'The features.', content: scim(definition) }],
-    errors,
   },
   ...describeDefinitions('/ResourceTypes', 'resource type', 'User'),
   ...describeDefinitions('/Schemas', 'schema', userSchema),
@@ -195,11 +167,4 @@ const described: readonly Described[] = [
     body: { schemas: [groupSchema], displayName: 'Editors', members: [{ value: exampleNames.scimUser }] },
     operation: { op: 'add', path: 'members', value: [{ value: exampleNames.scimUser }] },
   }),
-];
-
-/** Provisioning of users and groups, for keys with the role `scim`. */
-export const scimOperations: readonly ApiOperation[] = described.map((operation) => ({
-  ...operation,
-  tag: 'Provisioning' as const,
-  errorShape: scimErrorShape,
-}));
+});

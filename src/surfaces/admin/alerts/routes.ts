@@ -7,8 +7,9 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { AlertDelivery, AlertState, AlertStore } from '#domain/limits/alert-store.ts';
 import { toAlertId } from '#domain/limits/limit-alerts.ts';
-import { type ApiOperation, buildObject, buildPage, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
+import { buildObject, buildPage, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
 import { keyErrors } from '../../http/openapi/operation-errors.ts';
+import { listOperations, reply } from '../../operations.ts';
 import { moment, nextToken, paging } from '../openapi.ts';
 import { type Query, readCursor, readLimit, readText, requireKnown, toToken } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
@@ -99,63 +100,47 @@ const configuredAlert: NamedSchema = {
   }),
 };
 
+const shared = { tag: 'Administration', errors: [...keyErrors, 'access_denied', 'invalid_request'] } as const;
+
 /** `GET /v1/admin/configured-alerts` and `/alerts`. */
-export const alertOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: '/v1/admin/configured-alerts',
+export const alertOperations = listOperations(shared, {
+  'get /v1/admin/configured-alerts': {
     id: 'listConfiguredAlerts',
-    tag: 'Administration',
     summary: 'Returns the configured alerts with the state of their webhooks',
     description: 'For the roles `admin` and `auditor`. In the order of the configuration. The state covers the last 7 days.',
     parameters: paging,
-    responses: [
-      {
-        status: 200,
-        description: 'The alerts.',
-        content: json({ name: 'ConfiguredAlerts', schema: buildPage(configuredAlert, nextToken) }),
-      },
-    ],
-    errors: [...keyErrors, 'access_denied', 'invalid_request'],
+    responses: [reply(200, 'The alerts.', { name: 'ConfiguredAlerts', schema: buildPage(configuredAlert, nextToken) })],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/alerts',
+  'get /v1/admin/alerts': {
     id: 'listAlerts',
-    tag: 'Administration',
     summary: 'Returns the webhooks about limits',
     description: 'For the roles `admin` and `auditor`. Newest first. Parley stores them until 7 days after their period.',
     parameters: paging,
     responses: [
-      {
-        status: 200,
-        description: 'The webhooks.',
-        content: json({
-          name: 'Alerts',
-          schema: buildPage(
-            buildObject(
-              {
-                id: { ...text, description: 'The `webhook-id` of all attempts.' },
-                at: moment,
-                of: { ...text, description: 'As in the alert.' },
-                user: { ...text, description: 'The user, if the alert counts each user.' },
-                window: { ...text, description: 'Window, such as `cost.month` or `tokens.day:gpt`.' },
-                threshold: { type: 'number', description: 'Part of the limit, from 0 to 1.' },
-                used: { type: 'number', description: 'Tokens, requests, or USD.' },
-                limit: { type: 'number' },
-                resetsAt: moment,
-                status: { enum: ['pending', 'delivered', 'failed', 'canceled'] },
-                attempts: { type: 'integer' },
-                nextAttemptAt: orNull('integer'),
-                error: { ...orNull('string'), description: 'Why the last attempt failed.' },
-              },
-              ['user'],
-            ),
-            nextToken,
+      reply(200, 'The webhooks.', {
+        name: 'Alerts',
+        schema: buildPage(
+          buildObject(
+            {
+              id: { ...text, description: 'The `webhook-id` of all attempts.' },
+              at: moment,
+              of: { ...text, description: 'As in the alert.' },
+              user: { ...text, description: 'The user, if the alert counts each user.' },
+              window: { ...text, description: 'Window, such as `cost.month` or `tokens.day:gpt`.' },
+              threshold: { type: 'number', description: 'Part of the limit, from 0 to 1.' },
+              used: { type: 'number', description: 'Tokens, requests, or USD.' },
+              limit: { type: 'number' },
+              resetsAt: moment,
+              status: { enum: ['pending', 'delivered', 'failed', 'canceled'] },
+              attempts: { type: 'integer' },
+              nextAttemptAt: orNull('integer'),
+              error: { ...orNull('string'), description: 'Why the last attempt failed.' },
+            },
+            ['user'],
           ),
-        }),
-      },
+          nextToken,
+        ),
+      }),
     ],
-    errors: [...keyErrors, 'access_denied', 'invalid_request'],
   },
-];
+});

@@ -3,7 +3,6 @@ import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/adminis
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { limitUsage } from '../../http/openapi/limit-usage.ts';
 import {
-  type ApiOperation,
   anyObject,
   buildArray,
   buildObject,
@@ -16,6 +15,7 @@ import {
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { listOperations, type OperationTable, reply } from '../../operations.ts';
 import { moment, nextToken, paging } from '../openapi.ts';
 
 const text = { type: 'string' };
@@ -110,60 +110,43 @@ const document: NamedSchema = {
 const flag = (name: string, description: string) =>
   inQuery(name, description, { schema: { type: 'boolean', default: false }, example: false });
 const ifMatch = inHeader('If-Match', 'ETag. The entry must have it. Otherwise, the response is 412.', { example: '*' });
-const errors = [...keyErrors, 'access_denied'] as const;
 const changeErrors = ['invalid_request', 'configured_in_file', 'in_use', 'key_revoked', 'last_administrator'] as const;
 const inChange = inPath('change', 'ID of the change.', exampleNames.adminChange);
 
-type Described = Omit<ApiOperation, 'tag'>;
-
-function describeKind(kind: EntryKind): readonly Described[] {
+function describeKind(kind: EntryKind): OperationTable {
   const { name, section } = entryKinds[kind];
   const suffix = section.charAt(0).toUpperCase() + section.slice(1);
   const path = `/v1/admin/${kind}/{entry}`;
   const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
-  const own: readonly Described[] =
+  const own: OperationTable =
     kind === 'keys'
-      ? []
-      : [
-          {
-            method: 'get',
-            path: `/v1/admin/${kind}`,
+      ? {}
+      : {
+          [`get /v1/admin/${kind}`]: {
             id: `listAdmin${suffix}`,
             summary: `Lists the ${name}s of the files and those created at run time, by ID`,
             parameters: paging,
-            responses: [
-              {
-                status: 200,
-                description: 'A page.',
-                content: json({ name: 'AdminEntryPage', schema: buildPage(entry, nextToken) }),
-              },
-            ],
-            errors: [...errors, 'invalid_request'],
+            responses: [reply(200, 'A page.', { name: 'AdminEntryPage', schema: buildPage(entry, nextToken) })],
+            errors: ['invalid_request'],
           },
-          {
-            method: 'delete',
-            path,
+          [`delete ${path}`]: {
             id: `deleteAdmin${suffix}`,
             summary: `Deletes one of the ${name}s that were created at run time`,
             parameters: [inEntry, flag('force', 'Deletes the entry although other entries need it.'), ifMatch],
-            responses: [{ status: 204, description: 'The entry is deleted.' }],
-            errors: [...errors, ...changeErrors, 'entry_not_found', 'precondition_failed'],
+            responses: [reply(204, 'The entry is deleted.')],
+            errors: [...changeErrors, 'entry_not_found', 'precondition_failed'],
           },
-        ];
-  return [
+        };
+  return {
     ...own,
-    {
-      method: 'get',
-      path,
+    [`get ${path}`]: {
       id: `getAdmin${suffix}`,
       summary: `Returns one of the ${name}s`,
       parameters: [inEntry],
-      responses: [{ status: 200, description: 'The entry.', content: json(entry) }],
-      errors: [...errors, 'invalid_request', 'entry_not_found'],
+      responses: [reply(200, 'The entry.', entry)],
+      errors: ['invalid_request', 'entry_not_found'],
     },
-    {
-      method: 'put',
-      path,
+    [`put ${path}`]: {
       id: `putAdmin${suffix}`,
       summary: `Creates or replaces one of the ${name}s at run time`,
       description:
@@ -171,22 +154,20 @@ function describeKind(kind: EntryKind): readonly Described[] {
       parameters: [inEntry, flag('dryRun', 'Only validates the entry and returns the differences.'), ifMatch],
       body: json(entryBody, { example: { summary: `A ${name}`, value: entryExamples[kind] } }),
       responses: [
-        { status: 200, description: 'The replaced entry, or the differences.', content: json({ anyOf: [entry, applied] }) },
-        { status: 201, description: 'The entry is created.', content: json(entry) },
+        reply(200, 'The replaced entry, or the differences.', { anyOf: [entry, applied] }),
+        reply(201, 'The entry is created.', entry),
       ],
-      errors: [...errors, ...bodyErrors, ...changeErrors, 'precondition_failed'],
+      errors: [...bodyErrors, ...changeErrors, 'precondition_failed'],
     },
-    {
-      method: 'post',
-      path: `${path}/migrate`,
+    [`post ${path}/migrate`]: {
       id: `migrateAdmin${suffix}`,
       summary: `Copies one of the ${name}s of the files to run time`,
       description: 'The copy takes effect when the files no longer have the entry.',
       parameters: [inPath('entry', `ID of the ${name}, percent-encoded.`, toFileEntryExample(kind))],
-      responses: [{ status: 200, description: 'The entry of the files.', content: json(entry) }],
-      errors: [...errors, ...changeErrors, 'entry_not_found'],
+      responses: [reply(200, 'The entry of the files.', entry)],
+      errors: [...changeErrors, 'entry_not_found'],
     },
-  ];
+  };
 }
 
 /** Valid entries of each kind. */
@@ -246,51 +227,44 @@ const scopeReset: NamedSchema = {
   schema: buildObject({ of: text, at: { ...text, description: 'Time of the reset.' }, change: textOrNull }),
 };
 
-function describeLimits(): readonly Described[] {
-  return (['projects', 'keys', 'users'] as const).flatMap((kind): readonly Described[] => {
-    const { name, section } = entryKinds[kind];
-    const suffix = name.charAt(0).toUpperCase() + name.slice(1);
-    const path = `/v1/admin/${kind}/{entry}`;
-    const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
-    const inRole = inQuery('role', 'Role whose limits are listed instead of those of the user.', { example: 'default' });
-    return [
-      {
-        method: 'get',
-        path: `${path}/usage`,
-        id: `getAdmin${suffix}Usage`,
-        summary: `Returns the usage of the limits of one of the ${section}`,
-        ...(kind === 'projects' && { description: 'Also for the owners of the project.' }),
-        parameters: kind === 'users' ? [inEntry, inRole] : [inEntry],
-        responses: [{ status: 200, description: 'The limits.', content: json(scopeUsage) }],
-        errors: [...errors, 'invalid_request', ...(kind === 'users' ? [] : (['entry_not_found'] as const))],
-      },
-      {
-        method: 'post',
-        path: `${path}/reset`,
-        id: `resetAdmin${suffix}Usage`,
-        summary: `Starts new windows for the limits of one of the ${section}`,
-        description: 'The reset is a change. Its rollback restores the previous usage.',
-        parameters: [inEntry],
-        responses: [{ status: 200, description: 'The reset.', content: json(scopeReset) }],
-        errors: [...errors, ...changeErrors, ...(kind === 'users' ? [] : (['entry_not_found'] as const))],
-      },
-    ];
-  });
+function describeLimits(kind: 'projects' | 'keys' | 'users'): OperationTable {
+  const { name, section } = entryKinds[kind];
+  const suffix = name.charAt(0).toUpperCase() + name.slice(1);
+  const path = `/v1/admin/${kind}/{entry}`;
+  const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
+  const inRole = inQuery('role', 'Role whose limits are listed instead of those of the user.', { example: 'default' });
+  return {
+    [`get ${path}/usage`]: {
+      id: `getAdmin${suffix}Usage`,
+      summary: `Returns the usage of the limits of one of the ${section}`,
+      ...(kind === 'projects' && { description: 'Also for the owners of the project.' }),
+      parameters: kind === 'users' ? [inEntry, inRole] : [inEntry],
+      responses: [reply(200, 'The limits.', scopeUsage)],
+      errors: ['invalid_request', ...(kind === 'users' ? [] : (['entry_not_found'] as const))],
+    },
+    [`post ${path}/reset`]: {
+      id: `resetAdmin${suffix}Usage`,
+      summary: `Starts new windows for the limits of one of the ${section}`,
+      description: 'The reset is a change. Its rollback restores the previous usage.',
+      parameters: [inEntry],
+      responses: [reply(200, 'The reset.', scopeReset)],
+      errors: [...changeErrors, ...(kind === 'users' ? [] : (['entry_not_found'] as const))],
+    },
+  };
 }
 
-const described: readonly Described[] = [
-  ...entryKindNames.flatMap(describeKind),
-  {
-    method: 'get',
-    path: '/v1/admin/schema',
+const shared = { tag: 'Administration', errors: [...keyErrors, 'access_denied'] } as const;
+
+/** The configuration at run time, for administrators. */
+export const adminEntryOperations = listOperations(shared, {
+  ...Object.assign({}, ...entryKindNames.map(describeKind)),
+  'get /v1/admin/schema': {
     id: 'getAdminSchema',
     summary: 'Lists the kinds of entries with their JSON Schemas, for forms',
-    responses: [{ status: 200, description: 'The kinds.', content: json(kinds) }],
-    errors: [...errors, 'invalid_request'],
+    responses: [reply(200, 'The kinds.', kinds)],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'post',
-    path: '/v1/admin/keys',
+  'post /v1/admin/keys': {
     id: 'createAdminKey',
     summary: 'Creates a key',
     description: 'An owner of a project can create keys in it, with roles that the owner has.',
@@ -298,13 +272,13 @@ const described: readonly Described[] = [
       { name: 'NewAdminKey', schema: NewAdminKey },
       { key: { summary: 'A key of a project', value: { project: 'team' } } },
     ),
-    responses: [{ status: 201, description: 'The key is created.', content: json(newKey) }],
-    errors: [...errors, ...bodyErrors, ...changeErrors, 'too_many_keys'],
+    responses: [reply(201, 'The key is created.', newKey)],
+    errors: [...bodyErrors, ...changeErrors, 'too_many_keys'],
   },
-  ...describeLimits(),
-  {
-    method: 'post',
-    path: '/v1/admin/keys/{entry}/rotate',
+  ...describeLimits('projects'),
+  ...describeLimits('keys'),
+  ...describeLimits('users'),
+  'post /v1/admin/keys/{entry}/rotate': {
     id: 'rotateAdminKey',
     summary: 'Replaces the secret of a key',
     description: 'The ID and the used limits stay. The previous secret stays valid for `overlapSeconds`.',
@@ -313,12 +287,10 @@ const described: readonly Described[] = [
       { name: 'AdminKeyRotation', schema: AdminKeyRotation },
       { overlap: { summary: 'With an overlap of an hour', value: { overlapSeconds: 3600 } } },
     ),
-    responses: [{ status: 200, description: 'The new secret.', content: json(newKey) }],
-    errors: [...errors, ...bodyErrors, ...changeErrors, 'entry_not_found'],
+    responses: [reply(200, 'The new secret.', newKey)],
+    errors: [...bodyErrors, ...changeErrors, 'entry_not_found'],
   },
-  {
-    method: 'post',
-    path: '/v1/admin/first-start',
+  'post /v1/admin/first-start': {
     id: 'createFirstAdminKey',
     summary: 'Exchanges the token of the first start for an admin key',
     description:
@@ -328,18 +300,10 @@ const described: readonly Described[] = [
       { name: 'FirstStart', schema: FirstStartBody },
       { token: { summary: 'The token of the log', value: { token: exampleNames.firstStartToken } } },
     ),
-    responses: [
-      {
-        status: 201,
-        description: 'The key is created.',
-        content: json({ name: 'FirstAdminKey', schema: buildObject({ id: text, key: text }) }),
-      },
-    ],
+    responses: [reply(201, 'The key is created.', { name: 'FirstAdminKey', schema: buildObject({ id: text, key: text }) })],
     errors: [...bodyErrors, 'invalid_request', 'invalid_token', 'administrator_exists', 'overloaded', 'shutting_down'],
   },
-  {
-    method: 'post',
-    path: '/v1/admin/apply',
+  'post /v1/admin/apply': {
     id: 'applyAdminDocument',
     summary: 'Stores all entries of a document in one change',
     description: 'Nothing is stored if an entry is invalid. Entries that do not change are not written.',
@@ -348,64 +312,40 @@ const described: readonly Described[] = [
       flag('prune', 'Deletes entries that the sections of the document lack, except keys that Parley or users created.'),
     ],
     body: json(document, { models: { summary: 'One model', value: { models: { small: entryExamples.models } } } }),
-    responses: [
-      {
-        status: 200,
-        description: 'The writes.',
-        content: json(applied),
-      },
-    ],
-    errors: [...errors, ...bodyErrors, ...changeErrors],
+    responses: [reply(200, 'The writes.', applied)],
+    errors: [...bodyErrors, ...changeErrors],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/export',
+  'get /v1/admin/export': {
     id: 'exportAdminDocument',
     summary: 'Returns all entries that were created at run time',
     description: 'Secrets are `***`. Keys have their digests.',
-    responses: [{ status: 200, description: 'A document.', content: json(document) }],
-    errors,
+    responses: [reply(200, 'A document.', document)],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/changes',
+  'get /v1/admin/changes': {
     id: 'listAdminChanges',
     summary: 'Lists the changes at run time, the latest first',
     parameters: paging,
-    responses: [
-      { status: 200, description: 'A page.', content: json({ name: 'AdminChangePage', schema: buildPage(change, nextToken) }) },
-    ],
-    errors: [...errors, 'invalid_request'],
+    responses: [reply(200, 'A page.', { name: 'AdminChangePage', schema: buildPage(change, nextToken) })],
+    errors: ['invalid_request'],
   },
-  {
-    method: 'get',
-    path: '/v1/admin/changes/{change}',
+  'get /v1/admin/changes/{change}': {
     id: 'getAdminChange',
     summary: 'Returns a change',
     parameters: [inChange],
-    responses: [{ status: 200, description: 'The change.', content: json(change) }],
-    errors: [...errors, 'change_not_found'],
+    responses: [reply(200, 'The change.', change)],
+    errors: ['change_not_found'],
   },
-  {
-    method: 'post',
-    path: '/v1/admin/changes/{change}/rollback',
+  'post /v1/admin/changes/{change}/rollback': {
     id: 'rollBackAdminChange',
     summary: 'Undoes a change, as a new change',
     description: 'A key that was deleted, blocked, expired, or replaced does not become valid again.',
     parameters: [inChange],
     responses: [
-      {
-        status: 200,
-        description: 'The writes.',
-        content: json({ name: 'AdminRolledBack', schema: buildObject({ change: textOrNull, data: buildArray(write) }) }),
-      },
+      reply(200, 'The writes.', {
+        name: 'AdminRolledBack',
+        schema: buildObject({ change: textOrNull, data: buildArray(write) }),
+      }),
     ],
-    errors: [...errors, ...changeErrors, 'change_not_found', 'change_overwritten'],
+    errors: [...changeErrors, 'change_not_found', 'change_overwritten'],
   },
-];
-
-/** The configuration at run time, for administrators. */
-export const adminEntryOperations: readonly ApiOperation[] = described.map((operation) => ({
-  ...operation,
-  tag: 'Administration' as const,
-}));
+});

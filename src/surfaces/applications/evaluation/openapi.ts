@@ -2,7 +2,6 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import { EvaluationRequestForm } from '#contract/evaluation/evaluation-request.ts';
 import {
-  type ApiOperation,
   buildList,
   buildObject,
   inPath,
@@ -14,8 +13,8 @@ import {
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../../operations.ts';
 
-const tag = 'Applications';
 const text: Schema = { type: 'string' };
 const integer: Schema = { type: 'integer' };
 const orNull = (type: string, description: string): Schema => ({ type: [type, 'null'], description });
@@ -112,8 +111,8 @@ const pathParams = [
 ];
 const caseParameters = [inPath('case', 'ID of a case.', exampleNames.evaluationCase)];
 const evaluationParameters = [inPath('evaluation', 'ID of an evaluation.', exampleNames.evaluation)];
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
-const errorsOfOne: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'evaluation_not_found'];
+const errors: readonly ErrorCode[] = ['deployment_not_found'];
+const errorsOfOne: readonly ErrorCode[] = ['evaluation_not_found'];
 const cases = '/v1/cases/applications/{bucket}/{path}';
 const evaluations = '/v1/evaluations/applications/{bucket}/{path}';
 const evaluationPath = '/v1/evaluations/{evaluation}';
@@ -127,22 +126,18 @@ const exampleCase = {
   ],
 };
 
-export const evaluationOperations: readonly ApiOperation[] = [
-  {
-    method: 'get',
-    path: cases,
+const shared = { tag: 'Applications', errors: [...keyErrors, 'access_denied'] } as const;
+
+export const evaluationOperations = listOperations(shared, {
+  [`get ${cases}`]: {
     id: 'listEvaluationCases',
-    tag,
     summary: 'Lists the cases of an application of the caller',
     parameters: pathParams,
-    responses: [{ status: 200, description: 'The cases, in the order in which they were added.', content: json(caseList) }],
+    responses: [reply(200, 'The cases, in the order in which they were added.', caseList)],
     errors,
   },
-  {
-    method: 'post',
-    path: cases,
+  [`post ${cases}`]: {
     id: 'addEvaluationCases',
-    tag,
     summary: 'Adds one or more cases',
     description:
       'A JSON body is one case, a list of cases, or `{"cases": […]}`. A CSV body may have the columns `name`, `input`, `contains`, `equals`, `matches`, `json_schema`, `calls`, `does_not_call`, `judge`, `rubric`, `max_cost_usd` and `max_seconds`. All are added, or none.',
@@ -164,46 +159,34 @@ export const evaluationOperations: readonly ApiOperation[] = [
         examples: { table: { summary: 'A table', value: 'name,input,contains\nGreeting,Hello,Hello\n' } },
       },
     ],
-    responses: [{ status: 201, description: 'The cases, with their ids.', content: json(caseList) }],
+    responses: [reply(201, 'The cases, with their ids.', caseList)],
     errors: [...errors, ...bodyErrors],
   },
-  {
-    method: 'put',
-    path: '/v1/cases/{case}',
+  'put /v1/cases/{case}': {
     id: 'replaceEvaluationCase',
-    tag,
     summary: 'Replaces a case',
     parameters: caseParameters,
     body: json(evaluationCase, { other: { summary: 'Another question', value: exampleCase } }),
-    responses: [{ status: 200, description: 'The case.', content: json(savedCase) }],
+    responses: [reply(200, 'The case.', savedCase)],
     errors: [...errorsOfOne, ...bodyErrors],
   },
-  {
-    method: 'delete',
-    path: '/v1/cases/{case}',
+  'delete /v1/cases/{case}': {
     id: 'deleteEvaluationCase',
-    tag,
     summary: 'Deletes a case',
     description: 'Stored results of the case remain.',
     parameters: caseParameters,
-    responses: [{ status: 204, description: 'The case is deleted.' }],
+    responses: [reply(204, 'The case is deleted.')],
     errors: errorsOfOne,
   },
-  {
-    method: 'get',
-    path: evaluations,
+  [`get ${evaluations}`]: {
     id: 'listEvaluations',
-    tag,
     summary: 'Lists the evaluations of an application of the caller',
     parameters: pathParams,
-    responses: [{ status: 200, description: 'The evaluations, newest first.', content: json(evaluationList) }],
+    responses: [reply(200, 'The evaluations, newest first.', evaluationList)],
     errors,
   },
-  {
-    method: 'post',
-    path: evaluations,
+  [`post ${evaluations}`]: {
     id: 'startEvaluation',
-    tag,
     summary: 'Starts an evaluation of a version',
     description:
       'The evaluation runs with the rights, limits, and consents of the caller, who is charged. It continues after the client disconnects. A user may have at most 3 evaluations in progress.',
@@ -224,45 +207,36 @@ export const evaluationOperations: readonly ApiOperation[] = [
       { given: { summary: 'Cases of the request', value: { cases: [exampleCase] } } },
     ),
     isBodyOptional: true,
-    responses: [{ status: 202, description: 'The evaluation is started.', content: json(evaluation) }],
+    responses: [reply(202, 'The evaluation is started.', evaluation)],
     errors: [...errors, ...bodyErrors, 'overloaded', 'shutting_down'],
   },
-  {
-    method: 'get',
-    path: evaluationPath,
+  [`get ${evaluationPath}`]: {
     id: 'getEvaluation',
-    tag,
     summary: 'Returns an evaluation with the results so far',
     parameters: [
       ...evaluationParameters,
       inQuery('results', 'With `false`, the response has no results.', { schema: { enum: ['true', 'false'] } }),
     ],
-    responses: [{ status: 200, description: 'The evaluation.', content: json(evaluated) }],
+    responses: [reply(200, 'The evaluation.', evaluated)],
     errors: errorsOfOne,
   },
-  {
-    method: 'get',
-    path: `${evaluationPath}/comparison`,
+  [`get ${evaluationPath}/comparison`]: {
     id: 'compareEvaluations',
-    tag,
     summary: 'Compares an evaluation with an earlier one of the same application',
     description: 'Cases match by ID, or by name and input. If both outcomes are equal, the share of passed checks decides.',
     parameters: [
       ...evaluationParameters,
       inQuery('with', 'ID of the earlier evaluation.', { required: true, example: exampleNames.evaluation }),
     ],
-    responses: [{ status: 200, description: 'The comparison.', content: json(comparison) }],
+    responses: [reply(200, 'The comparison.', comparison)],
     errors: [...errorsOfOne, 'invalid_request'],
   },
-  {
-    method: 'post',
-    path: `${evaluationPath}/cancel`,
+  [`post ${evaluationPath}/cancel`]: {
     id: 'cancelEvaluation',
-    tag,
     summary: 'Cancels an evaluation',
     description: 'Existing results remain. An evaluation that has ended does not change.',
     parameters: evaluationParameters,
-    responses: [{ status: 200, description: 'The current state of the evaluation.', content: json(evaluation) }],
+    responses: [reply(200, 'The current state of the evaluation.', evaluation)],
     errors: errorsOfOne,
   },
-];
+});

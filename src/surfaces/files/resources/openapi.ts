@@ -1,9 +1,10 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ConversationRecord, PromptRecord } from '#contract/resource-requests.ts';
 import { type ResourceKind, resourceKinds } from '#domain/files/resource-location.ts';
-import { type ApiOperation, inHeader, inPath, inQuery, json, type Schema } from '../../http/openapi/operation.ts';
+import { inHeader, inPath, inQuery, json, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { listOperations, type OperationTable, reply } from '../../operations.ts';
 import { folderSchemas, itemSchemas } from './metadata-schemas.ts';
 
 interface RecordKind {
@@ -29,7 +30,7 @@ const ifNoneMatch = inHeader(
     example: '"2f8b1c"',
   },
 );
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'invalid_request', 'file_not_found'];
+const errors: readonly ErrorCode[] = ['access_denied', 'invalid_request', 'file_not_found'];
 
 /** Names of items in examples, by kind. */
 const itemNames: Readonly<Record<ResourceKind, string>> = {
@@ -77,86 +78,62 @@ const page = [
 ];
 
 /** Operations for prompts and conversations, and for the metadata of all stored items. */
-export const resourceOperations: readonly ApiOperation[] = [
-  ...recordKinds.flatMap(toRecordOperations),
-  ...resourceKinds.flatMap(toMetadataOperations),
-];
+export const resourceOperations = [...recordKinds.map(toRecordOperations), ...resourceKinds.map(toMetadataOperations)].flatMap(
+  (table) => listOperations({ tag: 'Files', errors: keyErrors }, table),
+);
 
-function toRecordOperations({ kind, name, schema, example }: RecordKind): ApiOperation[] {
+function toRecordOperations({ kind, name, schema, example }: RecordKind): OperationTable {
   const word = name.toLowerCase();
   const record = { name, schema };
-  const at = {
-    path: `/v1/${kind}/{bucket}/{path}`,
-    tag: 'Files',
-    parameters: [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', itemNames[kind])],
-  } as const;
-  return [
-    {
-      ...at,
-      method: 'get',
+  const path = `/v1/${kind}/{bucket}/{path}`;
+  const inItem = inPath('path', 'Path in the bucket. It may contain slashes.', itemNames[kind]);
+  const parameters = [inBucket, inItem, ifMatch, ifNoneMatch];
+  return {
+    [`get ${path}`]: {
       id: `get${name}`,
       summary: `Returns a ${word} exactly as it was sent`,
-      parameters: [...at.parameters, ifMatch, ifNoneMatch],
-      responses: [
-        { status: 200, description: `The ${word}, with its \`ETag\`.`, content: json(record) },
-        { status: 304, description: 'The ETag matches `If-None-Match`.' },
-      ],
+      parameters,
+      responses: [reply(200, `The ${word}, with its \`ETag\`.`, record), reply(304, 'The ETag matches `If-None-Match`.')],
       errors: [...errors, 'precondition_failed'],
     },
-    {
-      ...at,
-      method: 'put',
+    [`put ${path}`]: {
       id: `put${name}`,
       summary: `Creates or replaces a ${word}`,
-      parameters: [...at.parameters, ifMatch, ifNoneMatch],
+      parameters,
       body: json(record, { [word]: { summary: `A ${word}`, value: example } }),
-      responses: [{ status: 200, description: `The metadata of the ${word}.`, content: json(itemSchemas[kind]) }],
-      errors: [...keyErrors, ...bodyErrors, 'access_denied', 'file_not_found', 'precondition_failed'],
+      responses: [reply(200, `The metadata of the ${word}.`, itemSchemas[kind])],
+      errors: [...bodyErrors, 'access_denied', 'file_not_found', 'precondition_failed'],
     },
-    {
-      ...at,
-      method: 'delete',
+    [`delete ${path}`]: {
       id: `delete${name}`,
       summary: `Deletes a ${word}`,
-      parameters: [...at.parameters, ifMatch, ifNoneMatch],
-      responses: [{ status: 204, description: `The ${word} is deleted.` }],
+      parameters,
+      responses: [reply(204, `The ${word} is deleted.`)],
       errors: [...errors, 'precondition_failed'],
     },
-  ];
+  };
 }
 
-function toMetadataOperations(kind: ResourceKind): ApiOperation[] {
+function toMetadataOperations(kind: ResourceKind): OperationTable {
   const singular = kind.slice(0, -1);
   const absent = kind === 'applications' ? ('deployment_not_found' as const) : ('file_not_found' as const);
-  const listErrors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'invalid_request', absent];
+  const listErrors: readonly ErrorCode[] = ['access_denied', 'invalid_request', absent];
   const name = `${singular.charAt(0).toUpperCase()}${singular.slice(1)}`;
-  return [
-    {
-      method: 'get',
-      path: `/v1/metadata/${kind}/{bucket}`,
+  return {
+    [`get /v1/metadata/${kind}/{bucket}`]: {
       id: `list${name}s`,
-      tag: 'Files',
       summary: `Lists the ${kind} at the top of a bucket`,
       parameters: [inBucket, ...page],
-      responses: [{ status: 200, description: 'A page.', content: json(folderSchemas[kind]) }],
+      responses: [reply(200, 'A page.', folderSchemas[kind])],
       errors: listErrors,
     },
-    {
-      method: 'get',
-      path: `/v1/metadata/${kind}/{bucket}/{path}`,
+    [`get /v1/metadata/${kind}/{bucket}/{path}`]: {
       id: `get${name}Metadata`,
-      tag: 'Files',
       summary: `Returns the metadata of one of the ${kind}, or lists a folder`,
       description: `The path of a folder ends with a slash. The slash is optional if no item has that path. ${kind === 'files' ? 'Only `nextToken: null` marks the end.' : 'The last page has no `nextToken`.'}`,
       parameters: [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', itemNames[kind]), ...page],
-      responses: [
-        {
-          status: 200,
-          description: 'The metadata, or a page of the folder.',
-          content: json({ oneOf: [itemSchemas[kind], folderSchemas[kind]] }),
-        },
-      ],
+      responses: [reply(200, 'The metadata, or a page of the folder.', { oneOf: [itemSchemas[kind], folderSchemas[kind]] })],
       errors: listErrors,
     },
-  ];
+  };
 }

@@ -6,11 +6,11 @@ import {
   RelocationRequest,
   ShareListRequest,
 } from '#contract/resource-requests.ts';
-import { type ApiOperation, buildArray, buildObject, json, type Schema } from '../../http/openapi/operation.ts';
+import { buildArray, buildObject, json, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { listOperations, reply } from '../../operations.ts';
 
-const tag = 'Files';
 const errors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'access_denied'];
 const file = `files/${exampleNames.bucket}/${exampleNames.file}`;
 const relocation = { sourceUrl: file, destinationUrl: `files/${exampleNames.bucket}/notes/open.txt`, overwrite: true };
@@ -33,91 +33,65 @@ function emptyListSchema(key: string): Schema {
   return { type: 'object', required: [key], properties: { [key]: { type: 'array', items: { type: 'object' } } } };
 }
 
+const shared = { tag: 'Files', errors } as const;
+
 /** Operations that apply to all kinds of stored items. */
-export const relocationOperations: readonly ApiOperation[] = [
-  {
-    method: 'post',
-    path: '/v1/ops/resource/move',
+export const relocationOperations = listOperations(shared, {
+  'post /v1/ops/resource/move': {
     id: 'moveResource',
-    tag,
     summary: 'Moves a stored item',
     description:
       'The move is atomic. Files, prompts, conversations, and applications can be moved within their kind. The versions of an application move with it.',
     body: json(relocationRequest, { move: { summary: 'A file', value: relocation } }),
-    responses: [{ status: 200, description: 'The item is moved.' }],
-    errors,
+    responses: [reply(200, 'The item is moved.')],
   },
-  {
-    method: 'post',
-    path: '/v1/ops/resource/copy',
+  'post /v1/ops/resource/copy': {
     id: 'copyResource',
-    tag,
     summary: 'Copies a stored item',
     body: json(relocationRequest, { copy: { summary: 'A file', value: relocation } }),
-    responses: [{ status: 200, description: 'The item is copied.' }],
-    errors,
+    responses: [reply(200, 'The item is copied.')],
   },
-  {
-    method: 'post',
-    path: '/v1/ops/resource/per-request-permissions/grant',
+  'post /v1/ops/resource/per-request-permissions/grant': {
     id: 'grantPermissions',
-    tag,
     summary: 'Grants a deployment permissions on stored items for the duration of this call',
     description:
       'Requires a per-request key. The application can grant only permissions that it has itself. The grant applies when the deployment is called with the key.',
     body: json(permissionsRequest, { grant: { summary: 'Its data of the user', value: permissions } }),
-    responses: [{ status: 200, description: 'The permissions are granted.' }],
-    errors,
+    responses: [reply(200, 'The permissions are granted.')],
   },
-  {
-    method: 'post',
-    path: '/v1/ops/resource/per-request-permissions/revoke',
+  'post /v1/ops/resource/per-request-permissions/revoke': {
     id: 'revokePermissions',
-    tag,
     summary: 'Revokes granted permissions',
     description: 'Requires a per-request key.',
     body: json(permissionsRequest, { revoke: { summary: 'The same', value: permissions } }),
-    responses: [{ status: 200, description: 'The permissions are revoked.' }],
-    errors,
+    responses: [reply(200, 'The permissions are revoked.')],
   },
-  {
-    method: 'post',
-    path: '/v1/ops/resource/per-request-permissions/list',
+  'post /v1/ops/resource/per-request-permissions/list': {
     id: 'listPermissions',
-    tag,
     summary: 'Lists granted permissions',
     description: 'Requires a per-request key.',
     body: json(
       { name: 'PermissionListRequest', schema: PermissionListRequest },
       { list: { summary: 'Grants of one deployment', value: { receiver: exampleNames.chat } } },
     ),
-    responses: [{ status: 200, description: 'The grants.', content: json(granted) }],
-    errors,
+    responses: [reply(200, 'The grants.', granted)],
   },
-  {
-    method: 'post',
-    path: '/v1/ops/resource/share/list',
+  'post /v1/ops/resource/share/list': {
     id: 'listShared',
-    tag,
     summary: 'Lists shared items (always empty)',
     body: json(
       { name: 'ShareListRequest', schema: ShareListRequest },
       { list: { summary: 'With the caller', value: { resourceTypes: ['PROMPT'], with: 'me' } } },
     ),
-    responses: [{ status: 200, description: 'An empty list.', content: json(emptyListSchema('resources')) }],
-    errors,
+    responses: [reply(200, 'An empty list.', emptyListSchema('resources'))],
   },
-  {
-    method: 'post',
-    path: '/v1/ops/publication/list',
+  'post /v1/ops/publication/list': {
     id: 'listPublications',
-    tag,
     summary: 'Lists publications (always empty)',
     body: json(
       { name: 'PublicationListRequest', schema: PublicationListRequest },
       { list: { summary: 'All', value: { url: 'publications/public/' } } },
     ),
-    responses: [{ status: 200, description: 'An empty list.', content: json(emptyListSchema('publications')) }],
-    errors,
+    responses: [reply(200, 'An empty list.', emptyListSchema('publications'))],
   },
-];
+});

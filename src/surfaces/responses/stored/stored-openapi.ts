@@ -2,8 +2,9 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ResponseEvent } from '#contract/responses/events.ts';
 import { ResponseObject } from '#contract/responses/response.ts';
 import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
-import { bodyErrors, compatErrorShape, keyErrors } from '../../http/openapi/operation-errors.ts';
+import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { listOperations, type OperationTable, reply } from '../../operations.ts';
 import { listResponsesBases } from '../base-paths.ts';
 
 const text: Schema = { type: 'string' };
@@ -55,7 +56,7 @@ const newConversation: NamedSchema = { name: 'NewConversation', schema: { type: 
 const changed: NamedSchema = { name: 'ChangedConversation', schema: { type: 'object', properties: { metadata } } };
 const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
 
-const errors: readonly ErrorCode[] = [...keyErrors, 'response_not_found'];
+const errors: readonly ErrorCode[] = ['response_not_found'];
 /** Below an ID that is not a conversation ID, the path refers to a conversation file in the bucket with that name. */
 const itemErrors: readonly ErrorCode[] = [...errors, 'access_denied'];
 const updateErrors: readonly ErrorCode[] = [...errors, ...bodyErrors];
@@ -76,17 +77,16 @@ const inResponse = inPath('response', 'ID of a response.', exampleNames.response
 const inConversation = inPath('conversation', 'ID of a conversation.', exampleNames.talk);
 const inItem = inPath('item', 'ID of an item.', exampleNames.item);
 
-type UntaggedOperation = Omit<ApiOperation, 'tag' | 'errorShape'>;
-const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
+const shared = { tag: 'Responses', errors: keyErrors } as const;
 
 /** Returns the operations of stored responses and conversations for all paths, and the list of background responses. */
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
   const resourceOperations = listResponsesBases(aliases).flatMap(({ base, suffix, acceptsVersion }) => {
-    const operationsOfConversations = acceptsVersion ? [] : conversationOperations(`${base}/conversations`);
-    const operations = [...responseOperations(`${base}/responses/{response}`), ...operationsOfConversations];
-    return operations.map((operation) => ({ ...operation, id: `${operation.id}_${suffix}`, ...common }));
+    const conversations = acceptsVersion ? {} : describeConversations(`${base}/conversations`);
+    const operations = listOperations(shared, { ...describeResponses(`${base}/responses/{response}`), ...conversations });
+    return operations.map((operation) => ({ ...operation, id: `${operation.id}_${suffix}` }));
   });
-  return [...resourceOperations, backgroundList];
+  return [...resourceOperations, ...backgroundList];
 }
 
 const summary: NamedSchema = {
@@ -110,18 +110,21 @@ const summary: NamedSchema = {
 const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: toPageSchema(summary) };
 
 /** Operation that the page uses to list background responses. */
-const backgroundList: ApiOperation = {
-  ...{ method: 'get', path: '/v1/user/responses', id: 'listBackgroundResponses', ...common },
-  summary: 'List the background responses of the caller, newest first',
-  parameters: [limit, inQuery('after', 'ID of a response. Returns only later items of the list.')],
-  responses: [{ status: 200, description: 'A page.', content: json(summaries) }],
-  errors: [...keyErrors, 'invalid_request', 'access_denied'],
-};
+const backgroundList = listOperations(shared, {
+  'get /v1/user/responses': {
+    id: 'listBackgroundResponses',
+    summary: 'List the background responses of the caller, newest first',
+    parameters: [limit, inQuery('after', 'ID of a response. Returns only later items of the list.')],
+    responses: [reply(200, 'A page.', summaries)],
+    errors: ['invalid_request', 'access_denied'],
+  },
+});
 
-function responseOperations(path: string): UntaggedOperation[] {
-  return [
-    {
-      ...{ method: 'get', path, id: 'getResponse', summary: 'Get a stored response or its events' },
+function describeResponses(path: string): OperationTable {
+  return {
+    [`get ${path}`]: {
+      id: 'getResponse',
+      summary: 'Get a stored response or its events',
       description:
         'With `stream=true`, the response contains the events of a background response after `starting_after`, until it ends.',
       parameters: [
@@ -135,86 +138,97 @@ function responseOperations(path: string): UntaggedOperation[] {
       ],
       errors: [...errors, 'invalid_request'],
     },
-    {
-      ...{ method: 'delete', path, id: 'deleteResponse', summary: 'Delete a stored response, even if it is in progress' },
+    [`delete ${path}`]: {
+      id: 'deleteResponse',
+      summary: 'Delete a stored response, even if it is in progress',
       parameters: [inResponse],
-      responses: [{ status: 200, description: 'The object was deleted.', content: json(deletedAs('response')) }],
+      responses: [reply(200, 'The object was deleted.', deletedAs('response'))],
       errors,
     },
-    {
-      ...{ method: 'post', path: `${path}/cancel`, id: 'cancelResponse' },
+    [`post ${path}/cancel`]: {
+      id: 'cancelResponse',
       summary: 'Cancel a background response',
       parameters: [inResponse],
-      responses: [{ status: 200, description: 'The canceled response.', content: json(response) }],
+      responses: [reply(200, 'The canceled response.', response)],
       errors: [...errors, 'invalid_request'],
     },
-    {
-      ...{ method: 'get', path: `${path}/input_items`, id: 'listInputItems' },
+    [`get ${path}/input_items`]: {
+      id: 'listInputItems',
       summary: 'List the input items of a response, including those of earlier responses',
       parameters: [inResponse, ...paging],
-      responses: [{ status: 200, description: 'A page.', content: json(itemList) }],
+      responses: [reply(200, 'A page.', itemList)],
       errors: [...errors, 'invalid_request'],
     },
-  ];
+  };
 }
 
-function conversationOperations(base: string): UntaggedOperation[] {
+function describeConversations(base: string): OperationTable {
   const path = `${base}/{conversation}`;
   const list = `${path}/items`;
-  const responses = [{ status: 200, description: 'The conversation.', content: json(conversation) }] as const;
-  const page = [{ status: 200, description: 'A page.', content: json(itemList) }] as const;
+  const responses = [reply(200, 'The conversation.', conversation)] as const;
+  const page = [reply(200, 'A page.', itemList)] as const;
   const hello = { items: [{ role: 'user', content: 'Hello' }] };
-  return [
-    {
-      ...{ method: 'post', path: base, id: 'createConversation', summary: 'Create a conversation' },
+  return {
+    [`post ${base}`]: {
+      id: 'createConversation',
+      summary: 'Create a conversation',
       body: json(newConversation, {
         begun: { summary: 'With a first message', value: { ...hello, metadata: { topic: 'greetings' } } },
       }),
       isBodyOptional: true,
       responses,
-      errors: [...keyErrors, ...bodyErrors],
+      errors: bodyErrors,
     },
-    {
-      ...{ method: 'get', path, id: 'getConversation', summary: 'Get a conversation' },
-      ...{ parameters: [inConversation], responses, errors },
-    },
-    {
-      ...{ method: 'post', path, id: 'changeConversation', summary: 'Change the metadata of a conversation' },
-      ...{
-        parameters: [inConversation],
-        body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
-        responses,
-        errors: updateErrors,
-      },
-    },
-    {
-      ...{ method: 'delete', path, id: 'deleteConversation', summary: 'Delete a conversation and its items' },
+    [`get ${path}`]: {
+      id: 'getConversation',
+      summary: 'Get a conversation',
       parameters: [inConversation],
-      responses: [{ status: 200, description: 'The object was deleted.', content: json(deletedAs('conversation.deleted')) }],
+      responses,
       errors,
     },
-    {
-      ...{ method: 'get', path: list, id: 'listConversationItems', summary: 'List the items of a conversation' },
-      ...{ parameters: [inConversation, ...paging], responses: page, errors: [...itemErrors, 'invalid_request'] },
+    [`post ${path}`]: {
+      id: 'changeConversation',
+      summary: 'Change the metadata of a conversation',
+      parameters: [inConversation],
+      body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
+      responses,
+      errors: updateErrors,
     },
-    {
-      ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Add items to a conversation' },
-      ...{
-        parameters: [inConversation, include],
-        body: json(added, { hello: { summary: 'A message', value: hello } }),
-        responses: page,
-        errors: updateErrors,
-      },
+    [`delete ${path}`]: {
+      id: 'deleteConversation',
+      summary: 'Delete a conversation and its items',
+      parameters: [inConversation],
+      responses: [reply(200, 'The object was deleted.', deletedAs('conversation.deleted'))],
+      errors,
     },
-    {
-      ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Get an item of a conversation' },
+    [`get ${list}`]: {
+      id: 'listConversationItems',
+      summary: 'List the items of a conversation',
+      parameters: [inConversation, ...paging],
+      responses: page,
+      errors: [...itemErrors, 'invalid_request'],
+    },
+    [`post ${list}`]: {
+      id: 'addConversationItems',
+      summary: 'Add items to a conversation',
+      parameters: [inConversation, include],
+      body: json(added, { hello: { summary: 'A message', value: hello } }),
+      responses: page,
+      errors: updateErrors,
+    },
+    [`get ${list}/{item}`]: {
+      id: 'getConversationItem',
+      summary: 'Get an item of a conversation',
       parameters: [inConversation, inItem, include],
-      responses: [{ status: 200, description: 'The item.', content: json(item) }],
+      responses: [reply(200, 'The item.', item)],
       errors: itemErrors,
     },
-    {
-      ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Delete an item of a conversation' },
-      ...{ parameters: [inConversation, inItem], responses, errors: itemErrors },
+    [`delete ${list}/{item}`]: {
+      id: 'deleteConversationItem',
+      summary: 'Delete an item of a conversation',
+      parameters: [inConversation, inItem],
+      responses,
+      errors: itemErrors,
     },
-  ];
+  };
 }
