@@ -1,4 +1,15 @@
-import { type ApiOperation, type ApiResponse, json, type NamedSchema, type Schema } from './http/openapi/operation.ts';
+import {
+  type ApiOperation,
+  type ApiResponse,
+  buildObject,
+  inHeader,
+  inPath,
+  json,
+  type NamedSchema,
+  type Parameter,
+  type Schema,
+} from './http/openapi/operation.ts';
+import { exampleNames } from './http/openapi/operation-examples.ts';
 
 /** An operation without its method and path. The tag can come from the fields that all operations of a table share. */
 type DescribedOperation = Partial<ApiOperation> & Pick<ApiOperation, 'id' | 'summary' | 'responses'>;
@@ -21,4 +32,37 @@ export function listOperations({ errors: sharedErrors = [], ...shared }: SharedF
 /** Returns a response with a body in JSON, or without a body. */
 export function reply(status: number, description: string, schema?: Schema | NamedSchema): ApiResponse {
   return { status, description, ...(schema && { content: json(schema) }) };
+}
+
+export function nameSchema(name: string, schema: Schema): NamedSchema {
+  return { name, schema };
+}
+
+/** Returns the named schema of an object. All properties are required except those that `optional` lists. */
+export function nameObject(name: string, ...fields: Parameters<typeof buildObject>): NamedSchema {
+  return { name, schema: buildObject(...fields) };
+}
+
+export const text = { type: 'string' };
+export const moment = { type: 'integer', description: 'Milliseconds since the epoch.' };
+
+export function orNull(type: string, description?: string): Schema {
+  return { type: [type, 'null'], ...(description && { description }) };
+}
+
+/** Path parameter of stored items. */
+export const inBucket = inPath(
+  'bucket',
+  'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.',
+  exampleNames.bucket,
+);
+
+/** Returns the headers `If-Match` and `If-None-Match` of an item that has an ETag. */
+export function listConditions(item: string): readonly [Parameter, Parameter] {
+  const any = `\`*\` matches any existing ${item}.`;
+  const none = `With \`*\`, the ${item} must not exist.`;
+  return [
+    inHeader('If-Match', `ETags. The ETag of the ${item} must be one of them. ${any}`, { example: '*' }),
+    inHeader('If-None-Match', `ETags. The ETag of the ${item} must not be one of them. ${none}`, { example: '"2f8b1c"' }),
+  ];
 }

@@ -7,29 +7,26 @@ import {
   inPath,
   inQuery,
   json,
-  type NamedSchema,
   type Schema,
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../operations.ts';
 import { outcomes } from './calls.ts';
 import { formats } from './export.ts';
 
-const text = { type: 'string' };
-const orNull = (type: string): Schema => ({ type: [type, 'null'] });
-export const moment = { type: 'integer', description: 'Milliseconds since the epoch.' };
+export const nextToken = orNull('string', 'The `token` of the next page. Null after the last page.');
 
-export const nextToken = { ...orNull('string'), description: 'The `token` of the next page. Null after the last page.' };
-
-/** Parameters of lists in pages. */
-export const paging = [
+const listPaging = (items: string) => [
   inQuery('token', '`nextToken` of the previous page.'),
-  inQuery('limit', 'Maximum number of items.', {
+  inQuery('limit', `Maximum number of ${items}.`, {
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
     example: 10,
   }),
 ];
+
+/** Parameters of lists in pages. */
+export const paging = listPaging('items');
 
 const amounts = {
   calls: { type: 'integer' },
@@ -40,26 +37,23 @@ const amounts = {
   cost: { type: 'number', description: 'USD.' },
 };
 
-const usage: NamedSchema = {
-  name: 'Usage',
-  schema: buildObject({
-    object: { const: 'list' },
-    from: { ...text, description: 'The first day, in UTC.' },
-    to: { ...text, description: 'The last day (inclusive), in UTC.' },
-    by: { type: 'array', items: text },
-    data: {
-      type: 'array',
-      description: 'Ordered by day. If `by` has no `day`, the highest cost comes first.',
-      items: {
-        type: 'object',
-        additionalProperties: { ...orNull('string'), description: 'Value of a tag, by `tag:` and its name.' },
-        properties: { day: text, deployment: text, user: text, project: text, key: orNull('string'), session: text, ...amounts },
-      },
+const usage = nameObject('Usage', {
+  object: { const: 'list' },
+  from: { ...text, description: 'The first day, in UTC.' },
+  to: { ...text, description: 'The last day (inclusive), in UTC.' },
+  by: { type: 'array', items: text },
+  data: {
+    type: 'array',
+    description: 'Ordered by day. If `by` has no `day`, the highest cost comes first.',
+    items: {
+      type: 'object',
+      additionalProperties: orNull('string', 'Value of a tag, by `tag:` and its name.'),
+      properties: { day: text, deployment: text, user: text, project: text, key: orNull('string'), session: text, ...amounts },
     },
-    total: { type: 'object', description: 'Totals of all rows, including rows beyond `limit`.', properties: amounts },
-    isCut: { type: 'boolean', description: 'Whether there are more rows than `limit`.' },
-  }),
-};
+  },
+  total: { type: 'object', description: 'Totals of all rows, including rows beyond `limit`.', properties: amounts },
+  isCut: { type: 'boolean', description: 'Whether there are more rows than `limit`.' },
+});
 
 const callFields = {
   id: text,
@@ -96,20 +90,17 @@ const callFields = {
   },
 };
 
-const callsPage: NamedSchema = {
-  name: 'Calls',
-  schema: buildObject({
-    object: { const: 'list' },
-    from: { ...text, description: 'The first day, in UTC.' },
-    to: { ...text, description: 'The last day (inclusive), in UTC.' },
-    data: buildArray(buildOptionalObject(callFields)),
-    nextToken,
-  }),
-};
+const callsPage = nameObject('Calls', {
+  object: { const: 'list' },
+  from: { ...text, description: 'The first day, in UTC.' },
+  to: { ...text, description: 'The last day (inclusive), in UTC.' },
+  data: buildArray(buildOptionalObject(callFields)),
+  nextToken,
+});
 
-const callWithContent: NamedSchema = {
-  name: 'Call',
-  schema: buildOptionalObject({
+const callWithContent = nameSchema(
+  'Call',
+  buildOptionalObject({
     object: { const: 'call' },
     ...callFields,
     content: {
@@ -118,16 +109,16 @@ const callWithContent: NamedSchema = {
         'Request and reply in the format of chat completions. Null if no content is stored. Absent for callers without the role `admin`.',
       properties: {
         request: { ...anyObject, description: 'Request of the client.' },
-        reply: { ...orNull('object'), description: 'The reply, or its part before an error. Null if none started.' },
+        reply: orNull('object', 'The reply, or its part before an error. Null if none started.'),
         isTruncated: { type: 'boolean', description: 'Whether values were truncated. Each of them contains a mark.' },
       },
     },
   }),
-};
+);
 
-const ratings: NamedSchema = {
-  name: 'Ratings',
-  schema: buildPage(
+const ratings = nameSchema(
+  'Ratings',
+  buildPage(
     buildObject({
       id: text,
       at: moment,
@@ -140,11 +131,11 @@ const ratings: NamedSchema = {
     }),
     nextToken,
   ),
-};
+);
 
-const auditPage: NamedSchema = {
-  name: 'AuditPage',
-  schema: buildPage(
+const auditPage = nameSchema(
+  'AuditPage',
+  buildPage(
     buildObject({
       id: text,
       at: moment,
@@ -156,7 +147,7 @@ const auditPage: NamedSchema = {
     }),
     nextToken,
   ),
-};
+);
 
 const reason: Schema = buildObject({ code: text, message: text });
 
@@ -169,28 +160,24 @@ const upstream: Schema = buildOptionalObject({
   id: text,
   deployment: text,
   protocol: text,
-  origin: { ...orNull('string'), description: 'Scheme, host, and port of its URL.' },
+  origin: orNull('string', 'Scheme, host, and port of its URL.'),
   region: orNull('string'),
   model: { ...text, description: 'Name of the model at the upstream.' },
   weight: { type: 'number' },
   tier: { type: 'integer' },
-  parallel: { ...orNull('integer'), description: 'Calls in progress, if `maxParallel` is set.' },
+  parallel: orNull('integer', 'Calls in progress, if `maxParallel` is set.'),
   maxParallel: orNull('integer'),
   state: { enum: ['ok', 'rate_limited', 'failing'] },
   failuresInARow: { type: 'integer' },
-  refusedStatus: {
-    ...orNull('integer'),
-    description:
-      'Status of the last response if it rejected the configured credentials, plan, or rate: 401, 402, 403, or 429. Null after a successful response.',
-  },
-  lastError: {
-    ...orNull('string'),
-    description: 'Why the last failed call got no connection or no response. Null after a successful call.',
-  },
-  offUntil: {
-    ...orNull('integer'),
-    description: 'Time until which the upstream is paused, in milliseconds since the epoch. Null if it is not paused.',
-  },
+  refusedStatus: orNull(
+    'integer',
+    'Status of the last response if it rejected the configured credentials, plan, or rate: 401, 402, 403, or 429. Null after a successful response.',
+  ),
+  lastError: orNull('string', 'Why the last failed call got no connection or no response. Null after a successful call.'),
+  offUntil: orNull(
+    'integer',
+    'Time until which the upstream is paused, in milliseconds since the epoch. Null if it is not paused.',
+  ),
 });
 
 const store: Schema = buildOptionalObject({
@@ -199,31 +186,25 @@ const store: Schema = buildOptionalObject({
   isAway: { type: 'boolean', description: 'Whether the store is unreachable.' },
 });
 
-const state: NamedSchema = {
-  name: 'NodeState',
-  schema: buildObject({
-    node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
-    health: buildOptionalObject({ status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } }),
-    hindrances: { type: 'array', description: 'Why the node is not ready to take calls.', items: reason },
-    stores: { type: 'array', items: store },
-    upstreams: { type: 'array', items: upstream },
-    queues: {
-      type: 'array',
-      description: 'Number of calls that wait because every upstream of their deployment is full.',
-      items: buildObject({ deployment: text, size: { type: 'integer' } }),
-    },
-    configuration: buildOptionalObject({
-      files: { type: 'array', items: text },
-      loadedAt: moment,
-      refusedAt: {
-        ...orNull('integer'),
-        description: 'When changed files were rejected. Null if the latest files are in effect.',
-      },
-      faults: { type: 'array', description: 'Errors in the files that were last rejected.', items: issue },
-      warnings: { type: 'array', items: issue },
-    }),
+const state = nameObject('NodeState', {
+  node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
+  health: buildOptionalObject({ status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } }),
+  hindrances: { type: 'array', description: 'Why the node is not ready to take calls.', items: reason },
+  stores: { type: 'array', items: store },
+  upstreams: { type: 'array', items: upstream },
+  queues: {
+    type: 'array',
+    description: 'Number of calls that wait because every upstream of their deployment is full.',
+    items: buildObject({ deployment: text, size: { type: 'integer' } }),
+  },
+  configuration: buildOptionalObject({
+    files: { type: 'array', items: text },
+    loadedAt: moment,
+    refusedAt: orNull('integer', 'When changed files were rejected. Null if the latest files are in effect.'),
+    faults: { type: 'array', description: 'Errors in the files that were last rejected.', items: issue },
+    warnings: { type: 'array', items: issue },
   }),
-};
+});
 
 const nodeHealth: Schema = buildObject({
   id: { ...text, description: 'Name of the node. It is new after each start.' },
@@ -241,15 +222,14 @@ const nodeHealth: Schema = buildObject({
   }),
 });
 
-const date = { schema: { type: 'string', format: 'date' } };
-
+const date = { type: 'string', format: 'date' };
 const days = [
   inQuery('from', 'The first day, such as `2026-11-01`, in UTC. The default is 29 days before `to`.', {
-    ...date,
+    schema: date,
     example: '2026-11-01',
   }),
   inQuery('to', 'The last day (inclusive), at most 365 days after `from`. The default is today.', {
-    ...date,
+    schema: date,
     example: '2026-11-30',
   }),
 ];
@@ -257,14 +237,9 @@ const days = [
 const format = inQuery(
   'format',
   'With `csv` or `jsonl`, the response is a stream of all rows of the range. CSV has a header line. With `limit` or `token`, it is one page. The response header `Parley-Next-Token` then contains `nextToken`.',
-  {
-    schema: { enum: formats, default: 'json' },
-  },
+  { schema: { enum: formats, default: 'json' } },
 );
-const tables = [
-  { type: 'text/csv', schema: { type: 'string' } },
-  { type: 'application/jsonl', schema: { type: 'string' } },
-];
+const tables = ['text/csv', 'application/jsonl'].map((type) => ({ type, schema: text }));
 
 const filters = [
   inQuery('user', 'Only calls of a user.'),
@@ -281,15 +256,9 @@ const callsParameters = [
   inQuery(
     'outcome',
     'Only calls with an outcome: `ok`, `refused` (rejected because of the client or a limit), `failed`, or `left` (the client disconnected).',
-    {
-      schema: { enum: outcomes },
-    },
+    { schema: { enum: outcomes } },
   ),
-  inQuery('token', '`nextToken` of the previous page.'),
-  inQuery('limit', 'Maximum number of calls.', {
-    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
-    example: 10,
-  }),
+  ...listPaging('calls'),
 ];
 
 const inStatus = inQuery('status', 'Only calls with this HTTP status.', {
@@ -380,11 +349,7 @@ export const adminOperations = listOperations(shared, {
       inQuery('kind', 'Only an action such as `consent.accepted`, or all actions with a first part such as `consent`.', {
         example: 'consent',
       }),
-      inQuery('token', '`nextToken` of the previous page.'),
-      inQuery('limit', 'Maximum number of records.', {
-        schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
-        example: 10,
-      }),
+      ...listPaging('records'),
     ],
     responses: [reply(200, 'A page.', auditPage)],
     errors: ['invalid_request'],
@@ -401,12 +366,7 @@ export const adminOperations = listOperations(shared, {
     summary: 'Returns the version and the errors of each running node',
     description:
       'For the roles `admin` and `auditor`. The first node is the one that answers. The states of all other nodes are at most 4 s old. A node that was killed is listed for up to 15 s.',
-    responses: [
-      reply(200, 'The nodes.', {
-        name: 'NodeList',
-        schema: buildObject({ object: { const: 'list' }, data: buildArray(nodeHealth) }),
-      }),
-    ],
+    responses: [reply(200, 'The nodes.', nameObject('NodeList', { object: { const: 'list' }, data: buildArray(nodeHealth) }))],
     errors: ['invalid_request'],
   },
 });

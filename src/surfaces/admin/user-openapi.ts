@@ -1,16 +1,13 @@
 import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
-import { buildObject, buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
-import { moment, nextToken, paging } from './openapi.ts';
+import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../operations.ts';
+import { nextToken, paging } from './openapi.ts';
 
-const text = { type: 'string' };
-const textOrNull = { type: ['string', 'null'] };
-
-const adminKeys: NamedSchema = {
-  name: 'AdminKeyPage',
-  schema: buildPage(
+const adminKeys = nameSchema(
+  'AdminKeyPage',
+  buildPage(
     {
       type: 'object',
       required: ['id', 'source', 'project'],
@@ -32,17 +29,14 @@ const adminKeys: NamedSchema = {
     },
     nextToken,
   ),
-};
+);
 
-const blockedUser: NamedSchema = {
-  name: 'BlockedUser',
-  schema: buildObject({
-    user: { ...text, description: 'ID of the user.' },
-    reason: textOrNull,
-    blockedAt: moment,
-    blockedBy: { ...text, description: 'ID of the administrator.' },
-  }),
-};
+const blockedUser = nameObject('BlockedUser', {
+  user: { ...text, description: 'ID of the user.' },
+  reason: orNull('string'),
+  blockedAt: moment,
+  blockedBy: { ...text, description: 'ID of the administrator.' },
+});
 
 const blockedUsers: NamedSchema = { name: 'BlockedUserPage', schema: buildPage(blockedUser, nextToken) };
 

@@ -1,20 +1,17 @@
 import { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { ImportRequest } from '#contract/tool-requests.ts';
-import { buildObject, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { json } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, reply } from '../operations.ts';
 
-const imported: NamedSchema = {
-  name: 'ImportedToolsets',
-  schema: buildObject({
-    toolsets: {
-      type: 'array',
-      items: RestToolset,
-      description: 'For `web_api_toolset`. Each secret is replaced by the name of a variable.',
-    },
-    notes: { type: 'array', items: { type: 'string' }, description: 'Parts that were left out, with the reasons.' },
-  }),
-};
+const imported = nameObject('ImportedToolsets', {
+  toolsets: {
+    type: 'array',
+    items: RestToolset,
+    description: 'For `web_api_toolset`. Each secret is replaced by the name of a variable.',
+  },
+  notes: { type: 'array', items: { type: 'string' }, description: 'Parts that were left out, with the reasons.' },
+});
 
 const document = {
   openapi: '3.1.0',

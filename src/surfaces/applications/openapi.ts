@@ -3,7 +3,6 @@ import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import {
   buildList,
   buildObject,
-  inHeader,
   inPath,
   inQuery,
   json,
@@ -13,10 +12,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
-
-const text: Schema = { type: 'string' };
-const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
+import { inBucket, listConditions, listOperations, moment, nameObject, nameSchema, reply, text } from '../operations.ts';
 
 const application: NamedSchema = { name: 'Application', schema: ApplicationEntry };
 
@@ -24,18 +20,15 @@ const savedFields = {
   ...ApplicationEntry.properties,
   id: { ...text, description: '`applications/{bucket}/{path}`. Use it as the model of a call.' },
   etag: { ...text, description: 'ETag without quotes. It changes with each save.' },
-  createdAt: milliseconds,
-  updatedAt: milliseconds,
+  createdAt: moment,
+  updatedAt: moment,
 };
 const savedSchema = { type: 'object', required: ['id', 'etag', 'createdAt', 'updatedAt'], properties: savedFields };
 
-const warning: NamedSchema = {
-  name: 'SaveWarning',
-  schema: buildObject({
-    path: { ...text, description: 'Path of the field, in the same format as `param` in errors.' },
-    message: text,
-  }),
-};
+const warning = nameObject('SaveWarning', {
+  path: { ...text, description: 'Path of the field, in the same format as `param` in errors.' },
+  message: text,
+});
 
 const warnings: Schema = {
   type: 'array',
@@ -45,10 +38,10 @@ const warnings: Schema = {
 };
 
 const savedApplication: NamedSchema = { name: 'SavedApplication', schema: savedSchema };
-const savedApplicationWithWarnings: NamedSchema = {
-  name: 'SavedApplicationWithWarnings',
-  schema: { ...savedSchema, properties: { ...savedFields, warnings } },
-};
+const savedApplicationWithWarnings = nameSchema('SavedApplicationWithWarnings', {
+  ...savedSchema,
+  properties: { ...savedFields, warnings },
+});
 const list: NamedSchema = { name: 'ApplicationList', schema: buildList(savedApplication) };
 
 const versionNumber = {
@@ -57,42 +50,23 @@ const versionNumber = {
   description: 'Version number, starting at 1. The highest version is in effect.',
 };
 
-const versionList: NamedSchema = {
-  name: 'ApplicationVersionList',
-  schema: buildList(buildObject({ version: versionNumber, etag: text, savedAt: milliseconds })),
-};
-
-const savedVersion: NamedSchema = {
-  name: 'ApplicationVersion',
-  schema: {
-    ...savedSchema,
-    required: [...savedSchema.required, 'version'],
-    properties: { ...savedFields, version: versionNumber },
-  },
-};
-
-const bucket = inPath(
-  'bucket',
-  'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.',
-  exampleNames.bucket,
+const versionList = nameSchema(
+  'ApplicationVersionList',
+  buildList(buildObject({ version: versionNumber, etag: text, savedAt: moment })),
 );
-const pathParams = [bucket, inPath('path', 'Path in the bucket. It may contain slashes.', exampleNames.ownApplication)];
+
+const savedVersion = nameSchema('ApplicationVersion', {
+  ...savedSchema,
+  required: [...savedSchema.required, 'version'],
+  properties: { ...savedFields, version: versionNumber },
+});
+
+const pathParams = [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', exampleNames.ownApplication)];
 const path = '/v1/applications/{bucket}/{path}';
 const versions = '/v1/versions/applications/{bucket}/{path}';
 const version: Parameter = inQuery('version', 'Number of a version.', { schema: versionNumber, example: 1 });
 
-const conditions = [
-  inHeader('If-Match', 'ETags. The ETag of the application must be one of them. `*` matches any existing application.', {
-    example: '*',
-  }),
-  inHeader(
-    'If-None-Match',
-    'ETags. The ETag of the application must not be one of them. With `*`, the application must not exist.',
-    {
-      example: '"2f8b1c"',
-    },
-  ),
-];
+const conditions = listConditions('application');
 
 const guide = {
   displayName: 'Guide',
@@ -113,7 +87,7 @@ export const applicationOperations = listOperations(shared, {
     id: 'listOwnApplications',
     summary: 'Lists the applications of the caller',
     description: 'The path may end with a slash.',
-    parameters: [bucket],
+    parameters: [inBucket],
     responses: [reply(200, 'The list, ordered by ID.', list)],
   },
   [`get ${path}`]: {

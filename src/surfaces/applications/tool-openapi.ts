@@ -1,11 +1,9 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolErrorReasons } from '#domain/tools/tool.ts';
-import { buildObject, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildObject, json } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
-import { listOperations, reply } from '../operations.ts';
-
-const text = { type: 'string' };
+import { listOperations, nameObject, reply, text } from '../operations.ts';
 
 const failure = {
   anyOf: [
@@ -18,58 +16,53 @@ const failure = {
   description: 'Why the server cannot be used. Null if the request succeeded.',
 };
 
-const toolList: NamedSchema = {
-  name: 'ToolsetTools',
-  schema: buildObject({
-    tools: {
-      type: 'array',
-      items: buildObject(
-        {
-          name: { ...text, description: 'Name for `allowed_tools`.' },
-          title: { ...text, description: 'Display name. Empty if the server has none.' },
-          description: text,
-          parameters: {
-            type: 'object',
-            description: 'JSON Schema of the arguments. Absent if the response would be too large.',
-          },
-          readOnly: { type: 'boolean', description: 'Whether the server declares that the tool changes nothing.' },
+const toolList = nameObject('ToolsetTools', {
+  tools: {
+    type: 'array',
+    items: buildObject(
+      {
+        name: { ...text, description: 'Name for `allowed_tools`.' },
+        title: { ...text, description: 'Display name. Empty if the server has none.' },
+        description: text,
+        parameters: {
+          type: 'object',
+          description: 'JSON Schema of the arguments. Absent if the response would be too large.',
         },
-        ['parameters'],
-      ),
-      description: 'Ordered by name, at most 512, including tools that `allowed_tools` excludes.',
-    },
-    count: { type: 'integer', description: 'Number of tools that the server has.' },
-    leftOut: {
-      type: 'array',
-      items: text,
-      description: 'Names of tools that cannot be called because their description does not follow MCP.',
-    },
-    failure,
-  }),
-};
+        readOnly: { type: 'boolean', description: 'Whether the server declares that the tool changes nothing.' },
+      },
+      ['parameters'],
+    ),
+    description: 'Ordered by name, at most 512, including tools that `allowed_tools` excludes.',
+  },
+  count: { type: 'integer', description: 'Number of tools that the server has.' },
+  leftOut: {
+    type: 'array',
+    items: text,
+    description: 'Names of tools that cannot be called because their description does not follow MCP.',
+  },
+  failure,
+});
 
-const triedTool: NamedSchema = {
-  name: 'TriedTool',
-  schema: buildObject(
-    {
-      outcome: {
-        enum: ['answered', 'failed', 'not_run', 'asks'],
-        description:
-          'Outcome of the run. `not_run` means that the arguments do not match the schema. `asks` means that the tool needs an answer from the user to continue.',
-      },
-      text: { ...text, description: 'Text that a model would receive. With `asks`, the question.' },
-      attachments: { type: 'array', items: { type: 'object' }, description: 'Results of the tool other than text.' },
-      question: {
-        type: 'object',
-        properties: { message: text, schema: { type: 'object' } },
-        description: 'Present with `asks`: the question, and the JSON Schema of the answer.',
-      },
-      durationMs: { type: 'number', description: 'Duration of the run in milliseconds.' },
-      failure,
+const triedTool = nameObject(
+  'TriedTool',
+  {
+    outcome: {
+      enum: ['answered', 'failed', 'not_run', 'asks'],
+      description:
+        'Outcome of the run. `not_run` means that the arguments do not match the schema. `asks` means that the tool needs an answer from the user to continue.',
     },
-    ['question'],
-  ),
-};
+    text: { ...text, description: 'Text that a model would receive. With `asks`, the question.' },
+    attachments: { type: 'array', items: { type: 'object' }, description: 'Results of the tool other than text.' },
+    question: {
+      type: 'object',
+      properties: { message: text, schema: { type: 'object' } },
+      description: 'Present with `asks`: the question, and the JSON Schema of the answer.',
+    },
+    durationMs: { type: 'number', description: 'Duration of the run in milliseconds.' },
+    failure,
+  },
+  ['question'],
+);
 
 const toolset = {
   type: 'mcp',

@@ -1,61 +1,37 @@
 import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/stored-chat.ts';
-import { buildObject, inHeader, inPath, inQuery, json, type NamedSchema, type Schema } from '../http/openapi/operation.ts';
+import { buildArray, buildObject, inHeader, inPath, inQuery, json, type Schema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, nameSchema, reply, text } from '../operations.ts';
 
 const revision: Schema = {
   type: 'integer',
   description: 'Revision number, also used as the ETag. It increases with each change to any chat of the user.',
 };
-const headFields = {
-  ...{ id: { type: 'string' }, revision, updatedAtMs: { type: 'integer' } },
-  ...chatFlags,
-  ...chatHeadFields,
-};
-const required = ['id', 'revision', 'updatedAtMs', 'pinned', 'archived'];
-const head: NamedSchema = { name: 'ChatHead', schema: { type: 'object', required, properties: headFields } };
+const headFields = { id: text, revision, updatedAtMs: { type: 'integer' }, ...chatFlags, ...chatHeadFields };
+const optional = Object.keys(chatHeadFields);
+const head = nameObject('ChatHead', headFields, optional);
 const excerpt: Schema = { type: 'string', description: 'For a search, a line of text around the words that were found.' };
-const listedChat: NamedSchema = {
-  name: 'ListedChat',
-  schema: { type: 'object', required, properties: { ...headFields, excerpt } },
-};
-const deleted: NamedSchema = {
-  name: 'DeletedChat',
-  schema: buildObject({ id: { type: 'string' }, revision, deleted: { type: 'boolean' } }),
-};
-const chat: NamedSchema = {
-  name: 'Chat',
-  schema: {
-    type: 'object',
-    required: [...required, 'turns'],
-    properties: { ...headFields, turns: { type: 'array', items: ChatTurn } },
-    additionalProperties: true,
+const listedChat = nameObject('ListedChat', { ...headFields, excerpt }, [...optional, 'excerpt']);
+const deleted = nameObject('DeletedChat', { id: text, revision, deleted: { type: 'boolean' } });
+const chatSchema = buildObject({ ...headFields, turns: buildArray(ChatTurn) }, optional);
+const chat = nameSchema('Chat', { ...chatSchema, additionalProperties: true });
+const page = nameObject('ChatPage', {
+  object: { const: 'list' },
+  data: { type: 'array', items: listedChat },
+  nextToken: { type: ['string', 'null'], description: 'The `token` of the next page. Null after the last page.' },
+  revision: { ...revision, description: 'Revision to pass as `since` to follow changes.' },
+});
+const changes = nameObject('ChatChanges', {
+  object: { const: 'list' },
+  data: { type: 'array', items: { oneOf: [head, deleted] } },
+  revision: { ...revision, description: 'The `since` of the next request.' },
+  hasMore: { type: 'boolean' },
+  reset: {
+    type: 'boolean',
+    description: 'Whether the client must discard its copy and list all chats again, because too many chats were deleted since.',
   },
-};
-const page: NamedSchema = {
-  name: 'ChatPage',
-  schema: buildObject({
-    object: { const: 'list' },
-    data: { type: 'array', items: listedChat },
-    nextToken: { type: ['string', 'null'], description: 'The `token` of the next page. Null after the last page.' },
-    revision: { ...revision, description: 'Revision to pass as `since` to follow changes.' },
-  }),
-};
-const changes: NamedSchema = {
-  name: 'ChatChanges',
-  schema: buildObject({
-    object: { const: 'list' },
-    data: { type: 'array', items: { oneOf: [head, deleted] } },
-    revision: { ...revision, description: 'The `since` of the next request.' },
-    hasMore: { type: 'boolean' },
-    reset: {
-      type: 'boolean',
-      description:
-        'Whether the client must discard its copy and list all chats again, because too many chats were deleted since.',
-    },
-  }),
-};
+});
 const example = {
   title: 'Opening hours',
   deployment: 'demo',

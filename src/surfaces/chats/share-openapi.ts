@@ -1,48 +1,28 @@
 import { ChatTurn, NewShare } from '#contract/page/stored-chat.ts';
-import { buildList, inPath, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildArray, buildList, inPath, json } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, reply, text } from '../operations.ts';
 
-const text = { type: 'string' };
 const times = { createdAtMs: { type: 'integer' }, expiresAtMs: { type: 'integer' } };
-const properties = { id: text, chat: text, title: text, ...times };
-const required = Object.keys(properties);
-const share: NamedSchema = { name: 'ChatShare', schema: { type: 'object', required, properties } };
-const createdShare: NamedSchema = {
-  name: 'MadeChatShare',
-  schema: {
-    type: 'object',
-    required: [...required, 'token', 'files'],
-    properties: {
-      ...properties,
-      token: { type: 'string', description: 'Token that opens the share. Parley returns it only once and does not store it.' },
-      files: { type: 'integer', description: 'Number of stored files that are shared with the chat.' },
-    },
-  },
-};
-const fileFields = {
-  path: { type: 'string', description: 'Path in the bucket of the owner.' },
+const shareFields = { id: text, chat: text, title: text, ...times };
+const share = nameObject('ChatShare', shareFields);
+const createdShare = nameObject('MadeChatShare', {
+  ...shareFields,
+  token: { ...text, description: 'Token that opens the share. Parley returns it only once and does not store it.' },
+  files: { type: 'integer', description: 'Number of stored files that are shared with the chat.' },
+});
+const shareableFile = nameObject('ShareableFile', {
+  path: { ...text, description: 'Path in the bucket of the owner.' },
   title: text,
   from: { enum: ['question', 'reply'], description: 'Whether a question or a reply attaches it first.' },
-};
-const shareableFile: NamedSchema = {
-  name: 'ShareableFile',
-  schema: { type: 'object', required: Object.keys(fileFields), properties: fileFields },
-};
-const sharedChat: NamedSchema = {
-  name: 'SharedChat',
-  schema: {
-    type: 'object',
-    required: ['object', 'from', 'title', 'deployment', 'createdAtMs', 'expiresAtMs', 'turns'],
-    properties: {
-      object: { const: 'shared_chat' },
-      from: { type: 'string', description: 'The user who shared the chat, in the form of `GET /v1/user/info`.' },
-      ...{ title: text, deployment: text, ...times },
-      turns: { type: 'array', items: ChatTurn },
-    },
-  },
-};
+});
+const sharedChat = nameObject('SharedChat', {
+  object: { const: 'shared_chat' },
+  from: { ...text, description: 'The user who shared the chat, in the form of `GET /v1/user/info`.' },
+  ...{ title: text, deployment: text, ...times },
+  turns: buildArray(ChatTurn),
+});
 
 const inToken = inPath('token', 'The token of the link.', exampleNames.shareToken);
 const inChat = inPath('chat', 'ID of the chat.', exampleNames.chatId);

@@ -1,7 +1,7 @@
-import { buildList, buildObject, json, type NamedSchema, type Schema } from '../http/openapi/operation.ts';
+import { buildList, buildObject, json, type Schema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, nameSchema, reply } from '../operations.ts';
 
 const form: Schema = {
   type: 'object',
@@ -9,37 +9,32 @@ const form: Schema = {
   additionalProperties: { ...buildObject({ consentRequired: { type: 'boolean' } }), additionalProperties: false },
 };
 
-const submission: NamedSchema = {
-  name: 'ConsentSubmission',
-  schema: buildObject({ consent: form }),
-};
+const submission = nameObject('ConsentSubmission', { consent: form });
 
-const consent: NamedSchema = {
-  name: 'Consent',
-  schema: buildObject(
-    {
-      accepted: {
-        type: 'boolean',
-        description: 'Whether no deployment requires consent, or the user has accepted the current form.',
-      },
-      consent: { ...form, description: 'The current form. Absent if the user has accepted it.' },
+const consent = nameObject(
+  'Consent',
+  {
+    accepted: {
+      type: 'boolean',
+      description: 'Whether no deployment requires consent, or the user has accepted the current form.',
     },
-    ['consent'],
-  ),
-};
+    consent: { ...form, description: 'The current form. Absent if the user has accepted it.' },
+  },
+  ['consent'],
+);
 
 const accepted: Schema = buildObject({ accepted: { type: 'boolean', description: 'Always true.' } });
 
-const list: NamedSchema = {
-  name: 'ConsentList',
-  schema: buildList(
+const list = nameSchema(
+  'ConsentList',
+  buildList(
     buildObject({
       deployment: { type: 'string' },
       consent: form,
       acceptedAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
     }),
   ),
-};
+);
 
 const sampleForm = {
   [exampleNames.withConsent]: { consentRequired: false },

@@ -1,66 +1,49 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { buildObject, json, type NamedSchema, type Schema, unchangedAnswer } from '../http/openapi/operation.ts';
+import { buildArray, buildObject, json, type Schema, unchangedAnswer } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, nameSchema, orNull, reply, text } from '../operations.ts';
 
-const text: Schema = { type: 'string' };
 const estimated: Schema = {
   type: 'boolean',
   description: 'Whether the count is an estimate. Absent if an application counted the tokens.',
 };
 const failed: Schema = buildObject({ status: { const: 'error' }, error: text });
 
-const tokenizeRequest: NamedSchema = {
-  name: 'TokenizeRequest',
-  schema: buildObject({
-    inputs: {
-      type: 'array',
-      maxItems: 1000,
-      items: buildObject({
-        type: { enum: ['string', 'request'] },
-        value: { description: 'A text, or the body of a chat completion.' },
-      }),
-    },
-  }),
-};
-
-const tokenCounts: NamedSchema = {
-  name: 'TokenCounts',
-  schema: toOutputs({ token_count: { type: 'integer', minimum: 0 }, estimated }, ['token_count']),
-};
-
-const truncateRequest: NamedSchema = {
-  name: 'TruncatePromptRequest',
-  schema: buildObject({
-    inputs: { type: 'array', maxItems: 1000, description: 'Bodies of chat completions.', items: { type: 'object' } },
-  }),
-};
-
-const discarded: NamedSchema = {
-  name: 'DiscardedMessages',
-  schema: toOutputs({ discarded_messages: { type: 'array', items: { type: 'integer', minimum: 0 } } }, ['discarded_messages']),
-};
-
-const rating: NamedSchema = {
-  name: 'Rating',
-  schema: {
-    type: 'object',
-    required: ['rate'],
-    properties: {
-      rate: { type: ['boolean', 'number'] },
-      comment: { type: ['string', 'null'], maxLength: 10_000 },
-      responseId: { type: ['string', 'null'], maxLength: 1000, description: '`id` of the reply.' },
-    },
+const tokenizeRequest = nameObject('TokenizeRequest', {
+  inputs: {
+    type: 'array',
+    maxItems: 1000,
+    items: buildObject({
+      type: { enum: ['string', 'request'] },
+      value: { description: 'A text, or the body of a chat completion.' },
+    }),
   },
-};
+});
 
-function toOutputs(properties: Readonly<Record<string, Schema>>, required: readonly string[]): Schema {
-  const success: Schema = {
-    type: 'object',
-    required: ['status', ...required],
-    properties: { status: { const: 'success' }, ...properties },
-  };
+const tokenCounts = nameSchema(
+  'TokenCounts',
+  toOutputs({ token_count: { type: 'integer', minimum: 0 }, estimated }, ['estimated']),
+);
+
+const truncateRequest = nameObject('TruncatePromptRequest', {
+  inputs: { type: 'array', maxItems: 1000, description: 'Bodies of chat completions.', items: { type: 'object' } },
+});
+
+const discarded = nameSchema('DiscardedMessages', toOutputs({ discarded_messages: buildArray({ type: 'integer', minimum: 0 }) }));
+
+const rating = nameObject(
+  'Rating',
+  {
+    rate: { type: ['boolean', 'number'] },
+    comment: { ...orNull('string'), maxLength: 10_000 },
+    responseId: { ...orNull('string'), maxLength: 1000, description: '`id` of the reply.' },
+  },
+  ['comment', 'responseId'],
+);
+
+function toOutputs(properties: Readonly<Record<string, Schema>>, optional?: readonly string[]): Schema {
+  const success = buildObject({ status: { const: 'success' }, ...properties }, optional);
   return buildObject({ outputs: { type: 'array', items: { anyOf: [success, failed] } } });
 }
 

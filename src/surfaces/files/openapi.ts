@@ -2,10 +2,9 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { buildObject, inHeader, inPath, type Schema } from '../http/openapi/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { inBucket, listConditions, listOperations, reply, text } from '../operations.ts';
 import { itemSchemas } from './resources/metadata-schemas.ts';
 
-const text: Schema = { type: 'string' };
 const binary: Schema = { type: 'string', format: 'binary' };
 
 const bucket: Schema = buildObject(
@@ -20,23 +19,9 @@ const bucket: Schema = buildObject(
   ['appdata'],
 );
 
-const inBucket = inPath(
-  'bucket',
-  'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.',
-  exampleNames.bucket,
-);
 const pathParams = [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', exampleNames.file)];
 
-const ifMatch = inHeader('If-Match', 'ETags. The ETag of the file must be one of them. `*` matches any existing file.', {
-  example: '*',
-});
-const ifNoneMatch = inHeader(
-  'If-None-Match',
-  'ETags. The ETag of the file must not be one of them. With `*`, the file must not exist.',
-  {
-    example: '"2f8b1c"',
-  },
-);
+const [ifMatch, ifNoneMatch] = listConditions('file');
 
 const errors: readonly ErrorCode[] = ['access_denied', 'file_not_found'];
 /** Content types of files. Client generators support `application/octet-stream`, so it comes first. */

@@ -2,21 +2,18 @@ import { KeyRotation, NewKey, userKeyFields } from '#contract/user-keys.ts';
 import { buildList, inPath, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameSchema, reply } from '../operations.ts';
 
 const { properties, required } = userKeyFields;
 const userKey: NamedSchema = { name: 'UserKey', schema: { type: 'object', required, properties } };
-const createdKey: NamedSchema = {
-  name: 'MadeUserKey',
-  schema: {
-    type: 'object',
-    required: [...required, 'key'],
-    properties: {
-      ...properties,
-      key: { type: 'string', description: 'The key. Parley returns it only once and does not store it.' },
-    },
+const createdKey = nameSchema('MadeUserKey', {
+  type: 'object',
+  required: [...required, 'key'],
+  properties: {
+    ...properties,
+    key: { type: 'string', description: 'The key. Parley returns it only once and does not store it.' },
   },
-};
+});
 
 const inKey = inPath('key', 'ID of the key.', exampleNames.key);
 

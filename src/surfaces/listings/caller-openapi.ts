@@ -1,86 +1,63 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { toStatsName, windows } from '#domain/limits/windows.ts';
 import { limitUsage } from '../http/openapi/limit-usage.ts';
-import {
-  buildArray,
-  buildList,
-  buildObject,
-  buildOptionalObject,
-  type NamedSchema,
-  type Schema,
-  unchangedAnswer,
-} from '../http/openapi/operation.ts';
+import { buildArray, buildList, buildObject, buildOptionalObject, unchangedAnswer } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, nameSchema, reply, text } from '../operations.ts';
 
-const text: Schema = { type: 'string' };
-
-const windowStats: NamedSchema = {
-  name: 'WindowStats',
-  schema: buildObject(
-    {
-      total: {
-        type: ['number', 'null'],
-        description:
-          'Tokens, requests, USD, or calls in progress. Null if the window has no limit. Its usage is then not counted.',
-      },
-      used: { type: 'number' },
-      reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if nothing is reserved.' },
-      resetsAt: { type: 'integer', description: 'Milliseconds since the epoch. Absent for calls in progress.' },
+const windowStats = nameObject(
+  'WindowStats',
+  {
+    total: {
+      type: ['number', 'null'],
+      description: 'Tokens, requests, USD, or calls in progress. Null if the window has no limit. Its usage is then not counted.',
     },
-    ['reserved', 'resetsAt'],
-  ),
-};
+    used: { type: 'number' },
+    reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if nothing is reserved.' },
+    resetsAt: { type: 'integer', description: 'Milliseconds since the epoch. Absent for calls in progress.' },
+  },
+  ['reserved', 'resetsAt'],
+);
 
-const statsNames = windows.map(toStatsName);
-
-const limitStats: NamedSchema = {
-  name: 'LimitStats',
-  schema: {
-    type: 'object',
-    required: statsNames,
-    properties: {
-      ...Object.fromEntries(statsNames.map((name) => [name, windowStats])),
-      scopes: {
-        ...buildArray(limitUsage),
-        description: 'Limits of the project, the key, and the user. Absent if the call has no such limits.',
-      },
+const limitStats = nameObject(
+  'LimitStats',
+  {
+    ...Object.fromEntries(windows.map((window) => [toStatsName(window), windowStats])),
+    scopes: {
+      ...buildArray(limitUsage),
+      description: 'Limits of the project, the key, and the user. Absent if the call has no such limits.',
     },
   },
-};
+  ['scopes'],
+);
 
-const userInfo: NamedSchema = {
-  name: 'UserInfo',
-  schema: {
-    type: 'object',
-    required: ['user', 'project', 'roles'],
-    properties: {
-      ...{ user: text, project: text, roles: { type: 'array', items: text } },
-      titleModel: { type: 'string', description: 'The model that names conversations of the page, if one is configured.' },
-      selfService: {
-        type: 'object',
-        required: ['keys', 'maxDays'],
-        properties: { keys: { type: 'integer' }, maxDays: { type: 'integer' } },
-        description:
-          'Maximum number of active keys that the user may create (`POST /v1/user/keys`), and their maximum lifetime in days. Absent if the user may not create keys.',
-      },
-      runsChats: {
-        type: 'boolean',
-        description: 'Whether the answers of chats can run in the background. Absent if not.',
-      },
-      sharesChats: { type: 'boolean', description: 'Whether chats can be shared by a link. Absent if not.' },
-      storesFiles: {
-        type: 'boolean',
-        description: 'Whether the user has a bucket for files and prompts (`GET /v1/bucket`). Absent if not.',
-      },
+const userInfo = nameObject(
+  'UserInfo',
+  {
+    ...{ user: text, project: text, roles: buildArray(text) },
+    titleModel: { type: 'string', description: 'The model that names conversations of the page, if one is configured.' },
+    selfService: {
+      ...buildObject({ keys: { type: 'integer' }, maxDays: { type: 'integer' } }),
+      description:
+        'Maximum number of active keys that the user may create (`POST /v1/user/keys`), and their maximum lifetime in days. Absent if the user may not create keys.',
+    },
+    runsChats: {
+      type: 'boolean',
+      description: 'Whether the answers of chats can run in the background. Absent if not.',
+    },
+    sharesChats: { type: 'boolean', description: 'Whether chats can be shared by a link. Absent if not.' },
+    storesFiles: {
+      type: 'boolean',
+      description: 'Whether the user has a bucket for files and prompts (`GET /v1/bucket`). Absent if not.',
     },
   },
-};
+  ['titleModel', 'selfService', 'runsChats', 'sharesChats', 'storesFiles'],
+);
 
-const documentList: NamedSchema = {
-  name: 'DocumentList',
-  schema: buildList(
+const documentList = nameSchema(
+  'DocumentList',
+  buildList(
     buildObject(
       {
         name: text,
@@ -99,20 +76,17 @@ const documentList: NamedSchema = {
       ['reference'],
     ),
   ),
-};
+);
 
-const starters: NamedSchema = {
-  name: 'DeploymentConfiguration',
-  schema: buildOptionalObject({
+const starters = nameSchema(
+  'DeploymentConfiguration',
+  buildOptionalObject({
     starters: { type: 'array', items: text },
     schema: { type: 'object', description: 'JSON Schema of the choice: its property `starter` has one of them.' },
   }),
-};
+);
 
-const promptLibrary: NamedSchema = {
-  name: 'PromptLibrary',
-  schema: buildList(buildObject({ name: text, content: text })),
-};
+const promptLibrary = nameSchema('PromptLibrary', buildList(buildObject({ name: text, content: text })));
 
 const errors: readonly ErrorCode[] = ['access_denied', 'deployment_not_found'];
 

@@ -11,10 +11,9 @@ import {
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
-import { deploymentKinds } from './deployment-kinds.ts';
+import { listOperations, nameSchema, reply, text } from '../operations.ts';
+import { deploymentKinds } from './routes.ts';
 
-const text: Schema = { type: 'string' };
 const count: Schema = { type: 'integer', minimum: 0 };
 const price: Schema = { type: 'string', description: 'USD per token, in decimal digits.' };
 const seconds: Schema = { type: 'integer', description: 'Seconds since the epoch.' };
@@ -117,43 +116,40 @@ const applicationFields = {
   },
 };
 
-const item: NamedSchema = {
-  name: 'DeploymentItem',
-  schema: {
-    type: 'object',
-    required: ['id', 'object', 'created', 'created_at', 'owned_by', 'features'],
-    properties: {
-      id: text,
-      object: {
-        enum: ['model', 'application', 'deployment'],
-        description: 'In `/v1/models`, always `model`. In listings of deployments, `deployment` for an application.',
-      },
-      model: { ...text, description: 'Same as `id`, for models and in listings of deployments.' },
-      reference: { ...text, description: 'Same as `id`.' },
-      name: { ...text, description: 'In `/v1/models`. Display name with its version.' },
-      display_name: text,
-      display_version: text,
-      description: text,
-      icon_url: text,
-      owner: {
-        ...text,
-        description: 'Bucket of the user who saved the application. `organization-owner` for configured deployments.',
-      },
-      owned_by: { ...text, description: 'Same as `owner`.' },
-      status: text,
-      created: seconds,
-      created_at: seconds,
-      updated_at: seconds,
-      features,
-      dependencies: { type: 'array', items: text, description: 'IDs of the deployments that it calls.' },
-      input_attachment_types: { type: 'array', items: text },
-      max_input_attachments: count,
-      ...inModels,
-      ...modelFields,
-      ...applicationFields,
+const item = nameSchema('DeploymentItem', {
+  type: 'object',
+  required: ['id', 'object', 'created', 'created_at', 'owned_by', 'features'],
+  properties: {
+    id: text,
+    object: {
+      enum: ['model', 'application', 'deployment'],
+      description: 'In `/v1/models`, always `model`. In listings of deployments, `deployment` for an application.',
     },
+    model: { ...text, description: 'Same as `id`, for models and in listings of deployments.' },
+    reference: { ...text, description: 'Same as `id`.' },
+    name: { ...text, description: 'In `/v1/models`. Display name with its version.' },
+    display_name: text,
+    display_version: text,
+    description: text,
+    icon_url: text,
+    owner: {
+      ...text,
+      description: 'Bucket of the user who saved the application. `organization-owner` for configured deployments.',
+    },
+    owned_by: { ...text, description: 'Same as `owner`.' },
+    status: text,
+    created: seconds,
+    created_at: seconds,
+    updated_at: seconds,
+    features,
+    dependencies: { type: 'array', items: text, description: 'IDs of the deployments that it calls.' },
+    input_attachment_types: { type: 'array', items: text },
+    max_input_attachments: count,
+    ...inModels,
+    ...modelFields,
+    ...applicationFields,
   },
-};
+});
 
 const items: NamedSchema = { name: 'DeploymentList', schema: buildList(item) };
 
@@ -173,9 +169,9 @@ const names = listOperations(listed, {
   },
 });
 
-const addons: NamedSchema = {
-  name: 'AddonList',
-  schema: buildList({
+const addons = nameSchema(
+  'AddonList',
+  buildList({
     type: 'object',
     required: ['id', 'object', 'addon'],
     properties: {
@@ -190,7 +186,7 @@ const addons: NamedSchema = {
       updated_at: seconds,
     },
   }),
-};
+);
 
 const content = [{ type: 'application/schema+json', schema: anyObject }];
 const responses = [{ status: 200, description: 'The schema, in draft 2020-12.', content }];

@@ -10,41 +10,28 @@ import {
 } from '../http/openapi/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, nameSchema, reply, text } from '../operations.ts';
 import { rpcCodes } from './rpc-error.ts';
 
-const text = { type: 'string' };
 const jsonrpc = { const: '2.0' };
 const id = { type: ['string', 'integer', 'null'], description: 'ID of the request, or null if it could not be parsed.' };
 
 /** The parameters depend on the method. */
 const params = { type: 'object', description: 'Parameters of the method, and `_meta` for the protocol.' };
-const message: NamedSchema = {
-  name: 'McpMessage',
-  schema: { ...McpMessage, properties: { ...McpMessage.properties, params } },
-};
+const message = nameSchema('McpMessage', { ...McpMessage, properties: { ...McpMessage.properties, params } });
 
-const rpcError: NamedSchema = {
-  name: 'McpError',
-  schema: {
-    ...buildObject({
-      jsonrpc,
-      id,
-      error: buildObject({ code: { enum: Object.values(rpcCodes) }, message: text, data: anyObject }, ['data']),
-    }),
-    description: 'A JSON-RPC error.',
-  },
-};
+const rpcError = nameSchema('McpError', {
+  ...buildObject({
+    jsonrpc,
+    id,
+    error: buildObject({ code: { enum: Object.values(rpcCodes) }, message: text, data: anyObject }, ['data']),
+  }),
+  description: 'A JSON-RPC error.',
+});
 
-const result: NamedSchema = {
-  name: 'McpResult',
-  schema: buildObject({ jsonrpc, id, result: anyObject }),
-};
+const result = nameObject('McpResult', { jsonrpc, id, result: anyObject });
 
-const progress: NamedSchema = {
-  name: 'McpProgress',
-  schema: buildObject({ jsonrpc, method: { const: 'notifications/progress' }, params: anyObject }),
-};
+const progress = nameObject('McpProgress', { jsonrpc, method: { const: 'notifications/progress' }, params: anyObject });
 
 const jsonResponse: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result, rpcError] } };
 const streamEvent: NamedSchema = { name: 'McpEvent', schema: { oneOf: [result, rpcError, progress] } };

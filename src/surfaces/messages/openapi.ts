@@ -14,16 +14,13 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, reply } from '../operations.ts';
 import { message, messagesError, messagesEvent, messagesModel } from './reply-schema.ts';
 
 const messagesRequest: NamedSchema = { name: 'MessagesRequest', schema: MessagesBody };
 const countRequest: NamedSchema = { name: 'CountTokensRequest', schema: CountBody };
 
-const tokenCount: NamedSchema = {
-  name: 'TokenCount',
-  schema: buildObject({ input_tokens: { type: 'integer', minimum: 0 } }),
-};
+const tokenCount = nameObject('TokenCount', { input_tokens: { type: 'integer', minimum: 0 } });
 
 const countErrors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'call_depth_exceeded', ...callErrors];
 const messagesErrors: readonly ErrorCode[] = [...countErrors, 'control_not_offered', ...limitErrors];

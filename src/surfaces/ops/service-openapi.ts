@@ -1,24 +1,18 @@
-import { type ApiResponse, anyObject, buildArray, buildObject, type NamedSchema } from '../http/openapi/operation.ts';
-import { listOperations, reply } from '../operations.ts';
+import { type ApiResponse, anyObject, buildArray, buildObject } from '../http/openapi/operation.ts';
+import { listOperations, nameObject, reply } from '../operations.ts';
 
 const reasons = buildArray(
   buildObject({ code: { type: 'string', description: 'Stable code for programs.' }, message: { type: 'string' } }),
 );
 
-const health: NamedSchema = {
-  name: 'Health',
-  schema: buildObject({
-    status: { enum: ['ok', 'degraded'] },
-    version: { type: 'string' },
-    uptimeSeconds: { type: 'number' },
-    reasons,
-  }),
-};
+const health = nameObject('Health', {
+  status: { enum: ['ok', 'degraded'] },
+  version: { type: 'string' },
+  uptimeSeconds: { type: 'number' },
+  reasons,
+});
 
-const readiness: NamedSchema = {
-  name: 'Readiness',
-  schema: buildObject({ status: { enum: ['ready', 'not_ready'] }, reasons }),
-};
+const readiness = nameObject('Readiness', { status: { enum: ['ready', 'not_ready'] }, reasons });
 
 const page = (description: string): ApiResponse => ({
   status: 200,

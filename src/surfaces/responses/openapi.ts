@@ -5,7 +5,7 @@ import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses
 import { type ApiOperation, type Content, inQuery, json, type NamedSchema, type Parameter } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../operations.ts';
+import { listOperations, nameObject, reply } from '../operations.ts';
 import { listResponsesBases, type ResponsesBase } from './base-paths.ts';
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };
@@ -15,14 +15,10 @@ const compaction: NamedSchema = { name: 'Compaction', schema: Compaction };
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };
 const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
 
-const inputTokens: NamedSchema = {
-  name: 'InputTokens',
-  schema: {
-    type: 'object',
-    required: ['object', 'input_tokens'],
-    properties: { object: { const: 'response.input_tokens' }, input_tokens: { type: 'integer', minimum: 0 } },
-  },
-};
+const inputTokens = nameObject('InputTokens', {
+  object: { const: 'response.input_tokens' },
+  input_tokens: { type: 'integer', minimum: 0 },
+});
 
 const countErrors: readonly ErrorCode[] = [
   ...keyErrors,

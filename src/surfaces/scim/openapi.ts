@@ -1,51 +1,29 @@
 import { anyObject, buildArray, buildObject, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, type OperationTable, reply } from '../operations.ts';
+import { listOperations, nameObject, nameSchema, type OperationTable, reply, text } from '../operations.ts';
 import { groupSchema, userSchema } from './resources.ts';
 import { scimErrorShape, scimMediaType, scimPrefix } from './scim-error.ts';
 
-const text = { type: 'string' };
 const scim = (schema: NamedSchema) => [{ type: scimMediaType, schema }];
 
-const toResource = (name: string, property: string): NamedSchema => ({
-  name,
-  schema: {
-    type: 'object',
-    required: ['schemas', 'id', property, 'meta'],
-    additionalProperties: true,
-    properties: { schemas: buildArray(text), id: text, externalId: text, [property]: text, meta: anyObject },
-  },
-});
-const toList = (name: string): NamedSchema => ({
-  name,
-  schema: buildObject({
+function toResource(name: string, property: string): NamedSchema {
+  const fields = { schemas: buildArray(text), id: text, externalId: text, [property]: text, meta: anyObject };
+  return nameSchema(name, { ...buildObject(fields, ['externalId']), additionalProperties: true });
+}
+const toList = (name: string): NamedSchema =>
+  nameObject(name, {
     schemas: buildArray(text),
     totalResults: { type: 'integer' },
     startIndex: { type: 'integer' },
     itemsPerPage: { type: 'integer' },
     Resources: buildArray(anyObject),
-  }),
-});
-const definition: NamedSchema = {
-  name: 'ScimDefinition',
-  schema: { type: 'object', required: ['schemas'], additionalProperties: true, properties: { schemas: buildArray(text) } },
-};
-const patch: NamedSchema = {
-  name: 'ScimPatch',
-  schema: {
-    type: 'object',
-    required: ['Operations'],
-    properties: {
-      schemas: buildArray(text),
-      Operations: buildArray({
-        type: 'object',
-        required: ['op'],
-        properties: { op: { ...text, description: '`add`, `replace`, or `remove`.' }, path: text, value: {} },
-      }),
-    },
-  },
-};
+  });
+const definitionSchema = buildObject({ schemas: buildArray(text) });
+const definition = nameSchema('ScimDefinition', { ...definitionSchema, additionalProperties: true });
+const patchOperation = { op: { ...text, description: '`add`, `replace`, or `remove`.' }, path: text, value: {} };
+const Operations = buildArray(buildObject(patchOperation, ['path', 'value']));
+const patch = nameObject('ScimPatch', { schemas: buildArray(text), Operations }, ['schemas']);
 
 interface Kind {
   /** Name of a resource in IDs of operations. */

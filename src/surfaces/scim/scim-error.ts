@@ -1,7 +1,8 @@
 import { errorMeanings } from '#contract/errors/error-meanings.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import type { ErrorDialect } from '../http/error-dialect.ts';
-import { buildObject, type ErrorShape } from '../http/openapi/operation.ts';
+import type { ErrorShape } from '../http/openapi/operation.ts';
+import { nameObject } from '../operations.ts';
 
 export const scimPrefix = '/scim/v2';
 export const scimMediaType = 'application/scim+json';
@@ -27,18 +28,16 @@ export const scimErrorDialect: ErrorDialect = {
 
 /** Error body of the SCIM operations in the API description. */
 export const scimErrorShape: ErrorShape = {
-  body: {
-    name: 'ScimError',
-    schema: buildObject(
-      {
-        schemas: { type: 'array', items: { const: errorSchema } },
-        status: { type: 'string' },
-        scimType: { type: 'string' },
-        detail: { type: 'string' },
-      },
-      ['scimType'],
-    ),
-  },
+  body: nameObject(
+    'ScimError',
+    {
+      schemas: { type: 'array', items: { const: errorSchema } },
+      status: { type: 'string' },
+      scimType: { type: 'string' },
+      detail: { type: 'string' },
+    },
+    ['scimType'],
+  ),
   mediaType: scimMediaType,
   describe: (code: ErrorCode) => errorMeanings[code],
 };

@@ -1,6 +1,6 @@
 import { SignInOption } from '#contract/page/sign-in-option.ts';
-import { buildArray, buildObject } from '../http/openapi/operation.ts';
-import { listOperations, reply } from '../operations.ts';
+import { buildArray } from '../http/openapi/operation.ts';
+import { listOperations, nameObject, reply } from '../operations.ts';
 
 const firstStart = {
   type: 'boolean',
@@ -18,10 +18,11 @@ export const signInOperations = listOperations(shared, {
     description:
       'Parameters that a public client needs for the authorization code flow with PKCE. Empty if only keys are configured.',
     responses: [
-      reply(200, 'The providers.', {
-        name: 'SignInWays',
-        schema: buildObject({ object: { const: 'list' }, data: buildArray(SignInOption), firstStart }, ['firstStart']),
-      }),
+      reply(
+        200,
+        'The providers.',
+        nameObject('SignInWays', { object: { const: 'list' }, data: buildArray(SignInOption), firstStart }, ['firstStart']),
+      ),
     ],
   },
 });

@@ -7,11 +7,11 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { AlertDelivery, AlertState, AlertStore } from '#domain/limits/alert-store.ts';
 import { toAlertId } from '#domain/limits/limit-alerts.ts';
-import { buildObject, buildPage, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
+import { buildObject, buildPage } from '../../http/openapi/operation.ts';
 import { keyErrors } from '../../http/openapi/operation-errors.ts';
-import { listOperations, reply } from '../../operations.ts';
-import { moment, nextToken, paging } from '../openapi.ts';
-import { type Query, readCursor, readLimit, readText, requireKnown, toToken } from '../query.ts';
+import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../../operations.ts';
+import { nextToken, paging } from '../openapi.ts';
+import { type Query, readLimit, readCursor, readText, requireKnown, toToken } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
 
 const limits = { max: 500, fallback: 50 };
@@ -78,27 +78,21 @@ function toItem({ id, body, createdAtMs, status, attempts, nextAtMs, error }: Al
   return { id, at: createdAtMs, ...data, status, attempts, nextAttemptAt: status === 'pending' ? nextAtMs : null, error };
 }
 
-const text = { type: 'string' };
-const orNull = (type: string): Schema => ({ type: [type, 'null'] });
-
-const configuredAlert: NamedSchema = {
-  name: 'ConfiguredAlert',
-  schema: buildObject({
-    path: { ...text, description: 'Path in the configuration, such as `alerts[0]`.' },
-    of: text,
-    window: text,
-    at: { type: 'array', items: { type: 'number' } },
-    server: { ...text, description: 'Scheme, host, and port of the receiver.' },
-    pending: { type: 'integer', description: 'Number of webhooks that wait for an attempt.' },
-    nextAttemptAt: orNull('integer'),
-    lastSentAt: { ...orNull('integer'), description: 'End of the last attempt that the receiver accepted.' },
-    lastFailure: {
-      ...buildObject({ at: orNull('integer'), error: text }),
-      type: ['object', 'null'],
-      description: 'Last failed attempt, of the webhooks that are not delivered.',
-    },
-  }),
-};
+const configuredAlert = nameObject('ConfiguredAlert', {
+  path: { ...text, description: 'Path in the configuration, such as `alerts[0]`.' },
+  of: text,
+  window: text,
+  at: { type: 'array', items: { type: 'number' } },
+  server: { ...text, description: 'Scheme, host, and port of the receiver.' },
+  pending: { type: 'integer', description: 'Number of webhooks that wait for an attempt.' },
+  nextAttemptAt: orNull('integer'),
+  lastSentAt: orNull('integer', 'End of the last attempt that the receiver accepted.'),
+  lastFailure: {
+    ...buildObject({ at: orNull('integer'), error: text }),
+    type: ['object', 'null'],
+    description: 'Last failed attempt, of the webhooks that are not delivered.',
+  },
+});
 
 const shared = { tag: 'Administration', errors: [...keyErrors, 'access_denied', 'invalid_request'] } as const;
 
@@ -117,30 +111,34 @@ export const alertOperations = listOperations(shared, {
     description: 'For the roles `admin` and `auditor`. Newest first. Parley stores them until 7 days after their period.',
     parameters: paging,
     responses: [
-      reply(200, 'The webhooks.', {
-        name: 'Alerts',
-        schema: buildPage(
-          buildObject(
-            {
-              id: { ...text, description: 'The `webhook-id` of all attempts.' },
-              at: moment,
-              of: { ...text, description: 'As in the alert.' },
-              user: { ...text, description: 'The user, if the alert counts each user.' },
-              window: { ...text, description: 'Window, such as `cost.month` or `tokens.day:gpt`.' },
-              threshold: { type: 'number', description: 'Part of the limit, from 0 to 1.' },
-              used: { type: 'number', description: 'Tokens, requests, or USD.' },
-              limit: { type: 'number' },
-              resetsAt: moment,
-              status: { enum: ['pending', 'delivered', 'failed', 'canceled'] },
-              attempts: { type: 'integer' },
-              nextAttemptAt: orNull('integer'),
-              error: { ...orNull('string'), description: 'Why the last attempt failed.' },
-            },
-            ['user'],
+      reply(
+        200,
+        'The webhooks.',
+        nameSchema(
+          'Alerts',
+          buildPage(
+            buildObject(
+              {
+                id: { ...text, description: 'The `webhook-id` of all attempts.' },
+                at: moment,
+                of: { ...text, description: 'As in the alert.' },
+                user: { ...text, description: 'The user, if the alert counts each user.' },
+                window: { ...text, description: 'Window, such as `cost.month` or `tokens.day:gpt`.' },
+                threshold: { type: 'number', description: 'Part of the limit, from 0 to 1.' },
+                used: { type: 'number', description: 'Tokens, requests, or USD.' },
+                limit: { type: 'number' },
+                resetsAt: moment,
+                status: { enum: ['pending', 'delivered', 'failed', 'canceled'] },
+                attempts: { type: 'integer' },
+                nextAttemptAt: orNull('integer'),
+                error: orNull('string', 'Why the last attempt failed.'),
+              },
+              ['user'],
+            ),
+            nextToken,
           ),
-          nextToken,
         ),
-      }),
+      ),
     ],
   },
 });

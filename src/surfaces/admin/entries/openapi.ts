@@ -1,56 +1,38 @@
 import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { limitUsage } from '../../http/openapi/limit-usage.ts';
-import {
-  anyObject,
-  buildArray,
-  buildObject,
-  buildPage,
-  inHeader,
-  inPath,
-  inQuery,
-  json,
-  type NamedSchema,
-} from '../../http/openapi/operation.ts';
+import { anyObject, buildArray, buildObject, buildPage, inHeader, inPath, inQuery, json } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listOperations, type OperationTable, reply } from '../../operations.ts';
-import { moment, nextToken, paging } from '../openapi.ts';
+import { listOperations, moment, nameObject, nameSchema, type OperationTable, orNull, reply, text } from '../../operations.ts';
+import { nextToken, paging } from '../openapi.ts';
 
-const text = { type: 'string' };
-const textOrNull = { type: ['string', 'null'] };
-
-const entry: NamedSchema = {
-  name: 'AdminEntry',
-  schema: {
-    type: 'object',
-    required: ['id', 'source', 'etag'],
-    additionalProperties: true,
-    description: 'The entry as in the configuration, with `***` in place of secrets, and these fields.',
-    properties: {
-      id: text,
-      source: { enum: ['file', 'runtime'], description: '`file`: the entry is in a configuration file, which takes precedence.' },
-      etag: { ...text, description: 'ETag without quotes. It changes with each save.' },
-      createdAt: moment,
-      updatedAt: moment,
-      prefix: { ...text, description: 'First characters of a key that Parley created.' },
-      lastUsedAt: {
-        type: ['integer', 'null'],
-        description: 'Start of the last call with a key. Absent for keys whose name is the secret.',
-      },
+const entry = nameSchema('AdminEntry', {
+  type: 'object',
+  required: ['id', 'source', 'etag'],
+  additionalProperties: true,
+  description: 'The entry as in the configuration, with `***` in place of secrets, and these fields.',
+  properties: {
+    id: text,
+    source: { enum: ['file', 'runtime'], description: '`file`: the entry is in a configuration file, which takes precedence.' },
+    etag: { ...text, description: 'ETag without quotes. It changes with each save.' },
+    createdAt: moment,
+    updatedAt: moment,
+    prefix: { ...text, description: 'First characters of a key that Parley created.' },
+    lastUsedAt: {
+      type: ['integer', 'null'],
+      description: 'Start of the last call with a key. Absent for keys whose name is the secret.',
     },
   },
-};
+});
 
-const entryBody: NamedSchema = {
-  name: 'AdminEntryBody',
-  schema: {
-    type: 'object',
-    additionalProperties: true,
-    description: 'The entry as in a configuration file. The response of a GET is accepted too.',
-  },
-};
+const entryBody = nameSchema('AdminEntryBody', {
+  type: 'object',
+  additionalProperties: true,
+  description: 'The entry as in a configuration file. The response of a GET is accepted too.',
+});
 
 /** Returns the ID of the run-time entry of a kind that the examples use. */
 export function toEntryExample(kind: EntryKind): string {
@@ -62,50 +44,38 @@ export function toFileEntryExample(kind: EntryKind): string {
   return kind === 'limit-resets' ? 'project:file' : `file-${kind}`;
 }
 
-const write: NamedSchema = {
-  name: 'AdminWrite',
-  schema: buildObject({
-    kind: { enum: entryKindNames },
-    id: text,
-    action: { enum: ['created', 'updated', 'deleted'] },
-    differences: buildArray(
-      buildObject({ path: { ...text, description: 'Path in the configuration.' }, before: {}, after: {} }, ['before', 'after']),
-    ),
-  }),
-};
+const write = nameObject('AdminWrite', {
+  kind: { enum: entryKindNames },
+  id: text,
+  action: { enum: ['created', 'updated', 'deleted'] },
+  differences: buildArray(
+    buildObject({ path: { ...text, description: 'Path in the configuration.' }, before: {}, after: {} }, ['before', 'after']),
+  ),
+});
 
-const applied: NamedSchema = {
-  name: 'AdminApplied',
-  schema: buildObject({
-    object: { const: 'list' },
-    dryRun: { type: 'boolean' },
-    change: { ...textOrNull, description: 'ID of the change. Null if nothing was stored.' },
-    data: buildArray(write),
-  }),
-};
+const applied = nameObject('AdminApplied', {
+  object: { const: 'list' },
+  dryRun: { type: 'boolean' },
+  change: orNull('string', 'ID of the change. Null if nothing was stored.'),
+  data: buildArray(write),
+});
 
-const change: NamedSchema = {
-  name: 'AdminChange',
-  schema: buildObject({
-    id: text,
-    at: moment,
-    user: { ...text, description: 'Administrator who made the change.' },
-    action: { enum: ['saved', 'deleted', 'applied', 'rotated', 'reset', 'rolled_back'] },
-    undoes: { ...textOrNull, description: 'ID of the change that this change undoes.' },
-    entryCount: { type: 'integer' },
-    entries: { ...buildArray(write), description: 'In a list, the first 20 entries.' },
-  }),
-};
+const change = nameObject('AdminChange', {
+  id: text,
+  at: moment,
+  user: { ...text, description: 'Administrator who made the change.' },
+  action: { enum: ['saved', 'deleted', 'applied', 'rotated', 'reset', 'rolled_back'] },
+  undoes: orNull('string', 'ID of the change that this change undoes.'),
+  entryCount: { type: 'integer' },
+  entries: { ...buildArray(write), description: 'In a list, the first 20 entries.' },
+});
 
-const document: NamedSchema = {
-  name: 'AdminDocument',
-  schema: {
-    type: 'object',
-    description: 'Entries by kind and ID, as in a configuration file.',
-    additionalProperties: true,
-    properties: Object.fromEntries(entryKindNames.map((kind) => [entryKinds[kind].section, anyObject])),
-  },
-};
+const document = nameSchema('AdminDocument', {
+  type: 'object',
+  description: 'Entries by kind and ID, as in a configuration file.',
+  additionalProperties: true,
+  properties: Object.fromEntries(entryKindNames.map((kind) => [entryKinds[kind].section, anyObject])),
+});
 
 const flag = (name: string, description: string) =>
   inQuery(name, description, { schema: { type: 'boolean', default: false }, example: false });
@@ -184,54 +154,47 @@ export const entryExamples: Readonly<Record<EntryKind, JsonObject>> = {
   'limit-resets': { at: '2026-12-01T00:00:00Z' },
 };
 
-const newKey: NamedSchema = {
-  name: 'NewAdminKeyResponse',
-  schema: {
-    type: 'object',
-    required: ['id', 'key', 'prefix'],
-    additionalProperties: true,
-    properties: { id: text, key: { ...text, description: 'The key. It is never shown again.' }, prefix: text },
-  },
-};
+const newKey = nameSchema('NewAdminKeyResponse', {
+  type: 'object',
+  required: ['id', 'key', 'prefix'],
+  additionalProperties: true,
+  properties: { id: text, key: { ...text, description: 'The key. It is never shown again.' }, prefix: text },
+});
 
-const kinds: NamedSchema = {
-  name: 'AdminKinds',
-  schema: buildObject({
+const kinds = nameObject('AdminKinds', {
+  object: { const: 'list' },
+  data: buildArray(
+    buildObject({
+      kind: { ...text, description: 'Name of the kind in paths.' },
+      section: { ...text, description: 'Name of the kind in the configuration.' },
+      schema: { ...anyObject, description: 'JSON Schema of an entry.' },
+    }),
+  ),
+});
+
+const scopeUsage = nameSchema('AdminLimitUsage', {
+  type: 'object',
+  required: ['object', 'of', 'data'],
+  properties: {
     object: { const: 'list' },
-    data: buildArray(
-      buildObject({
-        kind: { ...text, description: 'Name of the kind in paths.' },
-        section: { ...text, description: 'Name of the kind in the configuration.' },
-        schema: { ...anyObject, description: 'JSON Schema of an entry.' },
-      }),
-    ),
-  }),
-};
-
-const scopeUsage: NamedSchema = {
-  name: 'AdminLimitUsage',
-  schema: {
-    type: 'object',
-    required: ['object', 'of', 'data'],
-    properties: {
-      object: { const: 'list' },
-      of: { ...text, description: '`project:…`, `key:…`, or `user:…`.' },
-      role: text,
-      data: { ...buildArray(limitUsage), description: 'Overall limits, and used limits of single deployments.' },
-    },
+    of: { ...text, description: '`project:…`, `key:…`, or `user:…`.' },
+    role: text,
+    data: { ...buildArray(limitUsage), description: 'Overall limits, and used limits of single deployments.' },
   },
-};
+});
 
-const scopeReset: NamedSchema = {
-  name: 'AdminLimitReset',
-  schema: buildObject({ of: text, at: { ...text, description: 'Time of the reset.' }, change: textOrNull }),
-};
+const scopeReset = nameObject('AdminLimitReset', {
+  of: text,
+  at: { ...text, description: 'Time of the reset.' },
+  change: orNull('string'),
+});
 
 function describeLimits(kind: 'projects' | 'keys' | 'users'): OperationTable {
   const { name, section } = entryKinds[kind];
   const suffix = name.charAt(0).toUpperCase() + name.slice(1);
   const path = `/v1/admin/${kind}/{entry}`;
   const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
+  const absentErrors: readonly ErrorCode[] = kind === 'users' ? [] : ['entry_not_found'];
   const inRole = inQuery('role', 'Role whose limits are listed instead of those of the user.', { example: 'default' });
   return {
     [`get ${path}/usage`]: {
@@ -240,7 +203,7 @@ function describeLimits(kind: 'projects' | 'keys' | 'users'): OperationTable {
       ...(kind === 'projects' && { description: 'Also for the owners of the project.' }),
       parameters: kind === 'users' ? [inEntry, inRole] : [inEntry],
       responses: [reply(200, 'The limits.', scopeUsage)],
-      errors: ['invalid_request', ...(kind === 'users' ? [] : (['entry_not_found'] as const))],
+      errors: ['invalid_request', ...absentErrors],
     },
     [`post ${path}/reset`]: {
       id: `resetAdmin${suffix}Usage`,
@@ -248,7 +211,7 @@ function describeLimits(kind: 'projects' | 'keys' | 'users'): OperationTable {
       description: 'The reset is a change. Its rollback restores the previous usage.',
       parameters: [inEntry],
       responses: [reply(200, 'The reset.', scopeReset)],
-      errors: [...changeErrors, ...(kind === 'users' ? [] : (['entry_not_found'] as const))],
+      errors: [...changeErrors, ...absentErrors],
     },
   };
 }
@@ -340,12 +303,7 @@ export const adminEntryOperations = listOperations(shared, {
     summary: 'Undoes a change, as a new change',
     description: 'A key that was deleted, blocked, expired, or replaced does not become valid again.',
     parameters: [inChange],
-    responses: [
-      reply(200, 'The writes.', {
-        name: 'AdminRolledBack',
-        schema: buildObject({ change: textOrNull, data: buildArray(write) }),
-      }),
-    ],
+    responses: [reply(200, 'The writes.', nameObject('AdminRolledBack', { change: orNull('string'), data: buildArray(write) }))],
     errors: [...changeErrors, 'change_not_found', 'change_overwritten'],
   },
 });

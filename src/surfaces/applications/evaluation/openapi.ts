@@ -2,6 +2,7 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import { EvaluationRequestForm } from '#contract/evaluation/evaluation-request.ts';
 import {
+  buildArray,
   buildList,
   buildObject,
   inPath,
@@ -13,24 +14,14 @@ import {
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../../operations.ts';
+import { inBucket, listOperations, moment, nameObject, orNull, reply, text } from '../../operations.ts';
 
-const text: Schema = { type: 'string' };
 const integer: Schema = { type: 'integer' };
-const orNull = (type: string, description: string): Schema => ({ type: [type, 'null'], description });
-const list = (items: Schema): Schema => ({ type: 'array', items });
-const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
-
-function object(properties: Readonly<Record<string, Schema>>): Schema {
-  return { type: 'object', required: Object.keys(properties), properties };
-}
-
 const evaluationCase: NamedSchema = { name: 'EvaluationCase', schema: EvaluationCase };
 const { name, input, checks } = EvaluationCase.properties;
-const savedCase: NamedSchema = {
-  name: 'SavedEvaluationCase',
-  schema: buildObject({ id: text, name, input, checks, createdAt: milliseconds, updatedAt: milliseconds }, ['name']),
-};
+const savedCase = nameObject('SavedEvaluationCase', { id: text, name, input, checks, createdAt: moment, updatedAt: moment }, [
+  'name',
+]);
 const caseList: NamedSchema = { name: 'EvaluationCaseList', schema: buildList(savedCase) };
 
 const evaluationFields = {
@@ -41,7 +32,7 @@ const evaluationFields = {
   passed: { type: 'integer', description: 'Number of cases that passed all checks.' },
   failed: { type: 'integer', description: 'Number of cases that failed a check.' },
   errors: { type: 'integer', description: 'Number of cases without an answer.' },
-  startedAt: milliseconds,
+  startedAt: moment,
   endedAt: orNull('integer', 'Milliseconds since the epoch. Null until the evaluation ends.'),
   costUsd: orNull('number', 'Cost of all answers. Null until the evaluation ends, or if a price is not known.'),
   digest: orNull(
@@ -50,63 +41,53 @@ const evaluationFields = {
   ),
   error: orNull('string', 'Why the evaluation failed.'),
 };
-const evaluation: NamedSchema = { name: 'Evaluation', schema: object(evaluationFields) };
+const evaluation = nameObject('Evaluation', evaluationFields);
 const evaluationList: NamedSchema = { name: 'EvaluationList', schema: buildList(evaluation) };
 
 const outcome = { enum: ['passed', 'failed', 'error'] };
-const verdicts = list(object({ check: EvaluationCheck, passed: { type: 'boolean' }, reason: text }));
+const verdicts = buildArray(buildObject({ check: EvaluationCheck, passed: { type: 'boolean' }, reason: text }));
 const error: Schema = {
-  anyOf: [object({ code: text, message: text }), { type: 'null' }],
+  anyOf: [buildObject({ code: text, message: text }), { type: 'null' }],
   description: 'Why the case has no answer.',
 };
 const costUsd = orNull('number', 'Null if a price is not known.');
-const result = object({
+const result = buildObject({
   nth: integer,
   caseId: orNull('string', 'Null for a case that came with the request.'),
-  case: evaluationCase as unknown as Schema,
+  case: evaluationCase,
   outcome,
   verdicts,
   answer: text,
-  toolRuns: list(object({ tool: text, arguments: {}, failed: { type: 'boolean' } })),
+  toolRuns: buildArray(buildObject({ tool: text, arguments: {}, failed: { type: 'boolean' } })),
   error,
-  usage: list({ type: 'object' }),
+  usage: buildArray({ type: 'object' }),
   costUsd,
   durationMs: integer,
-  trace: list({ type: 'object' }),
+  trace: buildArray({ type: 'object' }),
 });
-const evaluated: NamedSchema = {
-  name: 'EvaluationWithResults',
-  schema: {
-    type: 'object',
-    required: Object.keys(evaluationFields),
-    properties: { ...evaluationFields, results: list(result) },
-  },
-};
+const evaluated = nameObject('EvaluationWithResults', { ...evaluationFields, results: buildArray(result) }, ['results']);
 
 const side: Schema = {
-  anyOf: [object({ outcome, verdicts, answer: text, error, costUsd, durationMs: integer }), { type: 'null' }],
+  anyOf: [buildObject({ outcome, verdicts, answer: text, error, costUsd, durationMs: integer }), { type: 'null' }],
 };
-const comparison: NamedSchema = {
-  name: 'EvaluationComparison',
-  schema: object({
-    before: evaluation as unknown as Schema,
-    after: evaluation as unknown as Schema,
-    ...{ better: integer, worse: integer, same: integer, new: integer, gone: integer },
-    otherAnswers: { type: 'integer', description: 'Number of cases in both evaluations whose answer texts differ.' },
-    cases: list(
-      object({
-        name: text,
-        change: { enum: ['better', 'worse', 'same', 'new', 'gone'] },
-        isSameAnswer: { type: 'boolean' },
-        before: side,
-        after: side,
-      }),
-    ),
-  }),
-};
+const comparison = nameObject('EvaluationComparison', {
+  before: evaluation,
+  after: evaluation,
+  ...{ better: integer, worse: integer, same: integer, new: integer, gone: integer },
+  otherAnswers: { type: 'integer', description: 'Number of cases in both evaluations whose answer texts differ.' },
+  cases: buildArray(
+    buildObject({
+      name: text,
+      change: { enum: ['better', 'worse', 'same', 'new', 'gone'] },
+      isSameAnswer: { type: 'boolean' },
+      before: side,
+      after: side,
+    }),
+  ),
+});
 
 const pathParams = [
-  inPath('bucket', 'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.', exampleNames.bucket),
+  inBucket,
   inPath('path', 'Path of the application in the bucket. It may contain slashes.', exampleNames.ownApplication),
 ];
 const caseParameters = [inPath('case', 'ID of a case.', exampleNames.evaluationCase)];

@@ -1,9 +1,7 @@
 import type { ResourceKind } from '#domain/files/resource-location.ts';
 import type { NamedSchema, Schema } from '../../http/openapi/operation.ts';
+import { moment, nameSchema, text } from '../../operations.ts';
 import { resourceTypes } from './to-metadata.ts';
-
-const text: Schema = { type: 'string' };
-const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
 
 function toNodeFields(kind: ResourceKind): Record<string, Schema> {
   return {
@@ -24,25 +22,22 @@ function toItemSchema(kind: ResourceKind, name: string): NamedSchema {
     contentType: text,
     contentLength: { type: 'integer', description: 'Bytes.' },
   };
-  return {
-    name,
-    schema: {
-      type: 'object',
-      required: ['nodeType', 'name', 'bucket', 'url', 'etag', 'createdAt', 'updatedAt'],
-      properties: {
-        ...toNodeFields(kind),
-        name: text,
-        nodeType: { const: 'ITEM' },
-        ...(kind !== 'applications' && content),
-        ...((kind === 'prompts' || kind === 'conversations') && {
-          items: { type: 'null', description: 'Always null, because an item is not a folder.' },
-        }),
-        etag: { type: 'string', description: 'ETag without quotes. It changes with the content.' },
-        createdAt: milliseconds,
-        updatedAt: milliseconds,
-      },
+  return nameSchema(name, {
+    type: 'object',
+    required: ['nodeType', 'name', 'bucket', 'url', 'etag', 'createdAt', 'updatedAt'],
+    properties: {
+      ...toNodeFields(kind),
+      name: text,
+      nodeType: { const: 'ITEM' },
+      ...(kind !== 'applications' && content),
+      ...((kind === 'prompts' || kind === 'conversations') && {
+        items: { type: 'null', description: 'Always null, because an item is not a folder.' },
+      }),
+      etag: { type: 'string', description: 'ETag without quotes. It changes with the content.' },
+      createdAt: moment,
+      updatedAt: moment,
     },
-  };
+  });
 }
 
 /** Schemas of the metadata of one item, by kind. */
@@ -63,21 +58,19 @@ export const folderSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
 
 function toFolderSchema(kind: ResourceKind, name: string): NamedSchema {
   const node = { ...toNodeFields(kind), nodeType: { const: 'FOLDER' } };
-  const folder: NamedSchema = {
-    name: `${name}Item`,
-    schema: { type: 'object', required: ['nodeType', 'name', 'bucket', 'url'], properties: { ...node, name: text } },
-  };
-  return {
-    name,
-    schema: {
-      type: 'object',
-      required: ['nodeType', 'name', 'bucket', 'url', 'items'],
-      properties: {
-        ...node,
-        name: { type: ['string', 'null'], description: 'Null for a bucket.' },
-        items: { type: 'array', items: { oneOf: [itemSchemas[kind], folder] } },
-        nextToken: { type: ['string', 'null'], description: 'The `token` of the next page. Null or absent after the last page.' },
-      },
+  const folder = nameSchema(`${name}Item`, {
+    type: 'object',
+    required: ['nodeType', 'name', 'bucket', 'url'],
+    properties: { ...node, name: text },
+  });
+  return nameSchema(name, {
+    type: 'object',
+    required: ['nodeType', 'name', 'bucket', 'url', 'items'],
+    properties: {
+      ...node,
+      name: { type: ['string', 'null'], description: 'Null for a bucket.' },
+      items: { type: 'array', items: { oneOf: [itemSchemas[kind], folder] } },
+      nextToken: { type: ['string', 'null'], description: 'The `token` of the next page. Null or absent after the last page.' },
     },
-  };
+  });
 }

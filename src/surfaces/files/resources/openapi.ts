@@ -4,7 +4,7 @@ import { type ResourceKind, resourceKinds } from '#domain/files/resource-locatio
 import { inHeader, inPath, inQuery, json, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listOperations, type OperationTable, reply } from '../../operations.ts';
+import { inBucket, listOperations, type OperationTable, reply } from '../../operations.ts';
 import { folderSchemas, itemSchemas } from './metadata-schemas.ts';
 
 interface RecordKind {
@@ -15,11 +15,6 @@ interface RecordKind {
   readonly example: object;
 }
 
-const inBucket = inPath(
-  'bucket',
-  'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.',
-  exampleNames.bucket,
-);
 const ifMatch = inHeader('If-Match', 'ETags. The ETag of the stored item must be one of them. `*` matches any existing item.', {
   example: '*',
 });

@@ -4,25 +4,25 @@ import { ResponseObject } from '#contract/responses/response.ts';
 import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listOperations, type OperationTable, reply } from '../../operations.ts';
+import { listOperations, nameObject, nameSchema, type OperationTable, orNull, reply, text } from '../../operations.ts';
 import { listResponsesBases } from '../base-paths.ts';
 
-const text: Schema = { type: 'string' };
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };
 const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
-const item: NamedSchema = {
-  name: 'StoredItem',
-  schema: { type: 'object', required: ['id', 'type'], properties: { id: text, type: text }, additionalProperties: true },
-};
-const orNull: Schema = { type: ['string', 'null'] };
+const item = nameSchema('StoredItem', {
+  type: 'object',
+  required: ['id', 'type'],
+  properties: { id: text, type: text },
+  additionalProperties: true,
+});
 const toPageSchema = (item: NamedSchema): Schema => ({
   type: 'object',
   required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
   properties: {
     object: { const: 'list' },
     data: { type: 'array', items: item },
-    first_id: orNull,
-    last_id: orNull,
+    first_id: orNull('string'),
+    last_id: orNull('string'),
     has_more: { type: 'boolean' },
   },
 });
@@ -32,19 +32,12 @@ const deletedAs = (object: string): Schema => ({
   required: ['id', 'object', 'deleted'],
   properties: { id: text, object: { const: object }, deleted: { type: 'boolean' } },
 });
-const conversation: NamedSchema = {
-  name: 'StoredConversation',
-  schema: {
-    type: 'object',
-    required: ['id', 'object', 'created_at', 'metadata'],
-    properties: {
-      id: text,
-      object: { const: 'conversation' },
-      created_at: { type: 'integer', description: 'Seconds since the epoch.' },
-      metadata: { type: 'object', additionalProperties: text },
-    },
-  },
-};
+const conversation = nameObject('StoredConversation', {
+  id: text,
+  object: { const: 'conversation' },
+  created_at: { type: 'integer', description: 'Seconds since the epoch.' },
+  metadata: { type: 'object', additionalProperties: text },
+});
 const items: Schema = { type: 'array', maxItems: 20, items: { type: 'object' }, description: 'Items as in a request.' };
 const metadata: Schema = {
   type: 'object',
@@ -89,24 +82,17 @@ export function storedOperations(aliases: readonly string[]): ApiOperation[] {
   return [...resourceOperations, ...backgroundList];
 }
 
-const summary: NamedSchema = {
-  name: 'BackgroundResponse',
-  schema: {
-    type: 'object',
-    required: ['id', 'object', 'status', 'created_at', 'completed_at', 'model', 'background', 'error', 'asked'],
-    properties: {
-      id: text,
-      object: { const: 'response' },
-      status: { enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] },
-      created_at: { type: 'integer', description: 'Seconds since the epoch.' },
-      completed_at: { type: ['integer', 'null'], description: 'Seconds since the epoch.' },
-      model: text,
-      background: { type: 'boolean' },
-      error: { type: ['object', 'null'], required: ['code', 'message'], properties: { code: text, message: text } },
-      asked: { ...orNull, description: 'Start of the last user message in the input: up to 200 characters.' },
-    },
-  },
-};
+const summary = nameObject('BackgroundResponse', {
+  id: text,
+  object: { const: 'response' },
+  status: { enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] },
+  created_at: { type: 'integer', description: 'Seconds since the epoch.' },
+  completed_at: orNull('integer', 'Seconds since the epoch.'),
+  model: text,
+  background: { type: 'boolean' },
+  error: { type: ['object', 'null'], required: ['code', 'message'], properties: { code: text, message: text } },
+  asked: orNull('string', 'Start of the last user message in the input: up to 200 characters.'),
+});
 const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: toPageSchema(summary) };
 
 /** Operation that the page uses to list background responses. */
