@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Build } from 'typebox/schema';
 import { Errors } from 'typebox/value';
-import type { Shape } from '../errors/request-error.ts';
+import { requireShape, type Shape } from '../errors/request-error.ts';
 
 /**
  * Returns the check of a schema. It is compiled on first use, because most processes use few of the schemas. With `isEager`, it is
@@ -16,4 +16,10 @@ export function compileShape<const Schema extends TSchema>(schema: Schema, { isE
     },
     Errors: (value) => Errors(schema, value),
   };
+}
+
+/** Returns a function that returns a value of the schema. The function throws `invalid_request` for other values. */
+export function createCheck<const Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
+  const shape = compileShape(schema);
+  return (value) => requireShape<Static<Schema>>(shape as never, value);
 }

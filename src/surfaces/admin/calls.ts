@@ -7,9 +7,8 @@ import type { CallOutcome } from '#domain/telemetry.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { Table } from './export.ts';
-import { filterNames, type Query, readCursor, readFilter, readLimit, readText, requireKnown, toToken } from './query.ts';
+import { filterNames, type Query, readCursor, readFilter, readLimit, readText, requireKnown, toPage } from './query.ts';
 
-const limits = { max: 500, fallback: 50 };
 const exportedPage = 1000;
 /** Columns of calls in CSV. */
 export const callColumns = [
@@ -34,11 +33,10 @@ export interface CallsScope {
 /** Returns one page of calls, newest first, without content. Throws `invalid_request` or StoreError. */
 export async function readCalls(journal: Journal, query: Query, scope: CallsScope): Promise<Rows> {
   const { from, to, ...filter } = readCallsQuery(query, scope);
-  const limit = readLimit(query, limits);
+  const limit = readLimit(query);
   const records = await journal.listCalls({ ...filter, before: readCursor(query), limit: limit + 1 });
-  const page = records.slice(0, limit);
-  const last = records.length > limit ? page.at(-1) : undefined;
-  return { object: 'list', from, to, data: page.map(toItem), nextToken: last === undefined ? null : toToken(last) };
+  const { data, nextToken } = toPage(records, limit, { toPlace: (record) => record, toItem });
+  return { object: 'list', from, to, data, nextToken };
 }
 
 /** Returns all calls that the query selects, page by page. Throws `invalid_request`. */

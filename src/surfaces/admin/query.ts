@@ -35,7 +35,7 @@ export function readFilter(query: Query): UsageFilter {
 }
 
 /** Returns the parameter `limit`, an integer from 1 to `max`, or `fallback` if it is absent. Throws `invalid_request`. */
-export function readLimit(query: Query, { max, fallback }: { max: number; fallback: number }): number {
+export function readLimit(query: Query, { max, fallback } = { max: 500, fallback: 50 }): number {
   const text = readText(query, 'limit');
   if (text === undefined) return fallback;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
@@ -49,8 +49,25 @@ export interface Cursor {
   readonly id: string;
 }
 
-/** Returns the `nextToken` of a page that ends with this record. */
-export function toToken({ atMs, id }: Cursor): string {
+/** Returns the size of a page, and the end of the previous page. Throws `invalid_request`. */
+export function readPage(query: Query): { readonly limit: number; readonly beforeMs: number; readonly beforeId: string } {
+  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
+  return { limit: readLimit(query), beforeMs, beforeId };
+}
+
+interface PageForm<Item> {
+  readonly toPlace: (item: Item) => Cursor;
+  readonly toItem: (item: Item) => object;
+}
+
+/** Returns a page. `items` must have one item more than `limit` if another page follows. */
+export function toPage<Item>(items: readonly Item[], limit: number, { toPlace, toItem }: PageForm<Item>) {
+  const data = items.slice(0, limit);
+  const last = items.length > limit ? data.at(-1) : undefined;
+  return { object: 'list', data: data.map(toItem), nextToken: last === undefined ? null : toToken(toPlace(last)) } as const;
+}
+
+function toToken({ atMs, id }: Cursor): string {
   return Buffer.from(`${atMs} ${id}`).toString('base64url');
 }
 

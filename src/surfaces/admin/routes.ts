@@ -8,12 +8,11 @@ import { isTagName } from '#contract/tags.ts';
 import type { NodeRecord } from '#domain/administration/node-record.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, RecordAudit, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import { readCredentials } from '../http/read-request.ts';
+import { identifyUser as identifyUserOf } from '../requests.ts';
 import {
   type CallsScope,
   callColumns,
@@ -27,9 +26,7 @@ import {
 } from './calls.ts';
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
-import { filterNames, type Query, readCursor, readFilter, readLimit, readText, requireKnown, toToken } from './query.ts';
-
-const auditLimits = { max: 500, fallback: 50 };
+import { filterNames, type Query, readFilter, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
 
 export interface AdminDeps {
   readonly identify: Identify;
@@ -57,11 +54,8 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     if (kind === 'rate') return readRatings(journal, query);
     if (kind !== undefined)
       throw createRequestError('kind', 'must be rate or absent. If it is absent, the response has tokens and costs');
-    const scope = {
-      subject: undefined,
-      keys: ['day', 'deployment', 'user', 'project', 'key', 'session'],
-      nowMs: clock.epochMs(),
-    } as const;
+    const keys = ['day', 'deployment', 'user', 'project', 'key', 'session'] as const;
+    const scope = { subject: undefined, keys, nowMs: clock.epochMs() };
     return sendUsage(journal, query, { scope, reply });
   });
   app.get('/v1/admin/calls', async (request, reply) => {
@@ -90,13 +84,13 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     return { object: 'list', data: records.map(({ node, report }) => ({ id: node, ...report })) };
   });
   app.get('/v1/user/usage', async (request, reply) => {
-    const { subject } = await identifyUser(deps, request, reply);
+    const { subject } = await identifyUser(deps, request, reply, "read its user's usage");
     const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
     const query = request.query as Query;
     return sendUsage(journal, query, { scope, reply });
   });
   app.get('/v1/user/calls', async (request, reply) => {
-    const { subject } = await identifyUser(deps, request, reply);
+    const { subject } = await identifyUser(deps, request, reply, "read its user's usage");
     const query = request.query as Query;
     return sendCalls(journal, query, { scope: { subject, nowMs: clock.epochMs() }, reply });
   });
@@ -128,12 +122,6 @@ function toTable(columns: readonly string[], rows: readonly object[]): Table<obj
   return { columns, pages: pages() };
 }
 
-async function identifyUser(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
-  const caller = await identifyCaller(deps, request, reply);
-  rejectPerRequestKey(caller, "read its user's usage");
-  return caller;
-}
-
 /**
  * Returns the caller, whose role is `admin`, or `auditor` if the route only reads. Throws `access_denied` for other callers, and
  * for callers with a per-request key.
@@ -144,8 +132,7 @@ export async function requireAdmin(
   reply: FastifyReply,
   use: 'reads' | 'changes',
 ): Promise<Caller> {
-  const caller = await identifyCaller(deps, request, reply);
-  rejectPerRequestKey(caller, 'administer');
+  const caller = await identifyUser(deps, request, reply, 'administer');
   if (canAdminister(caller, use)) return caller;
   throw createRoleError(use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole);
 }
@@ -165,8 +152,7 @@ export async function requireReader(
   reply: FastifyReply,
   project: string | undefined,
 ): Promise<Caller> {
-  const caller = await identifyCaller(deps, request, reply);
-  rejectPerRequestKey(caller, 'read the usage of a project');
+  const caller = await identifyUser(deps, request, reply, 'read the usage of a project');
   const isOwner = project !== undefined && ownsProject(deps.snapshot(), caller, project);
   if (isOwner || canAdminister(caller, 'reads')) return caller;
   throw createRoleError(`${adminRole} or ${auditorRole}, or an owner of the project`);
@@ -181,8 +167,7 @@ export async function requireKeyCreator(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<{ readonly caller: Caller; readonly isAdmin: boolean }> {
-  const caller = await identifyCaller(deps, request, reply);
-  rejectPerRequestKey(caller, 'create keys');
+  const caller = await identifyUser(deps, request, reply, 'create keys');
   if (canAdminister(caller, 'changes')) return { caller, isAdmin: true };
   const snapshot = deps.snapshot();
   const ownedProject = Object.keys(snapshot.configuration.projects).find((name) => ownsProject(snapshot, caller, name));
@@ -195,33 +180,25 @@ export function ownsProject({ configuration: { projects } }: ConfigSnapshot, { s
   return Object.hasOwn(projects, project) && projects[project]?.owners?.includes(subject) === true;
 }
 
-async function identifyCaller(
-  { identify }: Pick<AdminDeps, 'identify'>,
-  { raw }: FastifyRequest,
+async function identifyUser(
+  deps: Pick<AdminDeps, 'identify'>,
+  request: FastifyRequest,
   reply: FastifyReply,
+  action: string,
 ): Promise<Caller> {
   reply.header('cache-control', 'no-store');
-  return identify(readCredentials(raw), raw);
+  return identifyUserOf(deps, request, action);
 }
 
 /** Returns one page of ratings of replies, newest first. Throws `invalid_request` or StoreError. */
 async function readRatings(journal: Journal, query: Query): Promise<object> {
-  const { records, nextToken } = await readPage(journal, query, ratedAction);
-  return { object: 'list', data: records.map(toRatingItem), nextToken };
+  return readRecords(journal, query, { kind: ratedAction, toItem: toRatingItem });
 }
 
 function toRatingItem({ id, atMs, subject, object, requestId, details }: AuditRecord): object {
   const { rate = null, comment = null, responseId = null } = details;
-  return {
-    id,
-    at: atMs,
-    deployment: object ?? null,
-    user: subject ?? null,
-    rate,
-    comment,
-    responseId,
-    requestId: requestId ?? null,
-  };
+  const place = { id, at: atMs, deployment: object ?? null, user: subject ?? null };
+  return { ...place, rate, comment, responseId, requestId: requestId ?? null };
 }
 
 /** Grouping keys of the query, mapped to field names of records. */
@@ -330,24 +307,19 @@ function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionT
 
 /** Returns one page of the audit log as the API shows it, newest first. Throws `invalid_request` or StoreError. */
 async function readAudit(journal: Journal, query: Query): Promise<object> {
-  const { records, nextToken } = await readPage(journal, query, readKind(query));
-  return { object: 'list', data: records.map(toRecordItem), nextToken };
+  return readRecords(journal, query, { kind: readKind(query), toItem: toRecordItem });
 }
 
-interface Page {
-  readonly records: readonly AuditRecord[];
-  /** Null on the last page. */
-  readonly nextToken: string | null;
+interface RecordSelection {
+  /** Undefined selects all kinds. */
+  readonly kind: string | undefined;
+  readonly toItem: (record: AuditRecord) => object;
 }
 
-/** Returns one page of records, of one kind or of all kinds. */
-async function readPage(journal: Journal, query: Query, kind: string | undefined): Promise<Page> {
-  const limit = readLimit(query, auditLimits);
-  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
-  const storedRecords = await journal.readAudit({ beforeMs, beforeId, kind, limit: limit + 1 });
-  const records = storedRecords.slice(0, limit);
-  const last = storedRecords.length > limit ? records.at(-1) : undefined;
-  return { records, nextToken: last === undefined ? null : toToken(last) };
+async function readRecords(journal: Journal, query: Query, { kind, toItem }: RecordSelection): Promise<object> {
+  const { limit, ...before } = readPage(query);
+  const records = await journal.readAudit({ ...before, kind, limit: limit + 1 });
+  return toPage(records, limit, { toPlace: (record) => record, toItem });
 }
 
 function toRecordItem({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
-import { compileShape } from '#contract/schemas/compile-shape.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { BlockedUserBody } from '#contract/user-keys.ts';
 import type { BlockedUser, BlockedUserStore } from '#domain/callers/blocked-users.ts';
@@ -12,9 +12,10 @@ import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
-import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
+import { rejectLargeBody } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type Query, readCursor, readLimit, readText, requireKnown, toToken } from './query.ts';
+import { readJson } from '../requests.ts';
+import { type Query, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
 import { type AdminDeps, requireAdmin } from './routes.ts';
 
 export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
@@ -36,9 +37,8 @@ export interface ConfiguredKeys {
   delete(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-const limits = { max: 500, fallback: 50 };
 const maxBodyBytes = storedEntries.blockedUser.maxBytes;
-const bodyShape = compileShape(BlockedUserBody);
+const checkBlock = createCheck(BlockedUserBody);
 
 /**
  * Serves the list and the deletion of keys at `/v1/admin/keys`, those of the configuration and of users, and `/v1/admin/blocked-users`, the users whose credentials are rejected.
@@ -66,7 +66,7 @@ async function listKeys({ store, configuredKeys }: AdminUserDeps, query: Query):
   requireKnown(query, ['user', 'limit', 'token']);
   const token = readText(query, 'token');
   const isConfigured = token?.startsWith(configuredToken) ?? readText(query, 'user') === undefined;
-  const page = isConfigured ? await listConfigured(configuredKeys, { token, limit: readLimit(query, limits) }) : [];
+  const page = isConfigured ? await listConfigured(configuredKeys, { token, limit: readLimit(query) }) : [];
   const { limit, beforeMs, beforeId } = readPage(isConfigured ? { ...query, token: undefined } : query);
   const remaining = limit - page.length;
   const last = page.at(-1);
@@ -139,34 +139,12 @@ function readUser({ params }: FastifyRequest): string {
 }
 
 /** Returns the parsed body. An empty body means a block without a reason. */
-async function readBlock({ raw }: FastifyRequest): Promise<BlockedUserBody> {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = raw.headers;
+async function readBlock(request: FastifyRequest): Promise<BlockedUserBody> {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (length === '0' && encoding === undefined) return {};
-  requireJson(raw);
-  return requireShape<BlockedUserBody>(bodyShape as never, (await readJsonBody(raw, maxBodyBytes))());
+  return checkBlock(await readJson(request, { maxBytes: maxBodyBytes }));
 }
 
 function toBlockedItem({ user, reason, blockedAtMs: blockedAt, blockedBy }: BlockedUser): JsonObject {
   return { user, reason, blockedAt, blockedBy };
-}
-
-function readPage(query: Query): { readonly limit: number; readonly beforeMs: number; readonly beforeId: string } {
-  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
-  return { limit: readLimit(query, limits), beforeMs, beforeId };
-}
-
-interface JsonPage extends JsonObject {
-  readonly data: readonly JsonObject[];
-}
-
-interface PageForm<Item> {
-  readonly toPlace: (item: Item) => { readonly atMs: number; readonly id: string };
-  readonly toItem: (item: Item) => JsonObject;
-}
-
-/** Returns a page. `items` must have one item more than `limit` if another page follows. */
-function toPage<Item>(items: readonly Item[], limit: number, { toPlace, toItem }: PageForm<Item>): JsonPage {
-  const data = items.slice(0, limit);
-  const last = items.length > limit ? data.at(-1) : undefined;
-  return { object: 'list', data: data.map(toItem), nextToken: last === undefined ? null : toToken(toPlace(last)) };
 }

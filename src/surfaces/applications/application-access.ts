@@ -4,18 +4,15 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { toBucket } from '#domain/files/bucket.ts';
-import { readCredentials } from '../http/read-request.ts';
+import { identifyUser } from '../requests.ts';
 
 /** Returns the caller. Throws `access_denied` for per-request keys: an application may not manage its user's applications. */
-export async function identifyUser({ identify }: { identify: Identify }, { raw }: FastifyRequest): Promise<Caller> {
-  const caller = await identify(readCredentials(raw), raw);
-  rejectPerRequestKey(caller, 'see or change applications');
-  return caller;
+export function identifyBuilder(deps: { readonly identify: Identify }, request: FastifyRequest): Promise<Caller> {
+  return identifyUser(deps, request, 'see or change applications');
 }
 
 /**
@@ -27,7 +24,7 @@ export async function identifyOwner(
   base: string,
   request: FastifyRequest,
 ): Promise<{ readonly caller: Caller; readonly location: ApplicationLocation }> {
-  const caller = await identifyUser(deps, request);
+  const caller = await identifyBuilder(deps, request);
   const location = parseLocation(base, request);
   requireOwner(caller, location);
   return { caller, location };

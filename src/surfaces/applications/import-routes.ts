@@ -3,11 +3,10 @@ import { IsolationError } from '#base/isolation/run-isolated.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { parseImportRequest } from '#contract/tool-requests.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ToolError } from '#domain/tools/tool.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { identifyUser, readRequest } from '../requests.ts';
 
 /** Request to import an OpenAPI document. */
 interface ImportRequest {
@@ -44,13 +43,10 @@ const nowhere = 'none:/';
 
 /** Serves `POST /v1/import-openapi`, which converts an OpenAPI document into toolsets of a quick app. It saves nothing. */
 export function importRoutes(app: FastifyInstance, { snapshot, identify, importDocument }: ImportDeps): void {
-  serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw }) => {
+  serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async (request) => {
     const maxBytes = Math.min(maxDocumentBytes, snapshot().configuration.security.maxBodyBytes);
-    rejectLargeBody(raw, maxBytes);
-    const caller = await identify(readCredentials(raw), raw);
-    rejectPerRequestKey(caller, 'import documents');
-    requireJson(raw);
-    const body = await readJsonBody(raw, maxBytes, { allowsProto: true });
+    const options = { maxBytes, allowsProto: true };
+    const { caller, body } = await readRequest(request, options, () => identifyUser({ identify }, request, 'import documents'));
     const { url = nowhere, document, include, exclude } = parseImportRequest(body());
     const text = typeof document === 'object' ? JSON.stringify(document) : document;
     try {

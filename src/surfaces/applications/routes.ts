@@ -13,11 +13,11 @@ import { preconditionFailed, type WriteCondition } from '#domain/files/write-con
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
-import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { readRequest } from '../requests.ts';
 import {
+  identifyBuilder,
   identifyOwner,
-  identifyUser,
   isOwner,
   notFound,
   parseLocation,
@@ -44,7 +44,7 @@ export function applicationRoutes(app: FastifyInstance, deps: ApplicationDeps): 
 }
 
 async function get(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const caller = await identifyUser(deps, request);
+  const caller = await identifyBuilder(deps, request);
   const bucket = bucketIn(request);
   if (bucket !== undefined) return list(deps, caller, bucket);
   const location = parseLocation(base, request);
@@ -69,10 +69,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   const { store, catalog, files } = deps;
   const snapshot = deps.snapshot();
   const maxBytes = Math.min(storedEntries.application.maxBytes, snapshot.configuration.security.maxBodyBytes);
-  rejectLargeBody(request.raw, maxBytes);
-  const caller = await identifyUser(deps, request);
-  requireJson(request.raw);
-  const body = await readJsonBody(request.raw, maxBytes);
+  const { caller, body } = await readRequest(request, { maxBytes }, () => identifyBuilder(deps, request));
   const location = parseLocation(base, request);
   requireOwner(caller, location);
   const before = await store.find(location.id);
@@ -87,7 +84,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
 }
 
 async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = await identifyUser(deps, request);
+  const caller = await identifyBuilder(deps, request);
   const { id, bucket } = parseLocation(base, request);
   requireOwner(caller, { bucket });
   const condition = toWriteCondition(request.headers, await deps.store.find(id));

@@ -6,7 +6,6 @@ import { readToolset } from '#contract/quick-app/quick-app-issues.ts';
 import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/tool-requests.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { applicationPrefix, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -14,8 +13,8 @@ import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quic
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { identifyUser, readRequest } from '../requests.ts';
 import { notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
 
@@ -65,16 +64,12 @@ interface Trial<RequestBody extends ToolsetRequest> {
  * media type, body.
  */
 async function readTrial<RequestBody extends ToolsetRequest>(
-  { snapshot, identify, store }: ToolRoutesDeps,
-  { raw }: FastifyRequest,
+  { snapshot, store, ...deps }: ToolRoutesDeps,
+  request: FastifyRequest,
   parse: (body: unknown) => RequestBody,
 ): Promise<Trial<RequestBody>> {
-  const maxBodyBytes = Math.min(maxToolsetBytes, snapshot().configuration.security.maxBodyBytes);
-  rejectLargeBody(raw, maxBodyBytes);
-  const caller = await identify(readCredentials(raw), raw);
-  rejectPerRequestKey(caller, 'try tools');
-  requireJson(raw);
-  const body = await readJsonBody(raw, maxBodyBytes);
+  const maxBytes = Math.min(maxToolsetBytes, snapshot().configuration.security.maxBodyBytes);
+  const { caller, body } = await readRequest(request, { maxBytes }, () => identifyUser(deps, request, 'try tools'));
   const trialRequest = parse(body());
   return { caller, trialRequest, toolset: await readToolsetRequest(trialRequest, { store, caller }) };
 }

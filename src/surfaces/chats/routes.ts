@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/stored-chat.ts';
-import { compileShape } from '#contract/schemas/compile-shape.ts';
+import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { withoutNulls } from '#contract/schemas/without-nulls.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type {
   ChatChange,
   ChatCursor,
@@ -25,8 +24,8 @@ import { preconditionFailed, type WriteCondition } from '#domain/files/write-con
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { identifyUser, readRequest } from '../requests.ts';
 
 export interface ChatRoutesDeps {
   readonly chats: ChatStore;
@@ -57,7 +56,7 @@ async function list(deps: ChatRoutesDeps, request: FastifyRequest, { raw }: Fast
   const query = request.query as Query;
   const listQuery = readListQuery(query);
   const searchWords = readWords(query);
-  const excerpts = readExcerpts(query);
+  const excerpts = readFlag(query, 'excerpts');
   // Reads the revision before the list, so that a client that follows changes from this revision misses no change in between.
   const revision = await deps.chats.revision(subject);
   const page = await (searchWords === undefined
@@ -93,10 +92,7 @@ async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: Fastify
 
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const maxBytes = Math.min(storedEntries.chat.maxBytes, deps.snapshot().configuration.security.maxBodyBytes);
-  rejectLargeBody(request.raw, maxBytes);
-  const subject = await identifySubject(deps, request);
-  requireJson(request.raw);
-  const body = await readJsonBody(request.raw, maxBytes);
+  const { caller: subject, body } = await readRequest(request, { maxBytes }, () => identifySubject(deps, request));
   const location = toChatLocation(request, subject);
   const change = toChatChange(body(), deps.clock.epochMs());
   const condition = await readCondition(deps, request, location);
@@ -127,12 +123,11 @@ async function removeAll(deps: ChatRoutesDeps, request: FastifyRequest, reply: F
  * chats. Throws `route_not_found` if chats are stored in the browser.
  */
 export async function identifySubject(
-  { identify, snapshot }: Pick<ChatRoutesDeps, 'identify' | 'snapshot'>,
-  { raw }: FastifyRequest,
+  deps: Pick<ChatRoutesDeps, 'identify' | 'snapshot'>,
+  request: FastifyRequest,
 ): Promise<string> {
-  const caller = await identify(readCredentials(raw), raw);
-  rejectPerRequestKey(caller, 'read or write chats');
-  if (snapshot().configuration.page.conversations === 'browser') throw routeNotFound();
+  const caller = await identifyUser(deps, request, 'read or write chats');
+  if (deps.snapshot().configuration.page.conversations === 'browser') throw routeNotFound();
   return caller.subject;
 }
 
@@ -164,14 +159,14 @@ function full(outcome: 'chat_full' | 'user_full'): ParleyError {
   return new ParleyError('payload_too_large', what);
 }
 
-const shape = compileShape(ChatPatch);
+const checkPatch = createCheck(ChatPatch);
 const ownFields = new Set(['id', 'revision', 'updatedAtMs', 'turns', ...Object.keys(chatFlags)]);
 const maxRestChars = 1024 ** 2;
 
 /** Returns the change in a body. `nowMs` is the default and the upper bound of its `updatedAtMs`. Throws `invalid_request`. */
 function toChatChange(body: unknown, nowMs: number): ChatChange {
   const input = isJsonObject(body) ? withoutNulls(body, new Set(Object.keys(body))) : body;
-  const { updatedAtMs = nowMs, pinned, archived, turns = [], ...extraFields } = requireShape<ChatPatch>(shape as never, input);
+  const { updatedAtMs = nowMs, pinned, archived, turns = [], ...extraFields } = checkPatch(input);
   const fields: JsonObject = {};
   const rest: JsonObject = {};
   for (const [key, value] of Object.entries(extraFields)) {
@@ -225,10 +220,6 @@ function readWords({ query }: Query): readonly string[] | undefined {
   const searchWords = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
   if (searchWords.length > maxWords) throw createRequestError('query', `must have at most ${maxWords} words`);
   return searchWords.length === 0 ? undefined : searchWords;
-}
-
-function readExcerpts(query: Query): boolean {
-  return readFlag(query, 'excerpts');
 }
 
 function toToken({ shelf, updatedAtMs, id }: ChatCursor): string {

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requireShape } from '#contract/errors/request-error.ts';
 import { NewShare } from '#contract/page/stored-chat.ts';
-import { compileShape } from '#contract/schemas/compile-shape.ts';
+import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
@@ -15,9 +14,9 @@ import type { ContentLocation } from '#domain/files/resource-location.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
-import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/read-file.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { readRequest } from '../requests.ts';
 import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from './routes.ts';
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {
@@ -30,8 +29,7 @@ export interface ShareRoutesDeps extends ChatRoutesDeps {
   readonly recordAudit: RecordAudit;
 }
 
-const shape = compileShape(NewShare);
-const maxBodyBytes = storedEntries.chatShare.maxBytes;
+const checkNewShare = createCheck(NewShare);
 const mebibyte = 1024 ** 2;
 const maxSnapshotChars = 8 * mebibyte;
 const bounds = { maxPerUser: 200, maxBytesPerUser: 256 * mebibyte };
@@ -54,11 +52,8 @@ export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
 }
 
 async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  rejectLargeBody(request.raw, maxBodyBytes);
-  const subject = await identifySharer(deps, request);
-  requireJson(request.raw);
-  const body = await readJsonBody(request.raw, maxBodyBytes);
-  const { expiresInDays = usualDays } = requireShape<NewShare>(shape as never, body());
+  const { caller: subject, body } = await readRequest(request, storedEntries.chatShare, () => identifySharer(deps, request));
+  const { expiresInDays = usualDays } = checkNewShare(body());
   const createdAtMs = deps.clock.epochMs();
   const newShare = { id: deps.newId(), createdAtMs, expiresAtMs: createdAtMs + expiresInDays * dayMs };
   const token = deps.newToken();

@@ -6,7 +6,6 @@ import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import {
   buildConsentForm,
   type ConsentDeps,
@@ -18,8 +17,8 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { identifyUser, readRequest } from '../requests.ts';
 
 export interface ConsentSurfaceDeps extends ConsentDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -34,12 +33,12 @@ const base = '/v1/consent';
 /** Serves `GET /v1/consent` and `GET`, `POST`, and `DELETE /v1/consent/{id}` (docs/consent.md). */
 export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): void {
   serveEarly(app, { method: 'GET', url: base }, async (request) => {
-    const { subject } = await identifyUser(deps, request);
+    const { subject } = await identifyConsenter(deps, request);
     const stored = await deps.store.list(subject);
     return { object: 'list', data: stored.map(toListItem) };
   });
   serveEarly(app, { method: 'GET', url: `${base}/*` }, async (request) => {
-    const consenting = await find(deps, await identifyUser(deps, request), getId(request));
+    const consenting = await find(deps, await identifyConsenter(deps, request), getId(request));
     const { form, isAccepted } = await getConsentStatus(deps, consenting);
     return isAccepted ? { accepted: true } : { consent: form, accepted: false };
   });
@@ -53,10 +52,8 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
  */
 async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<unknown> {
   const { maxBodyBytes } = deps.snapshot().configuration.security;
-  rejectLargeBody(request.raw, maxBodyBytes);
-  const caller = await identifyUser(deps, request);
-  requireJson(request.raw);
-  const body = await readJsonBody(request.raw, maxBodyBytes, { allowsProto: true });
+  const options = { maxBytes: maxBodyBytes, allowsProto: true };
+  const { caller, body } = await readRequest(request, options, () => identifyConsenter(deps, request));
   const consenting = await find(deps, caller, getId(request));
   const form = parseConsentForm(body());
   const { id: deployment } = consenting.deployment;
@@ -72,7 +69,7 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
 
 /** Withdraws consent, also for a deployment that was deleted or that the user may no longer use. */
 async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = await identifyUser(deps, request);
+  const caller = await identifyConsenter(deps, request);
   const requestedId = getId(request);
   const atOnce = await deps.store.find(caller.subject, requestedId);
   const id = atOnce === undefined ? (await find(deps, caller, requestedId)).deployment.id : requestedId;
@@ -84,10 +81,8 @@ async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply
 }
 
 /** Returns the caller. Throws `access_denied` for per-request keys: an application may not consent for its user. */
-async function identifyUser({ identify }: ConsentSurfaceDeps, { raw }: FastifyRequest): Promise<Caller> {
-  const caller = await identify(readCredentials(raw), raw);
-  rejectPerRequestKey(caller, 'see, give or withdraw consent');
-  return caller;
+function identifyConsenter(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<Caller> {
+  return identifyUser(deps, request, 'see, give or withdraw consent');
 }
 
 /** Throws `deployment_not_found` or `access_denied`. */

@@ -10,8 +10,8 @@ import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { discardBody } from '../http/form/form-reader.ts';
-import { readCredentials } from '../http/read-request.ts';
 import { sendFile, toSelection } from '../http/replies/read-file.ts';
+import { identifyCaller } from '../requests.ts';
 import { noPlace } from './resources/metadata.ts';
 import { toMetadata } from './resources/to-metadata.ts';
 import { rejectLargeFile, requirePlain, withUpload } from './upload.ts';
@@ -95,10 +95,6 @@ async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller):
   requireWritable(caller, location);
   const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.findCurrent(location)) : undefined;
   return { location, condition };
-}
-
-async function identifyCaller({ identify }: FileDeps, { raw }: FastifyRequest): Promise<Caller> {
-  return identify(readCredentials(raw), raw);
 }
 
 function getLocation(request: FastifyRequest): ContentLocation {

@@ -7,8 +7,8 @@ import type { SelfService } from '#contract/configuration/access.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
-import { compileShape } from '#contract/schemas/compile-shape.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { KeyRotation, NewKey } from '#contract/user-keys.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -19,8 +19,8 @@ import { createUserKey, toVisibleKey } from '#domain/callers/user-key-form.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { identifyCaller, readRequest } from '../requests.ts';
 
 export interface KeyRoutesDeps {
   readonly store: KeyStore;
@@ -34,9 +34,9 @@ export interface KeyRoutesDeps {
   readonly recordAudit: RecordAudit;
 }
 
-const newKeyShape = compileShape(NewKey);
-const rotationShape = compileShape(KeyRotation);
-const maxBodyBytes = storedEntries.userKey.maxBytes;
+const checkNewKey = createCheck(NewKey);
+const checkRotation = createCheck(KeyRotation);
+const { userKey } = storedEntries;
 
 /** Serves `/v1/user/keys`: keys that signed-in users create for themselves (docs/keys.md). */
 export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
@@ -48,9 +48,9 @@ export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
 }
 
 async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  rejectLargeBody(request.raw, maxBodyBytes);
-  const { owner, right } = await identifyCreator(deps, request);
-  const newKey = requireShape<NewKey>(newKeyShape as never, await readBody(request));
+  const { caller: creator, body } = await readRequest(request, userKey, () => identifyCreator(deps, request));
+  const { owner, right } = creator;
+  const newKey = checkNewKey(body());
   const { key, ...createdKey } = createUserKey(deps.newSecret());
   const stored = toStoredKey(newKey, { owner, right, createdKey, id: deps.newId(), nowMs: deps.clock.epochMs() });
   if ((await deps.userKeys.write(() => deps.store.add(stored, right.keys))) === 'full')
@@ -64,12 +64,12 @@ async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fastify
 }
 
 async function list(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  const owner = await identifyCaller(deps, request);
+  const owner = await identifyOwner(deps, request);
   return { object: 'list', data: (await deps.store.list(owner.subject)).map(toVisibleKey) };
 }
 
 async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { subject: owner } = await identifyCaller(deps, request);
+  const { subject: owner } = await identifyOwner(deps, request);
   const location = { owner, id: idIn(request) };
   if (!(await deps.userKeys.write(() => deps.store.delete(location, deps.clock.epochMs())))) throw notThere();
   note(deps, request, { action: 'key.deleted', location });
@@ -77,10 +77,9 @@ async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fasti
 }
 
 async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  rejectLargeBody(request.raw, maxBodyBytes);
-  const { owner: creator } = await identifyCreator(deps, request);
-  const location = { owner: creator.subject, id: idIn(request) };
-  const { overlapSeconds = 0 } = requireShape<KeyRotation>(rotationShape as never, await readBody(request));
+  const { caller: creator, body } = await readRequest(request, userKey, () => identifyCreator(deps, request));
+  const location = { owner: creator.owner.subject, id: idIn(request) };
+  const { overlapSeconds = 0 } = checkRotation(body());
   const { key, ...createdKey } = createUserKey(deps.newSecret());
   const atMs = deps.clock.epochMs();
   const rotation = { ...createdKey, atMs, formerUntilMs: atMs + overlapSeconds * 1000 };
@@ -92,29 +91,24 @@ async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<Jso
 
 /** Returns a user who may create keys, with the permitted number. Throws if the user may not. */
 async function identifyCreator(
-  { identify, snapshot }: KeyRoutesDeps,
-  { raw }: FastifyRequest,
+  deps: KeyRoutesDeps,
+  request: FastifyRequest,
 ): Promise<{ readonly owner: Caller; readonly right: SelfService }> {
-  const owner = await identify(readCredentials(raw), raw);
-  return { owner, right: requireSelfService(snapshot().configuration, owner) };
+  const owner = await identifyCaller(deps, request);
+  return { owner, right: requireSelfService(deps.snapshot().configuration, owner) };
 }
 
 /**
  * Returns a signed-in user, who may list and delete keys even if the user may no longer create them. Throws for other callers.
  */
-async function identifyCaller({ identify }: KeyRoutesDeps, { raw }: FastifyRequest): Promise<Caller> {
-  const owner = await identify(readCredentials(raw), raw);
+async function identifyOwner(deps: KeyRoutesDeps, request: FastifyRequest): Promise<Caller> {
+  const owner = await identifyCaller(deps, request);
   requireSignedIn(owner);
   return owner;
 }
 
 function idIn({ params }: FastifyRequest): string {
   return (params as { key: string }).key;
-}
-
-async function readBody({ raw }: FastifyRequest): Promise<unknown> {
-  requireJson(raw);
-  return (await readJsonBody(raw, maxBodyBytes))();
 }
 
 function note(

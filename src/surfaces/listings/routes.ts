@@ -219,7 +219,7 @@ const byDefault: readonly string[] = ['model', 'application'];
 /**
  * Returns the requested kinds. The parameter may be repeated or comma-separated. Throws `invalid_request` for an unknown kind.
  */
-export function readKinds(query: unknown): ReadonlySet<string> {
+function readKinds(query: unknown): ReadonlySet<string> {
   const { type } = query as { readonly type?: string | readonly string[] };
   const names = [type ?? []].flat().flatMap((text) => text.split(','));
   const kinds = names.map((kind) => kind.trim()).filter((kind) => kind !== '');

@@ -7,14 +7,14 @@ import { scimRole } from '#contract/roles.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { getMember } from '#domain/scim/scim-filter.ts';
 import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from '#domain/scim/scim-store.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
+import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { identifyUser } from '../requests.ts';
 import { listResourceTypes, listSchemas, serviceProviderConfig } from './discovery.ts';
 import { patchGroup, patchUser, readMemberIds, readOperations } from './patch.ts';
 import { type Query, readGroup, readListQuery, readUser, toGroupResource, toListResponse, toUserResource } from './resources.ts';
@@ -86,10 +86,9 @@ export function scimRoutes(app: FastifyInstance, deps: ScimDeps): void {
   serve('DELETE', '/Groups/:group', 0, (request) => deleteGroup(deps, request));
 }
 
-async function requireScim({ identify }: ScimDeps, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+async function requireScim(deps: ScimDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   reply.header('cache-control', 'no-store');
-  const caller = await identify(readCredentials(raw), raw);
-  rejectPerRequestKey(caller, 'provision users');
+  const caller = await identifyUser(deps, request, 'provision users');
   if (caller.roles.includes(scimRole)) return caller;
   throw new ParleyError('access_denied', `This requires a key with the role ${scimRole}.`);
 }

@@ -11,10 +11,8 @@ import { buildObject, buildPage } from '../../http/openapi/operation.ts';
 import { keyErrors } from '../../http/openapi/operation-errors.ts';
 import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../../operations.ts';
 import { nextToken, paging } from '../openapi.ts';
-import { type Query, readLimit, readCursor, readText, requireKnown, toToken } from '../query.ts';
+import { type Query, readLimit, readPage, readText, requireKnown, toPage } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
-
-const limits = { max: 500, fallback: 50 };
 
 export interface AlertRouteDeps {
   readonly identify: Identify;
@@ -33,22 +31,15 @@ export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
     await requireAdmin({ identify }, request, reply, 'reads');
     const query = request.query as Query;
     requireKnown(query, ['limit', 'token']);
-    const limit = readLimit(query, limits);
-    const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
-    const stored = await store.list({ beforeMs, beforeId, limit: limit + 1 });
-    const deliveries = stored.slice(0, limit);
-    const last = stored.length > limit ? deliveries.at(-1) : undefined;
-    return {
-      object: 'list',
-      data: deliveries.map(toItem),
-      nextToken: last === undefined ? null : toToken({ atMs: last.createdAtMs, id: last.id }),
-    };
+    const { limit, ...before } = readPage(query);
+    const stored = await store.list({ ...before, limit: limit + 1 });
+    return toPage(stored, limit, { toPlace: ({ createdAtMs: atMs, id }) => ({ atMs, id }), toItem });
   });
 }
 
 async function listConfigured({ store, snapshot }: AlertRouteDeps, query: Query): Promise<object> {
   requireKnown(query, ['limit', 'token']);
-  const limit = readLimit(query, limits);
+  const limit = readLimit(query);
   const token = readText(query, 'token') ?? '0';
   if (!/^\d{1,4}$/.test(token)) throw createRequestError('token', 'must be the nextToken of the previous page');
   const { alerts } = snapshot().configuration;

@@ -12,12 +12,12 @@ import { toDocument, toEntryKey, toPlain } from '#services/administration/config
 import { type EntryError, type EntryView, type PlannedWrite, toInvalidError } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import { readJson } from '../../requests.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
-import { change, getPrefix, isEntryId, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
+import { change, getPrefix, isEntryId, preparePut, readFlag, toWriteItem } from './entry-routes.ts';
 import type { KeyDeps } from './key-routes.ts';
 
-const limits = { max: 500, fallback: 50 };
 const { maxBytes } = storedEntries.adminDocument;
 /** Enough for a document with 10,000 keys and 1,000 models. Parsing takes about half a second. */
 const documentBounds = { maxNodes: 2_500_000 };
@@ -60,7 +60,7 @@ async function applyDocument(deps: ChangeDeps, request: FastifyRequest, reply: F
   requireKnown(query, ['dryRun', 'prune']);
   const [isDryRun, isPruning] = [readFlag(query, 'dryRun'), readFlag(query, 'prune')];
   const { subject: author } = await requireAdmin(deps, request, reply, isDryRun ? 'reads' : 'changes');
-  const document = readDocument(await readBody(request, maxBytes, documentBounds));
+  const document = readDocument(await readJson(request, { maxBytes, ...documentBounds }));
   const plan = (view: EntryView) => [...planDocument(document, view), ...(isPruning ? planPruning(document, view) : [])];
   const result = await change(deps, request, plan, { author, action: 'applied', isDryRun });
   const data = result.writes.map(toWriteItem);
@@ -132,7 +132,7 @@ async function exportDocument({ entries }: ChangeDeps): Promise<JsonObject> {
 
 async function listChanges({ store }: ChangeDeps, query: Query): Promise<JsonObject> {
   requireKnown(query, ['limit', 'token']);
-  const limit = readLimit(query, limits);
+  const limit = readLimit(query);
   const token = readText(query, 'token');
   if (token !== undefined && !/^\d{1,15}$/.test(token))
     throw createRequestError('token', 'must be the nextToken of the previous page');

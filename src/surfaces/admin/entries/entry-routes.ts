@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isJsonObject, type JsonBounds, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
@@ -28,8 +28,9 @@ import {
   toInvalidError,
 } from '#services/administration/runtime-entries.ts';
 import { toWriteCondition } from '../../http/conditions.ts';
-import { readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
+import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import { readJson } from '../../requests.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
 
@@ -45,7 +46,6 @@ export interface EntryDeps {
   readonly newSecret: () => string;
 }
 
-const limits = { max: 500, fallback: 50 };
 /** Fields of a response that a request body may repeat. */
 const addedFields: ReadonlySet<string> = new Set(['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt']);
 
@@ -168,7 +168,7 @@ function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix
 
 /** Returns a page of items that are ordered by ID. */
 function listPage(items: readonly ListedEntry[], query: Query): JsonObject {
-  const limit = readLimit(query, limits);
+  const limit = readLimit(query);
   const token = readText(query, 'token');
   const after = token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
   const remaining = after === undefined ? items : items.filter(({ id }) => id > after);
@@ -184,7 +184,7 @@ async function putEntry(deps: EntryDeps, kind: EntryKind, request: FastifyReques
   const isDryRun = readFlag(request.query as Query, 'dryRun');
   const { subject: author } = await requireAdmin(deps, request, reply, isDryRun ? 'reads' : 'changes');
   const id = readId(request);
-  const input = toInput(await readBody(request, storedEntries.adminEntry.maxBytes));
+  const input = toInput(await readJson(request, storedEntries.adminEntry));
   let isNew = false;
   const plan = ({ find }: EntryView): readonly PlannedWrite[] => {
     const before = find({ kind, id });
@@ -326,11 +326,6 @@ function getAction({ before, after }: EntryWrite): 'created' | 'updated' | 'dele
 function toInput(body: unknown): JsonObject {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object.');
   return Object.fromEntries(Object.entries(body).filter(([name]) => !addedFields.has(name)));
-}
-
-export async function readBody({ raw }: FastifyRequest, maxBytes: number, bounds?: Partial<JsonBounds>): Promise<unknown> {
-  requireJson(raw);
-  return (await readJsonBody(raw, maxBytes, bounds))();
 }
 
 /** Returns the ID of an entry in the path. Throws `invalid_request`. */

@@ -3,9 +3,8 @@ import type { Static } from 'typebox';
 import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requireShape } from '#contract/errors/request-error.ts';
 import { adminRole, auditorRole, defaultRole, scimRole } from '#contract/roles.ts';
-import { compileShape } from '#contract/schemas/compile-shape.ts';
+import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { RuntimeEntry } from '#domain/administration/entry-store.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -16,12 +15,13 @@ import type { FirstStart } from '#services/administration/first-start.ts';
 import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import { readJson } from '../../requests.ts';
 import { ownsProject, requireAdmin, requireKeyCreator } from '../routes.ts';
-import { change, type EntryDeps, readBody, requireRuntimeEntry } from './entry-routes.ts';
+import { change, type EntryDeps, requireRuntimeEntry } from './entry-routes.ts';
 
-const newKeyShape = compileShape(NewAdminKey);
-const rotationShape = compileShape(AdminKeyRotation);
-const firstStartShape = compileShape(FirstStartBody);
+const checkNewKey = createCheck(NewAdminKey);
+const checkRotation = createCheck(AdminKeyRotation);
+const checkFirstStart = createCheck(FirstStartBody);
 const { maxBytes } = storedEntries.adminKey;
 const firstStartAuthor = `${subjectPrefixes.service}first-start`;
 /** Maximum number of keys of a project that were created at run time, for owners who create another one. */
@@ -46,7 +46,7 @@ async function exchangeToken(deps: KeyDeps, request: FastifyRequest, reply: Fast
   const { maxBytes } = storedEntries.firstStart;
   reply.header('cache-control', 'no-store');
   rejectLargeBody(request.raw, maxBytes);
-  const body = requireShape<Static<typeof FirstStartBody>>(firstStartShape as never, await readBody(request, maxBytes));
+  const body = checkFirstStart(await readJson(request, { maxBytes }));
   const { id, key, plan } = deps.firstStart.createKey(body.token);
   await change(deps, request, plan, { author: firstStartAuthor, action: 'saved' });
   deps.firstStart.end();
@@ -57,7 +57,7 @@ async function exchangeToken(deps: KeyDeps, request: FastifyRequest, reply: Fast
 async function createKey(deps: EntryDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   rejectLargeBody(request.raw, maxBytes);
   const { caller, isAdmin } = await requireKeyCreator(deps, request, reply);
-  const body = requireShape<NewKey>(newKeyShape as never, await readBody(request, maxBytes));
+  const body = checkNewKey(await readJson(request, { maxBytes }));
   if (!isAdmin) requireOwnerRights(deps.snapshot(), caller, body);
   const id = `key_${deps.newId().replaceAll('-', '')}`;
   const { key, digest, prefix } = createAdminKey(deps.newSecret());
@@ -102,10 +102,7 @@ async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
   rejectLargeBody(request.raw, maxBytes);
   const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
   const { entry: id } = request.params as { entry: string };
-  const { overlapSeconds = 0 } = requireShape<Static<typeof AdminKeyRotation>>(
-    rotationShape as never,
-    await readBody(request, maxBytes),
-  );
+  const { overlapSeconds = 0 } = checkRotation(await readJson(request, { maxBytes }));
   const { key, digest, prefix } = createAdminKey(deps.newSecret());
   const plan = (view: EntryView): readonly PlannedWrite[] => {
     const before = requireRuntimeEntry(view, { kind: 'keys', id });

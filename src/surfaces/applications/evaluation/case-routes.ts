@@ -6,9 +6,10 @@ import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation
 import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cases.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
-import { readBody, readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
+import { readBody, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { identifyOwner, identifyUser, isOwner, notFound } from '../application-access.ts';
+import { readJson } from '../../requests.ts';
+import { identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { toCaseItem } from './to-items.ts';
 
@@ -35,11 +36,8 @@ async function add(deps: EvaluationDeps, request: FastifyRequest, reply: Fastify
   const { location } = await identifyOwner(deps, base, request);
   const cases = await readCases(deps, request);
   const nowMs = deps.clock.epochMs();
-  const stored = cases.map(
-    (entry): StoredCase => ({
-      ...{ id: deps.newId(), application: location.id, case: entry, createdAtMs: nowMs, updatedAtMs: nowMs },
-    }),
-  );
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+  const stored = cases.map((entry) => ({ id: deps.newId(), application: location.id, case: entry, ...times }));
   const outcome = await deps.results.cases.add(stored);
   if (outcome === 'absent') throw notFound();
   if (outcome === 'full') throw full();
@@ -47,16 +45,15 @@ async function add(deps: EvaluationDeps, request: FastifyRequest, reply: Fastify
   return { object: 'list', data: stored.map(toCaseItem) };
 }
 
-async function readCases(deps: EvaluationDeps, { raw }: FastifyRequest): Promise<readonly EvaluationCase[]> {
+async function readCases(deps: EvaluationDeps, request: FastifyRequest): Promise<readonly EvaluationCase[]> {
+  const { raw } = request;
   const maxBytes = rejectLargeCases(deps, raw);
   const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() === 'text/csv') {
     const bytes = await readBody(raw, maxBytes);
     return parseList(parseCsvCases(bytes.toString('utf8')), '');
   }
-  requireJson(raw);
-  const body = await readJsonBody(raw, maxBytes);
-  return parseCases(body());
+  return parseCases(await readJson(request, { maxBytes }));
 }
 
 /** Throws if the announced length of the body exceeds the limit for cases. Returns that limit in bytes. */
@@ -70,9 +67,8 @@ async function replace(deps: EvaluationDeps, request: FastifyRequest): Promise<u
   const { clock, results } = deps;
   const maxBytes = rejectLargeCases(deps, request.raw);
   const before = await findOwn(deps, request);
-  requireJson(request.raw);
-  const body = await readJsonBody(request.raw, maxBytes);
-  const stored = { ...before, case: parseCase(body()), updatedAtMs: clock.epochMs() };
+  const entry = parseCase(await readJson(request, { maxBytes }));
+  const stored = { ...before, case: entry, updatedAtMs: clock.epochMs() };
   if (!(await results.cases.replace(stored))) throw caseNotFound();
   return toCaseItem(stored);
 }
@@ -85,7 +81,7 @@ async function remove(deps: EvaluationDeps, request: FastifyRequest, reply: Fast
 
 /** Throws `evaluation_not_found` also for a case of another user, so that the error does not reveal that it exists. */
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<StoredCase> {
-  const caller = await identifyUser(deps, request);
+  const caller = await identifyBuilder(deps, request);
   const storedCase = await deps.results.cases.find((request.params as { case: string }).case);
   if (storedCase === undefined || !isOwner(caller, { bucket: getBucket(storedCase.application) })) throw caseNotFound();
   return storedCase;

@@ -8,7 +8,7 @@ import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { identifyOwner, identifyUser, isOwner, notFound } from '../application-access.ts';
+import { identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { getBucket, rejectLargeCases } from './case-routes.ts';
 import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
@@ -106,7 +106,7 @@ async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<un
 
 /** Throws `evaluation_not_found` also for an evaluation of another user, so that the error does not reveal that it exists. */
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<Evaluation> {
-  const caller = await identifyUser(deps, request);
+  const caller = await identifyBuilder(deps, request);
   const evaluation = await deps.results.find((request.params as { evaluation: string }).evaluation);
   if (evaluation === undefined || !isOwner(caller, { bucket: getBucket(evaluation.application) }))
     throw createEvaluationNotFoundError();

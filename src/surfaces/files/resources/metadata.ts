@@ -1,6 +1,9 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { ApplicationResources } from '#domain/deployments/application-resources.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { publicBucket } from '#domain/files/bucket.ts';
 import type { FolderPage, FolderQuery } from '#domain/files/list-folder.ts';
 import {
@@ -14,9 +17,17 @@ import {
   toFolder,
 } from '#domain/files/resource-location.ts';
 import { canRead, listPermissions } from '#domain/files/resource-rights.ts';
-import { resourceNotFound } from '#services/files/stored-resources.ts';
-import type { ResourceDeps } from './resource-deps.ts';
+import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
 import { type ResourceFacts, type ShowPermissions, toFolderNode, toMetadata } from './to-metadata.ts';
+
+/** Dependencies of the routes for stored items. */
+export interface ResourceDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly identify: Identify;
+  /** Files, prompts, and conversations. */
+  readonly contents: StoredResources;
+  readonly applications: ApplicationResources;
+}
 
 type Query = Readonly<Record<string, unknown>>;
 type MetadataItem = Record<string, unknown>;

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { stripPathPrefix } from '#base/http/url-path.ts';
 import { findDuplicateKey } from '#base/json/find-duplicate-key.ts';
@@ -40,8 +39,8 @@ import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
 import { parseBody, readBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { sendFile, toSelection } from '../../http/replies/read-file.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { noPlace, notFound, pathTooLong, readMetadata } from './metadata.ts';
-import { identifyCaller, type ResourceDeps } from './resource-deps.ts';
+import { identifyCaller } from '../../requests.ts';
+import { noPlace, notFound, pathTooLong, type ResourceDeps, readMetadata } from './metadata.ts';
 import { toMetadata } from './to-metadata.ts';
 
 /** Maximum size of an operation's body in bytes. If `security.maxBodyBytes` is less, that bound applies. */
@@ -176,10 +175,7 @@ async function get(deps: ResourceDeps, record: RecordKind, request: FastifyReque
 async function put(deps: ResourceDeps, record: RecordKind, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { contents, snapshot } = deps;
   const maxBytes = Math.min(record.maxBytes, snapshot().configuration.security.maxBodyBytes);
-  rejectLargeBody(request.raw, maxBytes);
-  const caller = await identifyCaller(deps, request);
-  requireJson(request.raw);
-  const body = await readStrictBody(request.raw, maxBytes);
+  const { caller, body } = await readStrictRequest(deps, request, maxBytes);
   const location = getLocation(record, request);
   requireWritable(caller, location);
   const condition = await readCondition(deps, request, location);
@@ -285,12 +281,19 @@ interface StrictBody {
 }
 
 /**
- * Reads the complete body and returns a function that parses it. Throws `payload_too_large`. The returned function throws
- * `invalid_json`, or `invalid_request` for a duplicate key.
+ * Returns the caller, and a function that parses the body. Throws `payload_too_large`, 401, or `unsupported_media_type`. The function
+ * throws `invalid_json`, or `invalid_request` for a duplicate key.
  */
-async function readStrictBody(request: IncomingMessage, maxBytes: number): Promise<() => StrictBody> {
-  const bytes = await readBody(request, maxBytes);
-  return () => {
+async function readStrictRequest(
+  deps: Pick<ResourceDeps, 'identify'>,
+  request: FastifyRequest,
+  maxBytes: number,
+): Promise<RequestedOperation<StrictBody>> {
+  rejectLargeBody(request.raw, maxBytes);
+  const caller = await identifyCaller(deps, request);
+  requireJson(request.raw);
+  const bytes = await readBody(request.raw, maxBytes);
+  const body = (): StrictBody => {
     // parseBody frees its input, but these bytes are stored, so it gets a copy.
     const value = parseBody(Buffer.from(bytes), { allowsProto: true });
     const twice = findDuplicateKey(bytes.toString('utf8'));
@@ -298,6 +301,7 @@ async function readStrictBody(request: IncomingMessage, maxBytes: number): Promi
       throw createRequestError(formatPath(twice).slice(0, maxPathLength), 'occurs more than once. Send it once');
     return { bytes, value };
   };
+  return { caller, body };
 }
 
 /** Caller and body of an operation on stored items. `body` returns the validated body and throws if it is invalid. */
@@ -313,9 +317,6 @@ async function readOperation<Body>(
   parse: (body: unknown) => Body,
 ): Promise<RequestedOperation<Body>> {
   const maxBytes = Math.min(maxOperationBytes, deps.snapshot().configuration.security.maxBodyBytes);
-  rejectLargeBody(request.raw, maxBytes);
-  const caller = await identifyCaller(deps, request);
-  requireJson(request.raw);
-  const body = await readStrictBody(request.raw, maxBytes);
+  const { caller, body } = await readStrictRequest(deps, request, maxBytes);
   return { caller, body: () => parse(body().value) };
 }

@@ -1,0 +1,46 @@
+import type { FastifyRequest } from 'fastify';
+import type { JsonBounds } from '#base/json/json.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from './http/read-request.ts';
+
+interface IdentifyDeps {
+  readonly identify: Identify;
+}
+
+/** Returns the caller of a request. Throws the errors of `identify`. */
+export async function identifyCaller({ identify }: IdentifyDeps, { raw }: FastifyRequest): Promise<Caller> {
+  return identify(readCredentials(raw), raw);
+}
+
+/** Returns a caller that is not an application. Throws `access_denied` for per-request keys, with the action in the message. */
+export async function identifyUser(deps: IdentifyDeps, request: FastifyRequest, action: string): Promise<Caller> {
+  const caller = await identifyCaller(deps, request);
+  rejectPerRequestKey(caller, action);
+  return caller;
+}
+
+interface ReadOptions extends Partial<JsonBounds> {
+  readonly maxBytes: number;
+}
+
+/** Returns the parsed JSON body. Throws `unsupported_media_type`, `payload_too_large`, or `invalid_json`. */
+export async function readJson(request: FastifyRequest, options: ReadOptions): Promise<unknown> {
+  return (await readUnparsedJson(request, options))();
+}
+
+/**
+ * Returns the caller, and a function that parses the JSON body. Checks, in this order: announced size, caller, media type, and
+ * size.
+ */
+export async function readRequest<Who>(request: FastifyRequest, options: ReadOptions, identify: () => Promise<Who>) {
+  rejectLargeBody(request.raw, options.maxBytes);
+  const caller = await identify();
+  return { caller, body: await readUnparsedJson(request, options) };
+}
+
+async function readUnparsedJson({ raw }: FastifyRequest, { maxBytes, ...bounds }: ReadOptions): Promise<() => unknown> {
+  requireJson(raw);
+  return readJsonBody(raw, maxBytes, bounds);
+}
