@@ -54,18 +54,18 @@ async function fill(): Promise<void> {
  * Finds all matches among the latest 10,000 chats, with the same requests as the page. Returns the numbers of matches and
  * requests.
  */
-async function searchAll(store: SqlChatStore, subject: string, word: string): Promise<{ found: number; requests: number }> {
+async function searchAll(store: SqlChatStore, subject: string, word: string): Promise<{ matchCount: number; requests: number }> {
   const query: ChatSearchQuery = { words: [word], limit: 100, archived: false, after: undefined };
-  let found = 0;
+  let matchCount = 0;
   let requests = 0;
   for (let after: ChatCursor | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
     const page = await store.search(subject, { ...query, after });
-    found += page.chats.length;
+    matchCount += page.chats.length;
     requests += 1;
     after = page.next;
     if (requests === 20) break;
   }
-  return { found, requests };
+  return { matchCount, requests };
 }
 
 async function measureStore(): Promise<void> {
@@ -79,7 +79,7 @@ async function measureStore(): Promise<void> {
     await measure(`first page of '${subject}'`, () => store.list(subject, first), 100);
     await measure(`page in the middle of '${subject}'`, () => store.list(subject, { ...first, after }), 100);
     await measure(`changes of '${subject}'`, () => store.changes(subject, 0, 100), 100);
-    await measure(`read one of '${subject}'`, (at) => store.read({ subject, id: toChatId(at % perUser) }, 0), 100);
+    await measure(`read one of '${subject}'`, (at) => store.readChat({ subject, id: toChatId(at % perUser) }, 0), 100);
   }
   const last = listed.chats - 1;
   console.info(`one word in 10,000: ${JSON.stringify(await searchAll(store, listed.subject, toUniqueWord(last)))}`);

@@ -58,7 +58,7 @@ async function measureQuality(library: Library): Promise<void> {
   console.log(`${files.length} documents, ${passages} passages: read in ${toSeconds(readMs)}, vectors in ${toSeconds(vectorMs)}`);
   const filesById = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
   const show = async ({ document, nth: number }: PassageHit) => {
-    const [passage] = await index.read(document, number, number + 1);
+    const [passage] = await index.readRange(document, number, number + 1);
     if (passage === undefined) throw new Error('a passage that was found is not there');
     return { file: filesById.get(document) ?? '', passage };
   };

@@ -274,16 +274,16 @@ class Loop {
   /** Withholds text that may not be part of a formatted answer. */
   #filterDelta(delta: Delta): Delta | undefined {
     if (this.#format === undefined || delta.content === undefined) return delta;
-    const { content: _content, ...rest } = delta;
-    return Object.keys(rest).length === 0 ? undefined : rest;
+    const { content: _content, ...otherFields } = delta;
+    return Object.keys(otherFields).length === 0 ? undefined : otherFields;
   }
 
   #toChunk(delta: Delta, turn: Turn, inner: Renumbering): Chunk {
     const custom_content = this.#recordContent(delta.custom_content);
     const isFirstText = turn.text !== '' && turn.text === delta.content;
-    const { custom_content: _custom, ...rest } = delta;
+    const { custom_content: _custom, ...otherFields } = delta;
     return this.#reply.createChunk({
-      ...rest,
+      ...otherFields,
       ...(isFirstText && { content: this.#asParagraph(turn.text) }),
       ...(isJsonObject(custom_content) && { custom_content: inner.renumberContent(custom_content) }),
     });
@@ -300,10 +300,10 @@ class Loop {
     // Drops server deltas of an inner reply, because this run did not call those servers.
     const { remote: _remote, ...visibleContent } = content;
     if (this.#options.buildState === undefined) return visibleContent;
-    const { state, ...rest } = visibleContent;
+    const { state, ...otherFields } = visibleContent;
     if (isJsonObject(state)) this.#inner = state;
-    for (const control of Array.isArray(rest.controls) ? rest.controls : []) this.#controls.push(control);
-    return rest;
+    for (const control of Array.isArray(otherFields.controls) ? otherFields.controls : []) this.#controls.push(control);
+    return otherFields;
   }
 
   async *#finish(turn: Turn): AsyncGenerator<Chunk, void> {

@@ -86,12 +86,12 @@ export class ModelRequests {
       tool_choice: _choice,
       parallel_tool_calls: _,
       response_format: format,
-      ...rest
+      ...otherFields
     } = this.#options.request;
     const messages = [...conversation, ...(this.#formatMessages ?? [])];
     const toolFields = this.#createToolFields(turnNumber);
     const canHaveFormat = toolFields.tools === undefined || this.#options.acceptsFormatWithTools !== false;
-    return { ...rest, messages, ...toolFields, ...(format !== undefined && canHaveFormat && { response_format: format }) };
+    return { ...otherFields, messages, ...toolFields, ...(format !== undefined && canHaveFormat && { response_format: format }) };
   }
 
   /** Returns the tools to offer. The last turn has none. A forced tool choice applies to the first turn only. */

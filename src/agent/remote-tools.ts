@@ -84,12 +84,12 @@ export function insertResults(messages: readonly Message[], results: readonly To
 }
 
 /** Converts a call to the form that is reported for a server. */
-export function toRemoteCall({ id, function: calledFunction, ...rest }: ToolCall, { server, name }: RemoteTool) {
-  const { extra_content: signed } = rest as { extra_content?: unknown };
+export function toRemoteCall({ id, function: calledFunction, ...otherFields }: ToolCall, { server, name }: RemoteTool) {
+  const { extra_content: signed } = otherFields as { extra_content?: unknown };
   return { id, server, name, arguments: calledFunction.arguments, ...(signed !== undefined && { signed }) };
 }
 
 /** Restores an approved call in the form that the model returned. */
-export function toToolCall({ id, name, arguments: args, rest }: ApprovedCall): ToolCall {
-  return { ...rest, id, type: 'function', function: { name, arguments: args } };
+export function toToolCall({ id, name, arguments: args, otherFields }: ApprovedCall): ToolCall {
+  return { ...otherFields, id, type: 'function', function: { name, arguments: args } };
 }

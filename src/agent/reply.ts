@@ -70,9 +70,9 @@ export class Renumbering {
   }
 
   renumberContent(inner: ResponseCustomContent): ResponseCustomContent {
-    const { stages, attachments, controls, ...rest } = inner;
+    const { stages, attachments, controls, ...otherFields } = inner;
     return {
-      ...rest,
+      ...otherFields,
       ...(Array.isArray(stages) && { stages: this.renumberStages(stages) }),
       ...(Array.isArray(attachments) && {
         attachments: attachments.filter(isJsonObject).map((item) => ({

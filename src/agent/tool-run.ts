@@ -84,7 +84,7 @@ export async function* runTools(calls: readonly ToolCall[], runs: ToolRunContext
   const outcomes = Promise.all(calls.map((call) => new ToolRun(call, { ...runs, signal }, chunks).run()));
   outcomes.catch(() => undefined).finally(() => chunks.end());
   try {
-    yield* chunks.read();
+    yield* chunks.readItems();
     const all = await outcomes;
     const answered = all.filter(isAnswered);
     return {

@@ -26,7 +26,7 @@ interface PartialCall {
   readonly id: string;
   readonly name: string;
   arguments: string;
-  readonly rest: JsonObject;
+  readonly otherFields: JsonObject;
 }
 
 /** One reply of the model. Returns the deltas for the user immediately, and collects the calls. */
@@ -61,8 +61,8 @@ export class Turn {
   /** The calls, ordered by index. */
   get calls(): ToolCall[] {
     const sortedCalls = [...this.#calls].sort(([a], [b]) => a - b);
-    return sortedCalls.map(([, { id, name, arguments: args, rest }]) => ({
-      ...rest,
+    return sortedCalls.map(([, { id, name, arguments: args, otherFields }]) => ({
+      ...otherFields,
       id,
       type: 'function',
       function: { name, arguments: args },
@@ -74,12 +74,12 @@ export class Turn {
     return { role: 'assistant', content: this.text || null, ...this.#reasoning, tool_calls: this.calls };
   }
 
-  #addCall({ index, id = '', type: _type, function: functionDelta, ...rest }: ToolCallDelta): void {
+  #addCall({ index, id = '', type: _type, function: functionDelta, ...otherFields }: ToolCallDelta): void {
     if (!this.#calls.has(index) && this.#calls.size >= maxCalls) return;
-    const call = this.#calls.get(index) ?? { id, name: functionDelta?.name ?? '', arguments: '', rest: {} };
-    this.#count((functionDelta?.name ?? '').length + JSON.stringify(rest).length);
+    const call = this.#calls.get(index) ?? { id, name: functionDelta?.name ?? '', arguments: '', otherFields: {} };
+    this.#count((functionDelta?.name ?? '').length + JSON.stringify(otherFields).length);
     call.arguments += functionDelta?.arguments ?? '';
-    Object.assign(call.rest, rest);
+    Object.assign(call.otherFields, otherFields);
     this.#calls.set(index, call);
     if (call.arguments.length > maxArgumentsLength)
       throw createSizeError(`returned more than ${maxArgumentsLength} characters of arguments in one call`);
@@ -171,8 +171,8 @@ export class TurnUsage {
 
   /** Returns the items with the cached tokens of the model's own reply, which have separate prices. */
   pricedItems(): PricedUsage[] {
-    const [item, ...rest] = this.items();
-    if (item === undefined || rest.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();
+    const [item, ...otherItems] = this.items();
+    if (item === undefined || otherItems.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();
     return [{ ...item, prompt_tokens_details: this.#usage.prompt_tokens_details }];
   }
 }

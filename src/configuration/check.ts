@@ -60,11 +60,11 @@ function findRemainingWarnings(errors: readonly Issue[], completed: unknown): re
 
 /** Adds the file and the formatted path to an error. Hides `keys` entry names that are secrets. */
 export function toConfigurationError({ path, ...details }: Issue, value: unknown, origin: Origin): ConfigurationError {
-  const [section, name, ...rest] = path;
+  const [section, name, ...innerPath] = path;
   if (section !== 'keys' || typeof name !== 'string') return { file: origin.findFile(path), path: formatPath(path), ...details };
   const writtenName = origin.writtenKeys.get(name) ?? name;
-  const file = origin.findFile([section, writtenName, ...rest]);
-  return { file, path: formatPath([section, toVisibleKey(name, writtenName, value), ...rest]), ...details };
+  const file = origin.findFile([section, writtenName, ...innerPath]);
+  return { file, path: formatPath([section, toVisibleKey(name, writtenName, value), ...innerPath]), ...details };
 }
 
 /** Returns the written name of a `keys` entry, or its position if the name is a secret. */

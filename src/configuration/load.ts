@@ -177,11 +177,11 @@ interface LogoRead {
 async function readLogo(value: unknown, file: string): Promise<LogoRead> {
   const page = isJsonObject(value) ? value.page : undefined;
   if (!isJsonObject(value) || !isJsonObject(page)) return { value };
-  const { logo, ...rest } = page;
+  const { logo, ...otherSettings } = page;
   if (typeof logo !== 'string' || logo === '' || logo.startsWith('data:')) return { value };
   const picture = await readPicture(logo, file);
   if (typeof picture === 'string') return { value: { ...value, page: { ...page, logo: picture } } };
-  return { value: { ...value, page: rest }, error: { path: ['page', 'logo'], ...picture } };
+  return { value: { ...value, page: otherSettings }, error: { path: ['page', 'logo'], ...picture } };
 }
 
 /** Returns the picture as a `data:` URL, or an error. */

@@ -90,8 +90,8 @@ function buildFormRows(key: string, forms: readonly SchemaNode[]): readonly Row[
   const names = forms.map((form) => String(form.properties?.[discriminator]?.const));
   const which: Row = [`\`${key}.${discriminator}\``, toCode(names), 'required', 'Selects the form.'];
   const rows = forms.flatMap((form, index) => {
-    const others = Object.entries(form.properties ?? {}).filter(([name]) => name !== discriminator);
-    return buildPropertyRows(key, form, others).map(
+    const otherProperties = Object.entries(form.properties ?? {}).filter(([name]) => name !== discriminator);
+    return buildPropertyRows(key, form, otherProperties).map(
       ([path, type, byDefault, description]): Row => [path, type, byDefault, `\`${names[index]}\`: ${description}`],
     );
   });

@@ -74,8 +74,8 @@ export function createParser<Schema extends TSchema>(schema: Schema): (body: unk
 /** Validates granted or revoked permissions under either field name. */
 export function parsePermissions(body: unknown): PermissionsRequest {
   if (!isJsonObject(body)) return checkPermissions(body);
-  const { resources, ...rest } = body;
-  return checkPermissions({ ...rest, ...((body.resourcePermissions ?? null) === null && { resourcePermissions: resources }) });
+  const { resources, ...fields } = body;
+  return checkPermissions({ ...fields, ...((body.resourcePermissions ?? null) === null && { resourcePermissions: resources }) });
 }
 
 const checkPermissions = createParser(PermissionsRequest);

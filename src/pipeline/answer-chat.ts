@@ -178,8 +178,8 @@ function isCostRequested({ stream_options: options }: ChatRequest): boolean {
 
 /** Returns the request without the option, which no upstream knows. Returns the original object if the option is absent. */
 function withoutCostOption(request: ChatRequest): ChatRequest {
-  const { stream_options: options, ...rest } = request;
+  const { stream_options: options, ...otherFields } = request;
   if (!isJsonObject(options) || options.include_cost === undefined) return request;
   const { include_cost: _cost, ...remainingOptions } = options;
-  return Object.keys(remainingOptions).length === 0 ? rest : { ...rest, stream_options: remainingOptions };
+  return Object.keys(remainingOptions).length === 0 ? otherFields : { ...otherFields, stream_options: remainingOptions };
 }

@@ -16,7 +16,7 @@ function record(frames: readonly Frame[], maxContentBytes = 65_536) {
   for (const frame of frames) recorder.frame(frame);
   recorder.end();
   expect(passed).toEqual(frames);
-  return recorder.read();
+  return recorder.toContent();
 }
 
 function toEvents(events: readonly { readonly type: string; readonly [field: string]: unknown }[]): string {

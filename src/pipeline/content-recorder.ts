@@ -58,7 +58,7 @@ export class ContentRecorder implements ReplySink, ContentSource {
     this.#reply.fail(error);
   }
 
-  read(): CallContent {
+  toContent(): CallContent {
     this.#content ??= this.#toContent();
     return this.#content;
   }
@@ -80,7 +80,7 @@ export class ContentRecorder implements ReplySink, ContentSource {
     if (isWhole) this.#add(createDialect[dialect]().readComplete(bytes, {}));
     else {
       this.#events ??= createDialect[dialect]().readEvents?.({});
-      this.#events?.read(bytes, { frame: (translated) => this.#add(translated) });
+      this.#events?.readEvents(bytes, { frame: (translated) => this.#add(translated) });
     }
   }
 

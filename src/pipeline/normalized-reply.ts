@@ -313,8 +313,8 @@ export class NormalizedReply implements Sink<RawFrame> {
     const choices = repeated === undefined ? chunk.choices : this.#withoutRepeats(chunk.choices, repeated);
     for (const choice of choices) if (choice.finish_reason) this.#choices.set(choice.index, true);
     if (repeated === undefined && !chunk.usage && !chunk.statistics) return chunk;
-    const { usage: _usage, statistics: _statistics, ...rest } = chunk;
-    return choices.length === 0 ? undefined : { ...rest, choices };
+    const { usage: _usage, statistics: _statistics, ...otherFields } = chunk;
+    return choices.length === 0 ? undefined : { ...otherFields, choices };
   }
 
   #withoutRepeats(choices: readonly ChunkChoice[], repeated: ReadonlySet<ChunkChoice>): ChunkChoice[] {

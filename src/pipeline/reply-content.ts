@@ -108,9 +108,9 @@ export class ReplyContent {
 
 /** An attachment with both `data` and `url` keeps `data`. Its `url` becomes the reference. */
 function toAttachment(attachment: JsonObject): JsonObject {
-  const { url, ...rest } = attachment;
-  if (typeof url !== 'string' || url === '' || typeof rest.data !== 'string' || rest.data === '') return attachment;
-  return rest.reference_url ? rest : { ...rest, reference_url: url };
+  const { url, ...otherFields } = attachment;
+  if (typeof url !== 'string' || url === '' || typeof otherFields.data !== 'string' || otherFields.data === '') return attachment;
+  return otherFields.reference_url ? otherFields : { ...otherFields, reference_url: url };
 }
 
 function tooMany(what: string): UpstreamError {

@@ -160,9 +160,9 @@ class ReplyReferences {
     const isUrlAllowed = typeof url !== 'string' || this.#mayPass(url, at && `${at} url`);
     const isReferenceAllowed = typeof reference !== 'string' || this.#mayPass(reference, at && `${at} reference`);
     if (isUrlAllowed && isReferenceAllowed) return attachment;
-    const { url: _url, reference_url: _reference, ...rest } = attachment;
+    const { url: _url, reference_url: _reference, ...otherFields } = attachment;
     const result = {
-      ...rest,
+      ...otherFields,
       ...(isUrlAllowed && url !== undefined && { url }),
       ...(isReferenceAllowed && reference !== undefined && { reference_url: reference }),
     };

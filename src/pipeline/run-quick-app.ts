@@ -58,7 +58,7 @@ export function openConversation(
   { deployment, request, caller }: { deployment: Deployment; request: ChatRequest; caller: Caller },
 ): Conversation {
   const owner = { subject: caller.subject, application: deployment.id };
-  const conversation = readConversation(request.messages, (state) => states.read(state, owner));
+  const conversation = readConversation(request.messages, (state) => states.readState(state, owner));
   checkCompletedControl(request.messages, conversation.controls);
   return conversation;
 }

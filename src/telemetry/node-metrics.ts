@@ -55,7 +55,7 @@ function readSeries(series: SeriesStore): Metric[] {
     toHistogram(histograms.tokens, tokens),
     toHistogram(histograms.attempt, upstreamDurations),
     toCounter(counters.upstreamTries, tries),
-    toCounter(counters.spend, series.spend.read()),
+    toCounter(counters.spend, series.spend.toDataPoints()),
     toGauge(gauges.inFlightCalls, inFlightCalls),
     toGauge(gauges.openStreams, openStreams),
   ];
@@ -135,13 +135,13 @@ interface ProcessReadings {
   readonly uptimeSeconds: number;
 }
 
-/** Monitors the event loop. Each call of `read` resets its values. */
-export function watchProcess(): { read: () => ProcessReadings; stop: () => void } {
+/** Monitors the event loop. Each call of `readProcess` resets its values. */
+export function watchProcess(): { readProcess: () => ProcessReadings; stop: () => void } {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   let utilization = performance.eventLoopUtilization();
   return {
-    read() {
+    readProcess() {
       const cpu = process.cpuUsage();
       const memory = process.memoryUsage();
       const p99Ms = delay.count === 0 ? 0 : Math.max(0, delay.percentile(99) / 1e6 - resolutionMs);

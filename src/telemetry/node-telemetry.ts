@@ -57,7 +57,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   const resource = toResource(env, { version, instanceId });
   const series = new SeriesStore();
   const watch = watchProcess();
-  const readAll = (): Metric[] => readMetrics({ series, live, readProcess: watch.read, caches });
+  const readAll = (): Metric[] => readMetrics({ series, live, readProcess: watch.readProcess, caches });
   const exporting =
     settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: readAll }) : undefined;
   const listeners = toListeners(options);

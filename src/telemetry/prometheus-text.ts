@@ -14,9 +14,9 @@ export function chooseMetricsFormat(accept = ''): MetricsFormat {
   let [plain, openMetrics] = [0, 0];
   for (const range of accept.split(',')) {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const read = (name: string) => parameters.find((parameter) => parameter.startsWith(name))?.slice(name.length);
-    const weight = Number(read('q=') ?? 1);
-    const version = read('version=')?.replaceAll('"', '') ?? '1.0.0';
+    const getParameter = (name: string) => parameters.find((parameter) => parameter.startsWith(name))?.slice(name.length);
+    const weight = Number(getParameter('q=') ?? 1);
+    const version = getParameter('version=')?.replaceAll('"', '') ?? '1.0.0';
     if (type === 'text/plain') plain = Math.max(plain, weight);
     else if (type === 'application/openmetrics-text' && version === '1.0.0') openMetrics = Math.max(openMetrics, weight);
   }

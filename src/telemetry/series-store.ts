@@ -73,7 +73,7 @@ class SpendSeries {
     if (series !== undefined) series.nanos += cost;
   }
 
-  read(): DataPoint[] {
+  toDataPoints(): DataPoint[] {
     return [...this.#series.values()].map(({ nanos, attributes }) => ({ value: nanos / nanosPerUsd, attributes }));
   }
 

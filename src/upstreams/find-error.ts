@@ -99,10 +99,10 @@ export function findNamedError(event: string): UpstreamError | undefined {
 
 /** Returns the error in a value that has OpenAI’s form. */
 export function toReportedError(value: JsonObject): UpstreamError {
-  const { message = 'The upstream sent an error.', ...rest } = toErrorDetails(value);
-  const isOverflow = readContextOverflow(rest.code, message) !== undefined;
+  const { message = 'The upstream sent an error.', ...details } = toErrorDetails(value);
+  const isOverflow = readContextOverflow(details.code, message) !== undefined;
   const status = getStatus(getErrorObject(value)) ?? getStatus(value) ?? (isOverflow ? 400 : undefined);
-  return new UpstreamError('refused', message, { ...rest, ...(status !== undefined && { status }) });
+  return new UpstreamError('refused', message, { ...details, ...(status !== undefined && { status }) });
 }
 
 /** Returns the status. DIAL applications send it as the code in streams, where no HTTP status can be sent. */

@@ -99,11 +99,11 @@ export class ReplyCalls {
         repairedCalls?.length === calls.length &&
         calls.every((call, index) => isSameCall(call, repairedCalls[index])));
     if (isSame && numbered === message) return finish === reason ? choice : { ...choice, finish_reason: finish };
-    const { tool_calls: _calls, ...rest } = repaired;
-    const isEmpty = repairedCalls === undefined && rest.function_call === undefined && typeof rest.content !== 'string';
+    const { tool_calls: _calls, ...fields } = repaired;
+    const isEmpty = repairedCalls === undefined && fields.function_call === undefined && typeof fields.content !== 'string';
     const toolCalls = repairedCalls?.map(({ index: _index, ...call }) => call);
     const repairedMessage = {
-      ...rest,
+      ...fields,
       ...(isEmpty && { content: '' }),
       ...(toolCalls !== undefined && { tool_calls: toolCalls }),
     };
@@ -208,8 +208,8 @@ class ChoiceCalls {
     const touched = new Set<OpenCall>();
     const repaired = parts.flatMap((part) => this.#normalizePart(part, touched) ?? []);
     if (repaired.length === parts.length && repaired.every((part, index) => part === parts[index])) return delta;
-    const { tool_calls: _parts, ...rest } = delta;
-    return repaired.length === 0 ? rest : { ...rest, tool_calls: repaired as unknown as NonNullable<Delta['tool_calls']> };
+    const { tool_calls: _parts, ...fields } = delta;
+    return repaired.length === 0 ? fields : { ...fields, tool_calls: repaired as unknown as NonNullable<Delta['tool_calls']> };
   }
 
   normalizeFunctionCall(delta: Delta, functionCall: JsonObject): Delta {
@@ -217,8 +217,8 @@ class ChoiceCalls {
     const isFirst = name !== '' && this.#functionName === '';
     if (isFirst && !this.#rules.isAllowed(name)) this.#isFunctionSuppressed = true;
     if (this.#isFunctionSuppressed) {
-      const { function_call: _called, ...rest } = delta;
-      return rest;
+      const { function_call: _called, ...fields } = delta;
+      return fields;
     }
     if (isFirst) {
       this.#functionName = name;
@@ -307,8 +307,8 @@ function announce(call: OpenCall, part: JsonObject, args: string, toId: (sourceI
   if (call.sourceId === '') call.sourceId = toText(part.id);
   const name = toText(calledFunction.name);
   if (name === '') {
-    const { index: _index, id: _id, type: _type, function: _function, ...rest } = part;
-    call.heldFields = { ...call.heldFields, ...rest };
+    const { index: _index, id: _id, type: _type, function: _function, ...fields } = part;
+    call.heldFields = { ...call.heldFields, ...fields };
     call.heldArguments += args;
     if (call.heldArguments.length > maxHeldChars)
       throw new UpstreamError(
@@ -332,16 +332,16 @@ function announce(call: OpenCall, part: JsonObject, args: string, toId: (sourceI
 }
 
 function toContinued(call: OpenCall, part: JsonObject, args: string): JsonObject {
-  const { id, type: _type, function: calledFunction, index, ...rest } = part;
+  const { id, type: _type, function: calledFunction, index, ...fields } = part;
   if (!isJsonObject(calledFunction))
     return index === call.index && (id ?? calledFunction ?? null) === null
       ? part
-      : { index: call.index, ...rest, ...noArguments(calledFunction) };
+      : { index: call.index, ...fields, ...noArguments(calledFunction) };
   const isSame =
     index === call.index && (id ?? null) === null && (calledFunction.name ?? null) === null && calledFunction.arguments === args;
   if (isSame) return part;
   const { name: _name, ...functionRest } = calledFunction;
-  return { index: call.index, ...rest, function: { ...functionRest, arguments: args } };
+  return { index: call.index, ...fields, function: { ...functionRest, arguments: args } };
 }
 
 function noArguments(calledFunction: unknown): JsonObject {
@@ -350,14 +350,14 @@ function noArguments(calledFunction: unknown): JsonObject {
 
 /** Returns the delta without calls that are not objects. Returns the original object if all calls are objects. */
 function removeMalformedCalls(delta: Delta): Delta {
-  const { tool_calls: parts, function_call: functionCall, ...rest } = delta as Record<string, unknown>;
+  const { tool_calls: parts, function_call: functionCall, ...fields } = delta as Record<string, unknown>;
   const hasParts = (parts ?? null) !== null;
   const list = Array.isArray(parts) ? parts.filter(isJsonObject) : [];
   const hasBadParts = hasParts && !(Array.isArray(parts) && list.length === parts.length);
   const hasBadCall = (functionCall ?? null) !== null && !isJsonObject(functionCall);
   if (!hasBadParts && !hasBadCall) return delta;
   return {
-    ...rest,
+    ...fields,
     ...(list.length > 0 && { tool_calls: list }),
     ...(isJsonObject(functionCall) && { function_call: functionCall }),
   } as unknown as Delta;
@@ -383,14 +383,14 @@ function toKey(index: number | undefined, id: string): string {
 
 function removeIndex(call: unknown): unknown {
   if (!isJsonObject(call) || call.index === undefined) return call;
-  const { index: _index, ...rest } = call;
-  return rest;
+  const { index: _index, ...fields } = call;
+  return fields;
 }
 
 function isSameCall(call: unknown, repaired: unknown): boolean {
   if (!isJsonObject(call) || !isJsonObject(repaired)) return false;
-  const { index: _index, ...rest } = repaired;
-  return call.id === rest.id && call.type === rest.type && call.index === undefined && isSameFunction(call, rest);
+  const { index: _index, ...fields } = repaired;
+  return call.id === fields.id && call.type === fields.type && call.index === undefined && isSameFunction(call, fields);
 }
 
 function isSameFunction(call: JsonObject, repaired: JsonObject): boolean {

@@ -16,7 +16,7 @@ class SlowReader implements EventReader {
     this.log = log;
   }
 
-  read(text: string): void {
+  readEvents(text: string): void {
     this.log.push(text);
     const startMs = performance.now();
     while (performance.now() - startMs < workMs);

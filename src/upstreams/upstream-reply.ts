@@ -50,7 +50,7 @@ export interface EventReader<Item = RawFrame> {
    * Pushes the frames for complete events, in order. If an event is an error, throws `UpstreamError` after the frames of the
    * events before it.
    */
-  read(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
+  readEvents(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
   /** Returns whether an event ends the reply. Some upstreams close directly after it, without its empty line. */
   isEndMark(event: string): boolean;
 }
@@ -186,7 +186,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       const end = findSliceEnd(events, position);
       const startMs = performance.now();
       try {
-        reader.read(events.slice(position, end), this);
+        reader.readEvents(events.slice(position, end), this);
       } catch (error) {
         return this.#fail(error);
       }
@@ -225,12 +225,12 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
 
   /** Called if the reply ends before the end mark and its empty line arrive. */
   #onClosed(): void {
-    const rest = this.#splitter?.rest ?? '';
+    const incompleteEvent = this.#splitter?.incompleteEvent ?? '';
     try {
-      if (!this.#hasStarted && rest.trim() === '') throw createUnansweredError();
-      if (!this.#events?.isEndMark(rest))
+      if (!this.#hasStarted && incompleteEvent.trim() === '') throw createUnansweredError();
+      if (!this.#events?.isEndMark(incompleteEvent))
         throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
-      this.#readEvents(`${rest.trimEnd()}\n\n`);
+      this.#readEvents(`${incompleteEvent.trimEnd()}\n\n`);
     } catch (error) {
       this.#fail(error);
     }

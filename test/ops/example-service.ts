@@ -290,7 +290,7 @@ async function putEvaluation(store: EvaluationStores['store']): Promise<void> {
 
 /** Restores the chat of the examples. */
 async function putChat(chats: ChatStore): Promise<void> {
-  const change = { updatedAtMs: 1, fields: { title: 'Opening hours' }, rest: {}, turns: [] };
+  const change = { updatedAtMs: 1, fields: { title: 'Opening hours' }, extra: {}, turns: [] };
   const bounds = { maxBytesPerChat: 1e6, maxBytesPerUser: 1e9, condition: undefined };
   await chats.write({ subject, id: exampleNames.chatId }, change, bounds);
 }
@@ -299,7 +299,7 @@ async function putChat(chats: ChatStore): Promise<void> {
 async function putShare(chats: ChatStore, shares: ShareStore, file: FileInfo | undefined): Promise<void> {
   const { chatId, share: id, shareToken } = exampleNames;
   const chat = { subject, id: chatId };
-  const { head } = (await chats.read(chat, 0)) ?? {};
+  const { head } = (await chats.readChat(chat, 0)) ?? {};
   const files = file === undefined ? [] : [{ path: file.path, etag: file.etag }];
   const snapshot = { title: 'Opening hours', deployment: 'demo', turns: [], files };
   const times = { createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER };

@@ -138,7 +138,7 @@ describe('a file in the document index', () => {
     const readings = [indexer.requestIndexing(prefetched, embedder, 'ahead'), indexer.requestIndexing(requested, embedder)];
     const [one, two] = await Promise.all(readings.map(({ done }) => done));
     expect(two).toEqual(one);
-    expect(await index.read(one?.id ?? '', 0, 999)).toHaveLength(80);
+    expect(await index.readRange(one?.id ?? '', 0, 999)).toHaveLength(80);
     expect(errors).toEqual([]);
   });
 
@@ -260,7 +260,7 @@ describe('a restart of the document indexer', () => {
     expect(await index.find(id)).toBeUndefined();
     const again = await read(createIndexer(), file);
     expect(again).toMatchObject({ id, passageCount });
-    expect((await index.read(id, 0, 99)).map((passage) => passage.text)).not.toContain('half');
+    expect((await index.readRange(id, 0, 99)).map((passage) => passage.text)).not.toContain('half');
   });
 
   it('rejects requests after the node has stopped', async () => {

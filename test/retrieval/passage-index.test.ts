@@ -55,9 +55,9 @@ describeOnEach('SqlPassageIndex', (node) => {
     expect(await other().find(document.id)).toBeUndefined();
     expect(await index().finishDocument(document)).toBe(true);
     expect(await other().find(document.id)).toEqual(document);
-    expect(await other().read(document.id, 0, 2)).toEqual(passages);
-    expect(await other().read(document.id, -1, 1)).toEqual([passages[0]]);
-    expect(await other().read(document.id, 1, 99)).toEqual([passages[1]]);
+    expect(await other().readRange(document.id, 0, 2)).toEqual(passages);
+    expect(await other().readRange(document.id, -1, 1)).toEqual([passages[0]]);
+    expect(await other().readRange(document.id, 1, 99)).toEqual([passages[1]]);
   });
 
   it('stores the reason if a document could not be read', async () => {
@@ -75,7 +75,7 @@ describeOnEach('SqlPassageIndex', (node) => {
     await index().startDocument(document.id, 'content');
     await index().addPassages(document, [createPassage('a new word', 0)]);
     await index().finishDocument(document);
-    expect(await index().read(document.id, 0, 9)).toHaveLength(1);
+    expect(await index().readRange(document.id, 0, 9)).toHaveLength(1);
     expect(await search('old', [document])).toEqual([]);
     expect(await index().countVectors({ document: document.id, model: 'm' })).toBe(0);
   });
@@ -207,7 +207,7 @@ describeOnEach('SqlPassageIndex', (node) => {
     await index().addPassages(unfinished, [createPassage('unfinished')]);
     await index().sweep();
     expect(await index().find(orphaned.id)).toEqual(orphaned);
-    expect(await index().read(unfinished.id, 0, 9)).toEqual([]);
+    expect(await index().readRange(unfinished.id, 0, 9)).toEqual([]);
     await files.delete(stored.bucket, 'file 1', undefined);
     await index().sweep();
     expect(await index().find(referenced.id)).toEqual(referenced);
@@ -226,7 +226,7 @@ describeOnEach('SqlPassageIndex', (node) => {
     expect((await search('number 1777', [document]))[0]).toBe(1777);
     await index().deleteDocument(document.id);
     expect(await search('number 1777', [document])).toEqual([]);
-    expect(await index().read(document.id, 0, 9999)).toEqual([]);
+    expect(await index().readRange(document.id, 0, 9999)).toEqual([]);
     expect(await put(['after it']).then(({ id }) => index().find(id))).toBeDefined();
   });
 });

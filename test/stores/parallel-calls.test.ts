@@ -15,7 +15,7 @@ describe('LimitCounters with a limit of parallel calls', () => {
     const counters = new LimitCounters(new MemoryLimitStore(), clock);
     const account = toAccount('ada', 'm', limits);
     const findRetryAfter = async () => {
-      const [status] = await counters.read(account);
+      const [status] = await counters.readStatuses(account);
       return [status?.reserved, (status?.resetsAtMs ?? 0) - now];
     };
     const first = await counters.admit(account, request);
@@ -27,7 +27,7 @@ describe('LimitCounters with a limit of parallel calls', () => {
     now = 70_000;
     await counters.settle(account, second, noUsage);
     expect(await findRetryAfter()).toEqual([0, 25_000]);
-    expect(await counters.read(toAccount('bob', 'm', limits))).toMatchObject([{ reserved: 0, resetsAtMs: now }]);
+    expect(await counters.readStatuses(toAccount('bob', 'm', limits))).toMatchObject([{ reserved: 0, resetsAtMs: now }]);
   });
 
   it('rejects a call immediately, and reserves nothing for it', async () => {
@@ -38,6 +38,6 @@ describe('LimitCounters with a limit of parallel calls', () => {
     const [parallel, requests] = (await counters.admit(account, request)).statuses;
     expect([parallel?.reserved, requests?.used]).toEqual([2, 2]);
     for (const admission of admissions) await counters.settle(account, admission, noUsage);
-    expect(await counters.read(account)).toMatchObject([{ reserved: 0 }, { used: 2 }]);
+    expect(await counters.readStatuses(account)).toMatchObject([{ reserved: 0 }, { used: 2 }]);
   });
 });

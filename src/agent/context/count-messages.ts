@@ -50,7 +50,7 @@ function createCounter(count: (text: string) => number): MessageCounter {
 }
 
 function countParts(message: Message, count: (text: string) => number): number {
-  const { role: _role, content, custom_content: custom, tool_call_id: _id, ...rest } = message;
+  const { role: _role, content, custom_content: custom, tool_call_id: _id, ...otherFields } = message;
   let tokens = typeof content === 'string' ? count(content) : 0;
   for (const part of Array.isArray(content) ? content : []) tokens += countContentPart(part, count);
   for (const { type = '', data = '', url } of custom?.attachments ?? [])
@@ -60,7 +60,7 @@ function countParts(message: Message, count: (text: string) => number): number {
         ? count(data)
         : countFileTokens(data) + (url ? tokensPerImage : 0);
   if (custom?.completed_control !== undefined) tokens += count(JSON.stringify(custom.completed_control));
-  for (const value of Object.values(rest))
+  for (const value of Object.values(otherFields))
     tokens += typeof value === 'string' ? count(value) : count(JSON.stringify(value ?? ''));
   return tokens;
 }

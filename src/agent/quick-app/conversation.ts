@@ -226,9 +226,9 @@ export function extractLastText(reply: string, added: readonly Message[]): strin
     const before = texts.slice(first).reduce((all, text) => (text === '' ? all : all + asParagraph(all, text)), '');
     if (before === '') break;
     if (!reply.startsWith(before)) continue;
-    const rest = reply.slice(before.length);
-    if (rest === '' || asParagraph(before, '') === '' || rest.startsWith('\n\n'))
-      return rest.slice(asParagraph(before, '').length);
+    const newText = reply.slice(before.length);
+    if (newText === '' || asParagraph(before, '') === '' || newText.startsWith('\n\n'))
+      return newText.slice(asParagraph(before, '').length);
   }
   return reply;
 }

@@ -8,7 +8,7 @@ export interface OffloadedTexts {
   /** Total number of characters. */
   readonly chars: number;
   /** Returns the texts, ordered by marker number, or undefined if they were deleted. Rejects with `StoreError`. */
-  readonly read: () => Promise<readonly string[] | undefined>;
+  readonly readTexts: () => Promise<readonly string[] | undefined>;
 }
 
 /** The parts of a run that can contain long texts, and the calls that the run needs to continue. */

@@ -14,7 +14,7 @@ function createConversation(messages: readonly Message[], ...offloaded: readonly
 }
 
 function createTexts(name: string, chars: number, all: readonly string[] | undefined) {
-  const offloaded = { name, chars, reads: 0, read: () => Promise.resolve(all).finally(() => (offloaded.reads += 1)) };
+  const offloaded = { name, chars, reads: 0, readTexts: () => Promise.resolve(all).finally(() => (offloaded.reads += 1)) };
   return offloaded;
 }
 

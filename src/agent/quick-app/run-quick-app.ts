@@ -175,10 +175,10 @@ async function readNewest(
 ): Promise<ReadonlyMap<string, readonly string[] | undefined>> {
   const texts = new Map<string, Promise<readonly string[] | undefined>>();
   let remainingChars = maxChars;
-  for (const { name, chars, read } of offloadedTexts.toReversed()) {
+  for (const { name, chars, readTexts } of offloadedTexts.toReversed()) {
     if (texts.has(name)) continue;
     remainingChars -= chars;
-    texts.set(name, remainingChars >= 0 ? read() : Promise.resolve(undefined));
+    texts.set(name, remainingChars >= 0 ? readTexts() : Promise.resolve(undefined));
   }
   return new Map(await Promise.all([...texts].map(async ([name, reading]) => [name, await reading] as const)));
 }

@@ -62,9 +62,9 @@ export class RunStates {
   }
 
   /** Reads a state. Returns undefined if it is not exactly the string that this owner received. */
-  read(state: JsonObject, owner: StateOwner): RunState | undefined {
-    const { [key]: signed, ...rest } = state;
-    if (typeof signed !== 'string' || Object.keys(rest).length > 0) return undefined;
+  readState(state: JsonObject, owner: StateOwner): RunState | undefined {
+    const { [key]: signed, ...otherFields } = state;
+    if (typeof signed !== 'string' || Object.keys(otherFields).length > 0) return undefined;
     const end = signed.indexOf('.');
     const text = signed.slice(0, Math.max(0, end));
     if (!this.#signer.verify(text, signed.slice(end + 1))) return undefined;
@@ -74,9 +74,9 @@ export class RunStates {
     const { beside, kept: storedResults } = run;
     return {
       ...run,
-      ...(beside !== undefined && { beside: { ...beside, read: () => this.#findTexts(owner, beside.name) } }),
+      ...(beside !== undefined && { beside: { ...beside, readTexts: () => this.#findTexts(owner, beside.name) } }),
       ...(storedResults !== undefined && {
-        kept: storedResults.map((entry) => ({ ...entry, read: () => this.#readFullResults(owner, entry.name) })),
+        kept: storedResults.map((entry) => ({ ...entry, load: () => this.#readFullResults(owner, entry.name) })),
       }),
     };
   }
@@ -85,7 +85,7 @@ export class RunStates {
   async #storeFullResults(state: RunState, fullResults: Readonly<Record<string, string>>, owner: StateOwner): Promise<RunState> {
     const name = this.#texts?.newName() ?? null;
     const isStored = name !== null && (await this.#texts?.store(owner, name, JSON.stringify(fullResults))) === true;
-    const storedResults = { name: isStored ? name : null, ids: Object.keys(fullResults), read: () => Promise.resolve(undefined) };
+    const storedResults = { name: isStored ? name : null, ids: Object.keys(fullResults), load: () => Promise.resolve(undefined) };
     return { ...state, kept: [...(state.kept ?? []), storedResults] };
   }
 

@@ -211,8 +211,8 @@ class Trace {
 }
 
 function toReceived(turn: Turn): JsonObject {
-  const { role: _role, tool_calls, ...rest } = turn.toMessage();
-  return { ...rest, ...(turn.calls.length > 0 && { tool_calls }), finish_reason: turn.finishReason };
+  const { role: _role, tool_calls, ...otherFields } = turn.toMessage();
+  return { ...otherFields, ...(turn.calls.length > 0 && { tool_calls }), finish_reason: turn.finishReason };
 }
 
 function roundMs(ms: number): number {

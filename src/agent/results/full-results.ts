@@ -5,7 +5,7 @@ import { isResult, type Message } from '#contract/chat/message.ts';
 export interface EarlierResults {
   readonly ids: readonly string[];
   /** Returns the results by ID, or undefined if they were deleted or not stored. Rejects with `StoreError`. */
-  readonly read: () => Promise<Readonly<Record<string, string>> | undefined>;
+  readonly load: () => Promise<Readonly<Record<string, string>> | undefined>;
 }
 
 /** Maximum number of characters per reply, and per result. */
@@ -66,8 +66,8 @@ export class FullResults {
       (message) => isResult(message) && typeof message.content === 'string' && computeId(message.content) === id,
     );
     if (match !== undefined) return String(match.content);
-    for (const { ids, read } of this.#earlier) {
-      const text = ids.includes(id) ? (await read())?.[id] : undefined;
+    for (const { ids, load } of this.#earlier) {
+      const text = ids.includes(id) ? (await load())?.[id] : undefined;
       if (text !== undefined) return text;
     }
     return undefined;

@@ -46,9 +46,9 @@ export function createReadResultTool(results: () => FullResults, messages: () =>
 }
 
 function formatPage(text: string, from: number, maxBytes: number): string {
-  const rest = text.slice(from);
-  if (rest === '') return `[The result has ${text.length} characters; there is nothing at offset ${from}.]`;
-  const page = truncateText(rest, maxBytes);
+  const remainingText = text.slice(from);
+  if (remainingText === '') return `[The result has ${text.length} characters; there is nothing at offset ${from}.]`;
+  const page = truncateText(remainingText, maxBytes);
   const end = from + page.length;
   const hint = end < text.length ? `go on with offset ${end}` : 'this is its end';
   return `${page}\n\n[Characters ${from} to ${end} of ${text.length}; ${hint}.]`;

@@ -242,9 +242,9 @@ function formatUndelivered({ index, error, retriesUntilMs }: UndeliveredAlert): 
 }
 
 /** Formats an error for `/health`, which is public: with file names, but without the folders of this machine. */
-function formatPublic({ file, ...rest }: ConfigurationError): string {
+function formatPublic({ file, ...details }: ConfigurationError): string {
   return formatConfigurationError({
-    ...rest,
+    ...details,
     file: file
       .split(', ')
       .map((path) => basename(path))

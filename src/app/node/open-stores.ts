@@ -166,7 +166,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
 
 /** Reads reports from the replica, which can be some seconds old, or from the database if the replica fails. */
 function readFromReplica(journal: DurableStores['journal'], replica: Journal): DurableStores['journal'] {
-  const read = async <Value>(query: (source: Journal) => Promise<Value>): Promise<Value> => {
+  const queryReplica = async <Value>(query: (source: Journal) => Promise<Value>): Promise<Value> => {
     try {
       return await query(replica);
     } catch (error) {
@@ -177,9 +177,9 @@ function readFromReplica(journal: DurableStores['journal'], replica: Journal): D
   return {
     appendUsage: (records) => journal.appendUsage(records),
     appendAudit: (records) => journal.appendAudit(records),
-    sumUsage: (query) => read((source) => source.sumUsage(query)),
-    listCalls: (query) => read((source) => source.listCalls(query)),
-    readAudit: (query) => read((source) => source.readAudit(query)),
+    sumUsage: (query) => queryReplica((source) => source.sumUsage(query)),
+    listCalls: (query) => queryReplica((source) => source.listCalls(query)),
+    readAudit: (query) => queryReplica((source) => source.readAudit(query)),
     readKeyUses: (ids) => journal.readKeyUses(ids),
     maintain: (options) => journal.maintain(options),
   };

@@ -3,7 +3,7 @@ import { type MetricsServer, serveMetrics } from './metrics-server.ts';
 
 async function serve(port = 0): Promise<MetricsServer> {
   const read = async (accept: string | undefined) => ({ contentType: `text/${accept}`, text: 'up 1\n' });
-  const server = await serveMetrics({ host: '127.0.0.1', port, read });
+  const server = await serveMetrics({ host: '127.0.0.1', port, readMetrics: read });
   onTestFinished(() => server.close());
   return server;
 }

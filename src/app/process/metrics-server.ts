@@ -7,7 +7,7 @@ export interface MetricsServerOptions {
   /** Port to listen on. 0 selects a free port. */
   readonly port: number;
   readonly reusePort?: boolean;
-  readonly read: ReadMetrics;
+  readonly readMetrics: ReadMetrics;
 }
 
 /** Returns the metrics in the format that an `Accept` field selects. */
@@ -19,11 +19,11 @@ export interface MetricsServer {
 }
 
 /** Serves only `/metrics`, for `PARLEY_METRICS_PORT`. Rejects if the port is not available. */
-export function serveMetrics({ host, port, read, reusePort = false }: MetricsServerOptions): Promise<MetricsServer> {
+export function serveMetrics({ host, port, readMetrics, reusePort = false }: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer(async (request, response) => {
     const isMetricsRequest = getPath(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
     if (!isMetricsRequest) return response.writeHead(404).end();
-    const { contentType, text } = await read(request.headers.accept);
+    const { contentType, text } = await readMetrics(request.headers.accept);
     response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store', vary: 'accept' }).end(text);
   });
   return new Promise((resolve, reject) => {

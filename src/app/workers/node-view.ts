@@ -40,7 +40,7 @@ export class NodeView {
           this.#last.set(worker, metrics as readonly Metric[]);
       }),
     );
-    const primaryMetrics = toPlainMetrics(readProcessMetrics(this.#process.read()));
+    const primaryMetrics = toPlainMetrics(readProcessMetrics(this.#process.readProcess()));
     return mergeMetrics([...this.#last.values(), this.#ended, primaryMetrics]);
   };
 

@@ -231,8 +231,8 @@ export class EmbedderPool {
   /** `threads` is the maximum number of threads. They start on demand. */
   constructor(threads: number, options: LocalEmbedderOptions = {}) {
     const first = new LocalEmbedder(options);
-    const rest = Array.from({ length: threads - 1 }, () => new LocalEmbedder({ idleMs, ...options }));
-    this.#embedders = [first, ...rest];
+    const otherEmbedders = Array.from({ length: threads - 1 }, () => new LocalEmbedder({ idleMs, ...options }));
+    this.#embedders = [first, ...otherEmbedders];
     this.model = first.model;
     this.dimensions = first.dimensions;
   }

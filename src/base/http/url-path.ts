@@ -15,8 +15,8 @@ export function joinPath(base: URL, path: string): URL {
 /** Returns the rest of a request URL after a prefix, with its query, or undefined if no path segment ends there. */
 export function stripUrlPrefix(prefix: string, url: string): string | undefined {
   if (!url.startsWith(prefix)) return undefined;
-  const rest = url.slice(prefix.length);
-  return prefix.endsWith('/') || /^(?:[/?]|$)/.test(rest) ? rest : undefined;
+  const suffix = url.slice(prefix.length);
+  return prefix.endsWith('/') || /^(?:[/?]|$)/.test(suffix) ? suffix : undefined;
 }
 
 /** Returns the percent-encoded path after a prefix in a request URL, or an empty string if the URL is not below it. */

@@ -36,7 +36,7 @@ export interface Span {
  */
 export class JsonOutline {
   /** The text as latin1 bytes, with marks in place of the long strings. */
-  readonly rest: string;
+  readonly outlineText: string;
   /** Whether all bytes are ASCII, so that `text` needs no decoding. */
   readonly isAscii: boolean;
   keyCount = 0;
@@ -62,7 +62,7 @@ export class JsonOutline {
     this.#hasControls = withControls;
     this.isAscii = isAscii(bytes);
     this.#scan();
-    this.rest = this.#rest + this.text.slice(this.#restStart);
+    this.outlineText = this.#rest + this.text.slice(this.#restStart);
   }
 
   /** The complete text as latin1 bytes. Created at the first string, so that a body without strings is rejected sooner. */
@@ -73,7 +73,7 @@ export class JsonOutline {
 
   /** Whether parsing only the rest is cheaper, although the rest is decoded a second time. */
   get isMostlyCutOut(): boolean {
-    return this.rest.length * 2 < this.text.length;
+    return this.outlineText.length * 2 < this.text.length;
   }
 
   /** Returns the long fields of the top-level object by name. */

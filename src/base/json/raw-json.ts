@@ -28,10 +28,10 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   const withControls = hasControls(bytes);
   if (withControls && bytes.length <= manyChars) return parseJson(bytes.toString(), bounds);
   const outline = new JsonOutline(bytes, bounds, withControls);
-  const rest = outline.isMostlyCutOut ? fromLatin1(outline.rest) : outline.isAscii ? outline.text : bytes.toString();
+  const text = outline.isMostlyCutOut ? fromLatin1(outline.outlineText) : outline.isAscii ? outline.text : bytes.toString();
   freeBytes(bytes);
   const toFullText = outline.isMostlyCutOut ? () => fromLatin1(outline.text) : undefined;
-  const holder = { parsed: parseJson(rest, bounds, { toFullText }) };
+  const holder = { parsed: parseJson(text, bounds, { toFullText }) };
   const isFaithful = outline.restore(holder) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;
   // The parser keeps only one value of a duplicate key. A text with an unchecked second value must not be passed on.

@@ -114,7 +114,7 @@ export class Channel<Item> {
     this.#wake();
   }
 
-  async *read(): AsyncGenerator<Item, void> {
+  async *readItems(): AsyncGenerator<Item, void> {
     try {
       for (;;) {
         const next = this.#items.shift();

@@ -17,10 +17,10 @@ describe('EventSplitter', () => {
   it('returns complete events and keeps an incomplete remainder', () => {
     const splitter = new EventSplitter();
     expect(splitter.push('data: 1\n\nda')).toBe('data: 1\n\n');
-    expect(splitter.rest).toBe('da');
+    expect(splitter.incompleteEvent).toBe('da');
     expect(splitter.push('ta: 2\n')).toBe('');
     expect(splitter.push('\n')).toBe('data: 2\n\n');
-    expect(splitter.rest).toBe('');
+    expect(splitter.incompleteEvent).toBe('');
   });
 
   it('reads every kind of line ending', () => {

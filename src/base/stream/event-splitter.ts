@@ -36,7 +36,7 @@ export class EventSplitter {
   }
 
   /** The incomplete event at the end of the stream, or an empty string. */
-  get rest(): string {
+  get incompleteEvent(): string {
     return this.#rest;
   }
 
@@ -46,10 +46,10 @@ export class EventSplitter {
     return complete;
   }
 
-  #storeRest(rest: string, endsWithLf: boolean): void {
-    if (rest.length > this.maxEventBytes) throw new EventTooLarge(`an event is larger than ${this.maxEventBytes} bytes`);
+  #storeRest(event: string, endsWithLf: boolean): void {
+    if (event.length > this.maxEventBytes) throw new EventTooLarge(`an event is larger than ${this.maxEventBytes} bytes`);
     this.#restEndsWithLf = endsWithLf;
-    this.#rest = rest;
+    this.#rest = event;
   }
 
   #countLines(text: string): void {

@@ -52,8 +52,8 @@ export class FreshRead {
   isBehind = false;
 
   /** `announce` is called after each write, for readers in other processes. It must not reject. */
-  constructor(read: () => Promise<void>, announce?: () => Promise<void>) {
-    this.#read = read;
+  constructor(readData: () => Promise<void>, announce?: () => Promise<void>) {
+    this.#read = readData;
     this.#announce = announce;
   }
 

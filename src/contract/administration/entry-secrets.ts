@@ -129,8 +129,8 @@ function restoreKey({ input, stored, errors }: Restoring): JsonObject {
   };
   const isKept = (input.key === undefined || input.key === hiddenSecret) && input.sha256 === undefined;
   if (!isKept || stored.sha256 === undefined) return restored;
-  const { key: _key, ...rest } = restored;
-  return { ...rest, sha256: stored.sha256 };
+  const { key: _key, ...otherFields } = restored;
+  return { ...otherFields, sha256: stored.sha256 };
 }
 
 interface Holder {

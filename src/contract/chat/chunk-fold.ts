@@ -120,19 +120,19 @@ function toPlain(value: unknown): unknown {
   return [...indexed.map(([, fields]) => toPlain(fields)), ...value.unindexed.map(toPlain)];
 }
 
-function toChoice({ index = 0, message, finish_reason = null, ...rest }: Partial<CompletionChoice>): CompletionChoice {
-  return { index, message: toMessage(message), finish_reason, ...rest };
+function toChoice({ index = 0, message, finish_reason = null, ...fields }: Partial<CompletionChoice>): CompletionChoice {
+  return { index, message: toMessage(message), finish_reason, ...fields };
 }
 
 /**
  * `content` is '' if there is no text. It is null if there are tool calls, and absent if there is a function call (docs/wire.md,
  * JSON answers). Tool calls of a complete message have no index.
  */
-function toMessage({ role: _role, content, ...rest }: Partial<Message> = {}): Message {
-  if (content) return { role: 'assistant', content, ...toCompleteChoice(rest) };
-  if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0)
-    return { role: 'assistant', content: null, ...toCompleteChoice(rest) };
-  return rest.function_call === undefined ? { role: 'assistant', content: '', ...rest } : { role: 'assistant', ...rest };
+function toMessage({ role: _role, content, ...fields }: Partial<Message> = {}): Message {
+  if (content) return { role: 'assistant', content, ...toCompleteChoice(fields) };
+  if (Array.isArray(fields.tool_calls) && fields.tool_calls.length > 0)
+    return { role: 'assistant', content: null, ...toCompleteChoice(fields) };
+  return fields.function_call === undefined ? { role: 'assistant', content: '', ...fields } : { role: 'assistant', ...fields };
 }
 
 function toCompleteChoice(fields: JsonObject): JsonObject {

@@ -37,8 +37,8 @@ function joinUsers(messages: readonly Message[]): Message {
   return { role: 'user', content: joinContents(messages.map(({ content }) => content ?? '')) };
 }
 
-function isPlainUser({ role, content, ...rest }: Message): boolean {
-  return role === 'user' && Object.keys(rest).length === 0;
+function isPlainUser({ role, content, ...otherFields }: Message): boolean {
+  return role === 'user' && Object.keys(otherFields).length === 0;
 }
 
 function needsFolding(messages: readonly Message[]): boolean {

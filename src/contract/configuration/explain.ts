@@ -80,8 +80,8 @@ function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Iss
  */
 function toFormIssues(forms: readonly SchemaNode[], location: LocatedValue): readonly Issue[] {
   const { path, actual } = location;
-  const [form, ...rest] = formsFor(forms, actual);
-  if (form !== undefined && rest.length === 0) {
+  const [form, ...otherForms] = formsFor(forms, actual);
+  if (form !== undefined && otherForms.length === 0) {
     return explain(form as TSchema, actual).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
   }
   const formsOfKind = forms.filter((candidate) => getFormKind(candidate) === getKind(actual));

@@ -51,9 +51,9 @@ export function listKeySecrets(key: UpstreamKey): readonly string[] {
 }
 
 function readSigningKey(key: string): UpstreamKey | KeyError {
-  const [accessKeyId = '', secretAccessKey = '', sessionToken, ...rest] = key.split(':');
+  const [accessKeyId = '', secretAccessKey = '', sessionToken, ...extraParts] = key.split(':');
   const parts = [accessKeyId, secretAccessKey, sessionToken ?? 'none'];
-  if (rest.length > 0 || !parts.every((part) => /^\S+$/.test(part) && isHeaderValue(part)))
+  if (extraParts.length > 0 || !parts.every((part) => /^\S+$/.test(part) && isHeaderValue(part)))
     return { error: 'must be a Bedrock API key, or accessKeyId:secretAccessKey, or accessKeyId:secretAccessKey:sessionToken' };
   return { kind: 'signing', accessKeyId, secretAccessKey, sessionToken };
 }

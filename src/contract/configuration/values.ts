@@ -14,9 +14,9 @@ export function isHttpUrl(text: string): boolean {
 
 /** Returns whether a text is an IP address, or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
+  const [address = '', prefix, ...extraParts] = text.split('/');
   const bits = ipaddr.IPv4.isValidFourPartDecimal(address) ? 32 : ipaddr.IPv6.isValid(address) ? 128 : 0;
-  if (bits === 0 || rest.length > 0) return false;
+  if (bits === 0 || extraParts.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 

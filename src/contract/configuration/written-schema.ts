@@ -12,10 +12,10 @@ export function toWrittenSchema(schema: unknown, options: WrittenSchemaOptions):
   if (Array.isArray(schema)) return schema.map((part) => toWrittenSchema(part, options));
   if (!isJsonObject(schema)) return schema;
   // A reference can replace a text or a part of it, so patterns apply only after substitution.
-  const { required, properties, pattern: _pattern, errorMessage: _errorMessage, isPublic: _isPublic, ...rest } = schema;
+  const { required, properties, pattern: _pattern, errorMessage: _errorMessage, isPublic: _isPublic, ...otherKeywords } = schema;
   const result: JsonObject = {};
   for (const key of ['items', 'additionalProperties', 'anyOf'])
-    if (key in rest) result[key] = toWrittenSchema(rest[key], options);
+    if (key in otherKeywords) result[key] = toWrittenSchema(otherKeywords[key], options);
   if (isJsonObject(properties)) {
     const needed = Array.isArray(required) ? required.filter((key) => !hasDefault(properties[key])) : [];
     result.properties = Object.fromEntries(
@@ -23,7 +23,7 @@ export function toWrittenSchema(schema: unknown, options: WrittenSchemaOptions):
     );
     if (needed.length > 0) result.required = needed;
   }
-  return options.acceptsReferences && isReplaceable(schema) ? orReference(rest) : { ...rest, ...result };
+  return options.acceptsReferences && isReplaceable(schema) ? orReference(otherKeywords) : { ...otherKeywords, ...result };
 }
 
 /** Returns whether a value that is not free text can be replaced by a reference. */

@@ -144,8 +144,8 @@ function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
 function toAlternatives(errors: readonly SchemaError[]): string {
   const options = new Set(errors.filter(isAlternative).flatMap(({ params }) => toWords(params)));
   if (options.size === 0) return 'of another form';
-  const [last, ...rest] = [...options].reverse();
-  return rest.length === 0 ? String(last) : `${rest.reverse().join(', ')} or ${last}`;
+  const [last, ...otherOptions] = [...options].reverse();
+  return otherOptions.length === 0 ? String(last) : `${otherOptions.reverse().join(', ')} or ${last}`;
 }
 
 function toWords(params: { type?: string | readonly string[]; allowedValues?: readonly unknown[] }): string[] {

@@ -47,14 +47,14 @@ export function restoreSecrets(
 
 /** Returns the stored value at a path. List items with a name are matched by name. */
 function storedAt(path: Path, input: unknown, stored: unknown): unknown {
-  const [key, ...rest] = path;
+  const [key, ...innerPath] = path;
   if (key === undefined) return stored;
   if (!isContainer(input) || !isContainer(stored)) return undefined;
   const next = input[key];
   const name = isContainer(next) ? next.name : undefined;
   const isNamed = Array.isArray(stored) && typeof name === 'string';
   const before = isNamed ? stored.find((item) => isContainer(item) && item.name === name) : stored[key];
-  return storedAt(rest, next, before);
+  return storedAt(innerPath, next, before);
 }
 
 /** Number of path segments of a toolset: its list and its index. */

@@ -124,7 +124,7 @@ function parseCustom(value: JsonObject, at: string): CustomTool {
 }
 
 function parseNamespace(value: JsonObject, at: string): NamespaceTool {
-  const { tools: rawTools, ...rest } = requireShape(shapes.namespace, value, at);
+  const { tools: rawTools, ...otherFields } = requireShape(shapes.namespace, value, at);
   const tools = rawTools.map((tool, index) => {
     const path = `${at}.tools[${index}]`;
     const inner = parseTool(cleaned(tool, nullable), path);
@@ -132,7 +132,7 @@ function parseNamespace(value: JsonObject, at: string): NamespaceTool {
     throw createRequestError(`${path}.type`, 'must be "function" or "custom"');
   });
   rejectDuplicates(tools, `${at}.tools`);
-  return { ...rest, tools };
+  return { ...otherFields, tools };
 }
 
 /** Throws if two tools have the same name, because a call could refer to either of them. */

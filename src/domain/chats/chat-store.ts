@@ -32,7 +32,7 @@ export interface DeletedChat {
 export interface StoredChat {
   readonly head: ChatHead;
   /** Fields that lists do not include. */
-  readonly rest: JsonObject;
+  readonly extra: JsonObject;
   readonly turns: readonly JsonObject[];
 }
 
@@ -42,7 +42,7 @@ export interface ChatChange {
   readonly pinned?: boolean;
   readonly archived?: boolean;
   readonly fields: JsonObject;
-  readonly rest: JsonObject;
+  readonly extra: JsonObject;
   readonly turns: readonly ChatTurn[];
 }
 
@@ -108,7 +108,7 @@ export interface ChatStore {
   /** Returns changes after revision `since`, in the order of revisions. */
   changes(subject: string, since: number, limit: number): Promise<ChatChanges>;
   /** Returns the chat with the turns after revision `since`, in the order in which they were created. */
-  read(chatRef: ChatRef, since: number): Promise<StoredChat | undefined>;
+  readChat(chatRef: ChatRef, since: number): Promise<StoredChat | undefined>;
   write(chatRef: ChatRef, change: ChatChange, options: ChatBounds & { condition: WriteCondition }): Promise<ChatWriteOutcome>;
   delete(chatRef: ChatRef, condition: WriteCondition, nowMs: number): Promise<'deleted' | 'absent' | 'condition_failed'>;
   /** Deletes all chats of a user. */

@@ -24,10 +24,10 @@ const endStates: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted
  * Returns the shared copy of a chat: the visible branch, with only the fields that are listed here. Steps, thoughts,
  * application state, settings, ratings, and tags are not shared.
  */
-export async function toSnapshot({ head, rest, turns }: StoredChat, subject: string, lookUp: LookUp): Promise<ChatSnapshot> {
+export async function toSnapshot({ head, extra, turns }: StoredChat, subject: string, lookUp: LookUp): Promise<ChatSnapshot> {
   const files = new SharedFiles(toBucket(subject), lookUp);
   const shared: JsonObject[] = [];
-  const visibleTurns = selectVisibleTurns(turns, rest.shown);
+  const visibleTurns = selectVisibleTurns(turns, extra.shown);
   for (const turn of visibleTurns) if (turn.kind === 'question') files.addAttached(turn.attachments);
   for (const turn of visibleTurns) shared.push(await toSharedTurn(turn, files));
   const { title = '', deployment = '' } = head.fields;

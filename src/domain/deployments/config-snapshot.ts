@@ -93,7 +93,7 @@ function toCommonFields(id: string, entry: ModelEntry | ApplicationEntry) {
 }
 
 function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
-  const revision = toDigest({ ...entry, upstreams: entry.upstreams.map(({ key: _key, ...rest }) => rest) });
+  const revision = toDigest({ ...entry, upstreams: entry.upstreams.map(({ key: _key, ...otherFields }) => otherFields) });
   const counts = new Map<string, number>();
   return entry.upstreams.map((upstreamEntry) => {
     const protocol = protocolFor(upstreamEntry, entry);

@@ -143,7 +143,7 @@ export class LimitCounters {
     });
   }
 
-  async read(account: Account): Promise<readonly LimitStatus[]> {
+  async readStatuses(account: Account): Promise<readonly LimitStatus[]> {
     const { statuses } = await this.#reserve(account, noAmounts, toClaims(account, { amounts: noAmounts, chainClaims: [] }));
     return statuses;
   }

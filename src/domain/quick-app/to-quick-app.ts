@@ -140,8 +140,8 @@ function toVisibleParameters(
   );
   const names = new Set(visibleProperties.map(({ property }) => property));
   const required = Array.isArray(parameters.required) ? parameters.required.filter((name) => names.has(name)) : [];
-  const { type: _type, properties: _properties, required: _required, ...rest } = parameters;
-  return { ...rest, type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
+  const { type: _type, properties: _properties, required: _required, ...keywords } = parameters;
+  return { ...keywords, type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
 }
 
 /** Name of the header or query parameter with the key in the obsolete form. */

@@ -63,8 +63,8 @@ export function toStoredItem(item: JsonObject, newId: () => string): JsonObject 
 
 /** Removes credentials for a server. Clients send them with each request, and Parley does not store them. */
 function withoutCredentials(tool: JsonObject): JsonObject {
-  const { authorization: _authorization, headers: _headers, ...rest } = tool;
-  return tool.type === 'mcp' ? rest : tool;
+  const { authorization: _authorization, headers: _headers, ...otherFields } = tool;
+  return tool.type === 'mcp' ? otherFields : tool;
 }
 
 function toParts({ role, content }: JsonObject): unknown {
@@ -104,9 +104,9 @@ export function toVisibleResponse(stored: StoredResponse, include: ReadonlySet<s
 }
 
 function withoutExtensions(response: JsonObject, include: ReadonlySet<string>): JsonObject {
-  const { output, parley, ...rest } = response;
+  const { output, parley, ...otherFields } = response;
   return {
-    ...rest,
+    ...otherFields,
     ...(output !== undefined && {
       output: Array.isArray(output) ? (output as JsonObject[]).filter((item) => isVisibleItem(item, include)) : output,
     }),

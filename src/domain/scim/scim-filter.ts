@@ -22,9 +22,9 @@ export type ScimFilter =
 export function matchesFilter(filter: ScimFilter, resource: JsonObject): boolean {
   switch (filter.op) {
     case 'and':
-      return filter.filters.every((each) => matchesFilter(each, resource));
+      return filter.filters.every((inner) => matchesFilter(inner, resource));
     case 'or':
-      return filter.filters.some((each) => matchesFilter(each, resource));
+      return filter.filters.some((inner) => matchesFilter(inner, resource));
     case 'not':
       return !matchesFilter(filter.filter, resource);
     case 'has':

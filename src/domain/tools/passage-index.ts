@@ -87,7 +87,7 @@ export interface PassageIndex {
   /** Deletes a document with its passages and vectors. */
   deleteDocument(document: string): Promise<void>;
   /** Returns the passages of a document with `from <= nth < to`, in order. */
-  read(document: string, from: number, to: number): Promise<readonly Passage[]>;
+  readRange(document: string, from: number, to: number): Promise<readonly Passage[]>;
   /**
    * Returns passages of these documents that share words with a text, best first. Passages with exact terms of the text precede
    * all others.

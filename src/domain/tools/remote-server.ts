@@ -31,7 +31,7 @@ export interface ApprovedCall {
   /** ID of the approval request. */
   readonly approvalRequest: string;
   /** Other fields of the call, which are returned with it. */
-  readonly rest: JsonObject;
+  readonly otherFields: JsonObject;
 }
 
 /** Servers and approved calls of a request. */

@@ -37,10 +37,10 @@ export function repairKeywords(schema: JsonObject): JsonObject {
   repairItems(repaired);
   repairDependencies(repaired);
   repairRequired(repaired);
-  const { id, definitions, ...rest } = repaired;
-  if (typeof id === 'string') Object.assign(rest, id.startsWith('#') ? { $anchor: id.slice(1) } : { $id: id });
-  if (isJsonObject(definitions)) rest.$defs = { ...definitions, ...(isJsonObject(rest.$defs) && rest.$defs) };
-  return rest;
+  const { id, definitions, ...keywords } = repaired;
+  if (typeof id === 'string') Object.assign(keywords, id.startsWith('#') ? { $anchor: id.slice(1) } : { $id: id });
+  if (isJsonObject(definitions)) keywords.$defs = { ...definitions, ...(isJsonObject(keywords.$defs) && keywords.$defs) };
+  return keywords;
 }
 
 /** Replaces `definitions` by `$defs` in a pointer, except where it is the name of a property. */

@@ -84,7 +84,7 @@ export function withoutSecrets(error: UpstreamError, upstream: Upstream, otherSe
 /** Returns the error with all occurrences of `secrets` replaced by `***`. */
 export function maskSecrets(error: UpstreamError, secrets: readonly string[]): UpstreamError {
   const clean = (text: string): string =>
-    secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
+    secrets.reduce((masked, secret) => (secret === '' ? masked : masked.replaceAll(secret, '***')), text);
   const cleanWord = (text: string | null): string | null => text && clean(text);
   const cleaned = {
     message: clean(error.message),

@@ -12,7 +12,7 @@ export interface CallContent {
 /** The content of a call in progress. */
 export interface ContentSource {
   /** Returns the content up to now. Later calls return the same value. */
-  read(): CallContent;
+  toContent(): CallContent;
 }
 
 /** Content with the ID and the start of its usage record. */

@@ -18,24 +18,24 @@ export interface Difference {
 /** Returns the differences of a write, by path. A changed secret is listed with hidden values. */
 export function listDifferences({ kind, id, before, after }: EntryWrite): readonly Difference[] {
   const root: Path = [entryKinds[kind].section, id];
-  const toSides = (value: JsonObject | undefined): Side => ({ value, shown: value && hideEntrySecrets(kind, value) });
+  const toSides = (value: JsonObject | undefined): Side => ({ value, masked: value && hideEntrySecrets(kind, value) });
   return [...compare(root, toSides(before?.value), toSides(after?.value))];
 }
 
 /** A value, and the same value with hidden secrets. */
 interface Side {
   readonly value: unknown;
-  readonly shown: unknown;
+  readonly masked: unknown;
 }
 
 function* compare(path: Path, before: Side, after: Side): Iterable<Difference> {
   if (isDeepStrictEqual(before.value, after.value)) return;
   const keys = toKeys(before.value, after.value);
-  if (keys === undefined || before.shown === undefined || !isContainer(before.shown) || !isContainer(after.shown)) {
+  if (keys === undefined || before.masked === undefined || !isContainer(before.masked) || !isContainer(after.masked)) {
     yield {
       path: formatPath(path),
-      ...(before.value !== undefined && { before: before.shown }),
-      ...(after.value !== undefined && { after: after.shown }),
+      ...(before.value !== undefined && { before: before.masked }),
+      ...(after.value !== undefined && { after: after.masked }),
     };
     return;
   }
@@ -52,8 +52,8 @@ function isContainer(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-function getMember({ value, shown }: Side, key: string | number): Side {
+function getMember({ value, masked }: Side, key: string | number): Side {
   const member = (container: unknown): unknown =>
     isContainer(container) && Object.hasOwn(container as object, key) ? (container as Record<string, unknown>)[key] : undefined;
-  return { value: member(value), shown: member(shown) };
+  return { value: member(value), masked: member(masked) };
 }

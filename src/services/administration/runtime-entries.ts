@@ -107,14 +107,14 @@ export class RuntimeEntries {
     this.#stored = new StoredData(deps, {
       name: 'entries',
       outage: 'could not read the entries of other nodes. The known ones stay in force',
-      read: () => this.#read(),
+      readData: () => this.#read(),
       isDue: () => this.#revision === -1,
     });
   }
 
   /** Reads the stored entries. If the store is unavailable, they take effect as soon as it is available. */
   async start(): Promise<void> {
-    await this.#stored.read().catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
+    await this.#stored.load().catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
   }
 
   close(): void {
@@ -134,7 +134,7 @@ export class RuntimeEntries {
   async shareFiles(): Promise<void> {
     const { fileLayer, store } = this.#deps;
     if (fileLayer === undefined) return;
-    await this.#stored.read();
+    await this.#stored.load();
     const revision = this.#revision;
     const files = await fileLayer.findReplacement();
     if (files !== undefined) await this.#stored.write(() => store.commitFiles(revision, files));
@@ -152,7 +152,7 @@ export class RuntimeEntries {
 
   /** Entries in the order of their creation. Throws `StoreError` if they were never read. */
   async list(): Promise<ReadonlyMap<string, RuntimeEntry>> {
-    await this.#stored.read();
+    await this.#stored.load();
     return this.#entries;
   }
 
@@ -188,7 +188,7 @@ export class RuntimeEntries {
 
   async #change(plan: (view: EntryView) => readonly PlannedWrite[], options: ChangeOptions): Promise<ChangeResult> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      await this.#stored.read();
+      await this.#stored.load();
       const planned = plan(this.#toView());
       const writes = this.#toWrites(planned, options);
       if (writes.length === 0) return { change: undefined, writes };
@@ -383,12 +383,12 @@ function toText({ path, message }: ConfigurationError): string {
 export type EntryError = Pick<ConfigurationError, 'path' | 'message' | 'hint'>;
 
 /** Returns an error with all errors. The paths start at the configuration. */
-export function toInvalidError(found: readonly EntryError[]): ParleyError {
-  const errors = found.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
-  const named = errors.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);
+export function toInvalidError(entryErrors: readonly EntryError[]): ParleyError {
+  const errors = entryErrors.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
+  const messages = errors.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);
   const suffix = errors.length > maxNamed ? `, and ${errors.length - maxNamed} more` : '';
   const param = errors[0]?.path ?? null;
-  return new ParleyError('invalid_request', `${named.join('. ')}${suffix}.`, { param, members: { errors } });
+  return new ParleyError('invalid_request', `${messages.join('. ')}${suffix}.`, { param, members: { errors } });
 }
 
 function toInFilesError(entries: readonly EntryRef[]): ParleyError {

@@ -104,7 +104,7 @@ export class StoredResources {
    * Opens a file. `select` chooses the part, and is called again if the file was replaced in the meantime. The result never
    * mixes two contents. Throws `access_denied`, `file_not_found`, and errors of `select`.
    */
-  async read(caller: Caller, location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile> {
+  async openFile(caller: Caller, location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile> {
     requireReadable(caller, location);
     const opened = await this.#open(location, select);
     if (opened === undefined) throw resourceNotFound(location);

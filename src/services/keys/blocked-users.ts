@@ -30,7 +30,7 @@ export class BlockedUsers {
     this.#stored = new StoredData(deps, {
       name: 'blocked-users',
       outage: 'Parley cannot read the blocked users. The last list stays in force',
-      read: () => this.#read(),
+      readData: () => this.#read(),
     });
     this.#recurring = new Recurring(deps.reportError);
     this.#stored.start();

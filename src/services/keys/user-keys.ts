@@ -45,7 +45,7 @@ export class UserKeys {
     this.#stored = new StoredData(deps, {
       name: 'user-keys',
       outage: 'could not read the keys of users. Cached keys stay valid for a minute',
-      read: () => this.#read(),
+      readData: () => this.#read(),
       isDue: () => this.#revision === -1,
     });
     this.#recurring = new Recurring(deps.reportError);
@@ -61,7 +61,7 @@ export class UserKeys {
   /** Returns the caller of a key. Throws `invalid_api_key`, `address_not_allowed`, or `StoreError`. */
   async find(key: string, from: RequestOrigin): Promise<Caller> {
     if (!hasSelfService(this.#deps.snapshot().configuration)) throw toInvalidKeyError();
-    if (this.#isStale()) await this.#stored.read().catch(() => undefined);
+    if (this.#isStale()) await this.#stored.load().catch(() => undefined);
     if (this.#isStale()) throw new StoreError('the keys of users could not be read for some time');
     const match = this.#cache.find(hashKey(key));
     if (match === undefined || !this.#isValid(match.caller.userKey)) throw toInvalidKeyError();
@@ -151,7 +151,7 @@ export class UserKeys {
     const { subject, project, roles, signedInAtMs } = caller;
     if (!isSignedIn(caller) || signedInAtMs === undefined) return;
     // Another node may have just created a key.
-    if (this.#deps.isShared || this.#revision === -1) await this.#stored.read();
+    if (this.#deps.isShared || this.#revision === -1) await this.#stored.load();
     if (!this.#cache.isOutdatedBy(subject, { project, roles, signedInAtMs })) return;
     await this.write(() => this.#deps.store.recordSignIn(subject, { project, roles, signedInAtMs }));
   }

@@ -17,7 +17,7 @@ interface StoredDataOptions {
   readonly name: 'user-keys' | 'blocked-users' | 'group-roles' | 'entries';
   /** Message if the data cannot be read regularly. */
   readonly outage: string;
-  readonly read: () => Promise<void>;
+  readonly readData: () => Promise<void>;
   /** Whether a regular read is due although nothing was written. */
   readonly isDue?: () => boolean;
 }
@@ -32,11 +32,11 @@ export class StoredData {
   /** The read that `start` began. Undefined after it has ended, even if it failed. */
   firstRead: Promise<void> | undefined;
 
-  constructor({ isShared, broadcast, reportError }: StoredDataDeps, { name, outage, read, isDue }: StoredDataOptions) {
+  constructor({ isShared, broadcast, reportError }: StoredDataDeps, { name, outage, readData, isDue }: StoredDataOptions) {
     // Between workers of one node, the notice is answered after they have read the data, so that the next request finds the
     // change in every worker.
     const announce = broadcast && (() => broadcast.publish({ topic: 'stored', text: name }).catch(() => undefined));
-    this.#read = new FreshRead(read, announce);
+    this.#read = new FreshRead(readData, announce);
     this.#recurring = new Recurring(reportError);
     this.#recurring.every(refreshMs, outage, async () => {
       if (isShared || this.#read.isBehind || isDue?.()) await this.#read.run();
@@ -46,7 +46,7 @@ export class StoredData {
 
   /** Starts the first read. Never fails. */
   start(): void {
-    this.firstRead = this.read()
+    this.firstRead = this.load()
       .catch(() => undefined)
       .finally(() => {
         this.firstRead = undefined;
@@ -54,7 +54,7 @@ export class StoredData {
   }
 
   /** Reads the data. The read starts after the call. */
-  read(): Promise<void> {
+  load(): Promise<void> {
     return this.#read.run();
   }
 

@@ -49,7 +49,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     return new StoredResponseStart(this.#deps, { ...noInput, target, request: {}, isStored: true, isChatRun: true });
   }
 
-  async read(target: Target, request: ResponsesRequest): Promise<OpenedResponse> {
+  async openUnlocked(target: Target, request: ResponsesRequest): Promise<OpenedResponse> {
     const conversation = getConversationId(request);
     const { earlier } =
       conversation === undefined ? await this.#readChain(target, request) : await this.#readConversation(target, conversation);

@@ -42,11 +42,11 @@ export interface ResponseStorage {
    */
   open(target: Target, request: ResponsesRequest): Promise<OpenedResponse> | OpenedResponse;
   /** Reads the same data without a lock, to count the tokens of a request. */
-  read(target: Target, request: ResponsesRequest): Promise<OpenedResponse> | OpenedResponse;
+  openUnlocked(target: Target, request: ResponsesRequest): Promise<OpenedResponse> | OpenedResponse;
 }
 
 /** Stores no responses. Clients send the complete conversation with each request. */
-export const noStorage: ResponseStorage = { open: skipStorage, read: skipStorage };
+export const noStorage: ResponseStorage = { open: skipStorage, openUnlocked: skipStorage };
 
 function skipStorage(_target: Target, request: ResponsesRequest): OpenedResponse {
   const { previous_response_id: previous, conversation, background, input } = request;

@@ -26,7 +26,7 @@ export class GroupRoles {
     this.#stored = new StoredData(deps, {
       name: 'group-roles',
       outage: 'could not read the groups of provisioned users. The last roles stay valid',
-      read: () => this.#read(),
+      readData: () => this.#read(),
       isDue: () => this.#settings !== deps.snapshot().configuration.scim,
     });
     this.#stored.start();

@@ -91,8 +91,8 @@ function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: strin
 /** Rewrites the response headers when they are written, regardless of how they were set. */
 function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
   const writeHead = response.writeHead;
-  response.writeHead = (status: number, ...rest: unknown[]): ServerResponse => {
-    setFields(response, rest.at(-1));
+  response.writeHead = (status: number, ...args: unknown[]): ServerResponse => {
+    setFields(response, args.at(-1));
     const vary = response.getHeader('vary');
     for (const name of response.getHeaderNames()) if (!isForwardedToClient(name)) response.removeHeader(name);
     for (let index = 0; index + 1 < cors.length; index += 2) response.setHeader(cors[index] ?? '', cors[index + 1] ?? '');

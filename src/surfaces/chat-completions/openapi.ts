@@ -266,14 +266,14 @@ const passedFields = {
 };
 
 function toChatSchema(required: readonly string[]): object {
-  const { messages, ...rest } = ChatRequest.properties;
+  const { messages, ...fields } = ChatRequest.properties;
   const { items } = messages as unknown as { readonly items: { readonly properties: object } };
   const toolCallId = {
     type: ['string', 'null'],
     description: 'Tool messages only: the id of the call that the message answers.',
   };
   const message = { ...items, properties: { ...items.properties, tool_calls: toolCalls, tool_call_id: toolCallId } };
-  return { ...ChatRequest, required, properties: { messages: { ...messages, items: message }, ...rest, ...passedFields } };
+  return { ...ChatRequest, required, properties: { messages: { ...messages, items: message }, ...fields, ...passedFields } };
 }
 
 /** Body of a chat completion whose path names the deployment. */

@@ -47,9 +47,9 @@ export interface DeploymentPlace {
  */
 export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
-  const rest = path.slice(base.length);
-  const match = apiIn(rest);
-  if (match === undefined) throw isListed && !rest.includes('/') ? notCalled() : routeNotFound();
+  const targetPath = path.slice(base.length);
+  const match = apiIn(targetPath);
+  if (match === undefined) throw isListed && !targetPath.includes('/') ? notCalled() : routeNotFound();
   const { encodedId, api, inPath } = match;
   return {
     encodedId,

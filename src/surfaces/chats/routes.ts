@@ -84,7 +84,7 @@ async function listChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promi
 async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const subject = await identifySubject(deps, request);
   const since = readSince(request.query as Query);
-  const changes = await deps.chats.read(toChatLocation(request, subject), since);
+  const changes = await deps.chats.readChat(toChatLocation(request, subject), since);
   if (changes === undefined) throw notThere();
   reply.header('etag', `"${changes.head.revision}"`);
   return toChatItem(changes);
@@ -133,7 +133,7 @@ export async function identifySubject(
 
 async function readCondition({ chats }: ChatRoutesDeps, { headers }: FastifyRequest, location: ChatRef): Promise<WriteCondition> {
   if (!hasCondition(headers)) return undefined;
-  const there = await chats.read(location, Number.MAX_SAFE_INTEGER);
+  const there = await chats.readChat(location, Number.MAX_SAFE_INTEGER);
   return toWriteCondition(headers, there && { etag: String(there.head.revision) });
 }
 
@@ -168,17 +168,17 @@ function toChatChange(body: unknown, nowMs: number): ChatChange {
   const input = isJsonObject(body) ? withoutNulls(body, new Set(Object.keys(body))) : body;
   const { updatedAtMs = nowMs, pinned, archived, turns = [], ...extraFields } = checkPatch(input);
   const fields: JsonObject = {};
-  const rest: JsonObject = {};
+  const extra: JsonObject = {};
   for (const [key, value] of Object.entries(extraFields)) {
-    if (!ownFields.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : rest)[key] = value;
+    if (!ownFields.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : extra)[key] = value;
   }
-  if (JSON.stringify(rest).length > maxRestChars)
+  if (JSON.stringify(extra).length > maxRestChars)
     throw createRequestError('body', `is too large: its fields other than turns may have at most ${maxRestChars} characters`);
   return {
     updatedAtMs: Math.min(updatedAtMs, nowMs),
     ...(pinned !== undefined && { pinned }),
     ...(archived !== undefined && { archived }),
-    ...{ fields, rest, turns },
+    ...{ fields, extra, turns },
   };
 }
 
@@ -189,8 +189,8 @@ function toHeadItem(head: ChatHead | DeletedChat): JsonObject {
   return { ...fields, ...facts };
 }
 
-function toChatItem({ head, rest, turns }: StoredChat): JsonObject {
-  return { ...rest, ...toHeadItem(head), turns };
+function toChatItem({ head, extra, turns }: StoredChat): JsonObject {
+  return { ...extra, ...toHeadItem(head), turns };
 }
 
 /** Parsed query parameters, before validation. */

@@ -74,7 +74,7 @@ async function storeShare(
   newShare: { readonly id: string; readonly tokenHash: string; readonly createdAtMs: number; readonly expiresAtMs: number },
 ) {
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const chat = await deps.chats.read(location, 0);
+    const chat = await deps.chats.readChat(location, 0);
     if (chat === undefined) throw notThere();
     const snapshot = await createSnapshot(deps, location, chat);
     if (JSON.stringify(snapshot).length > maxSnapshotChars) throw tooLarge();
@@ -93,7 +93,7 @@ function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: Store
 /** Lists the files that a share of the chat would make readable for users with the link. */
 async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const location = toChatLocation(request, await identifySharer(deps, request));
-  const chat = await deps.chats.read(location, 0);
+  const chat = await deps.chats.readChat(location, 0);
   if (chat === undefined) throw notThere();
   return { object: 'list', data: describeFiles(await createSnapshot(deps, location, chat)) };
 }
@@ -133,7 +133,7 @@ async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: F
   const { subject } = opened;
   const fileLocation = toPlace(subject, shared.path);
   if ((await deps.files.find(asOwner(subject), fileLocation)) === undefined) throw fileMissing();
-  const content = await deps.files.read(asOwner(subject), fileLocation, (file) => {
+  const content = await deps.files.openFile(asOwner(subject), fileLocation, (file) => {
     if (file.etag !== shared.etag) throw fileMissing();
     return request.method === 'HEAD' ? 'nothing' : 'whole';
   });

@@ -72,9 +72,9 @@ function getPromptBound(request: ChatRequest, { limits = {} }: Deployment): numb
 }
 
 /** An error in one input does not affect the other inputs. */
-function orFailed(read: () => object): object | FailedResult {
+function orFailed(respond: () => object): object | FailedResult {
   try {
-    return read();
+    return respond();
   } catch (error) {
     if (error instanceof ParleyError) return { status: 'error', error: error.message };
     throw error;

@@ -57,7 +57,7 @@ function encodePath(path: string): string {
 
 async function get(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = await identifyCaller(deps, request);
-  const opened = await deps.files.read(caller, getLocation(request), (file) => toSelection(request, reply, file));
+  const opened = await deps.files.openFile(caller, getLocation(request), (file) => toSelection(request, reply, file));
   return sendFile(request, reply, opened);
 }
 

@@ -55,8 +55,8 @@ function toOriginFields({ origin }: IncomingHttpHeaders, allowed: readonly strin
 
 function rewriteHead(response: ServerResponse, fields: Readonly<Record<string, string>>): void {
   const writeHead = response.writeHead;
-  response.writeHead = (status: number, ...rest: unknown[]): ServerResponse => {
-    setFields(response, rest.at(-1));
+  response.writeHead = (status: number, ...args: unknown[]): ServerResponse => {
+    setFields(response, args.at(-1));
     response.setHeader('Vary', toVary(response.getHeader('vary')?.toString()));
     setFields(response, fields);
     if (response.hasHeader('access-control-allow-origin'))

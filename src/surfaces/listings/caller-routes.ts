@@ -62,7 +62,7 @@ type View = (deps: CallerRoutesDeps, usable: Usable) => unknown;
 const views: Readonly<Record<string, View>> = {
   async limits({ counters, clock }, { caller, deployment, snapshot }) {
     const limits = snapshot.limits.find(caller, deployment.id);
-    const statuses = await counters.read(toAccount(caller.subject, deployment.id, limits));
+    const statuses = await counters.readStatuses(toAccount(caller.subject, deployment.id, limits));
     const scopes = statuses.flatMap((status) =>
       isOfScope(status.limit) ? [{ of: toScopeName(status.limit), ...toLimitUsage(status, deployment.id) }] : [],
     );

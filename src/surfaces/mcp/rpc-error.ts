@@ -31,10 +31,10 @@ export class RpcError extends ParleyError {
   }
 }
 
-/** Returns the result of `read`. Converts a `ParleyError` to an `RpcError` with this code. */
-export function withRpcError<Value>(code: keyof typeof rpcCodes, read: () => Value, details: RpcDetails = {}): Value {
+/** Returns the result of `parse`. Converts a `ParleyError` to an `RpcError` with this code. */
+export function withRpcError<Value>(code: keyof typeof rpcCodes, parse: () => Value, details: RpcDetails = {}): Value {
   try {
-    return read();
+    return parse();
   } catch (cause) {
     if (!(cause instanceof ParleyError)) throw cause;
     throw new RpcError(code, cause.message, { ...details, cause });

@@ -128,12 +128,12 @@ function toChunk(custom: NonNullable<Delta['custom_content']>) {
 }
 
 /** Converts usage to the Messages API, in which `input_tokens` excludes tokens read from or written to the cache. */
-function toMessagesUsage({ prompt_tokens, completion_tokens, ...rest }: Usage): MessagesUsage {
-  const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
+function toMessagesUsage({ prompt_tokens, completion_tokens, ...otherUsage }: Usage): MessagesUsage {
+  const prompt = isJsonObject(otherUsage.prompt_tokens_details) ? otherUsage.prompt_tokens_details : {};
   const cachedTokens = Math.min(prompt_tokens, toCount(prompt.cached_tokens));
   const cacheWriteTokens = Math.min(prompt_tokens - cachedTokens, toCount(prompt.cache_write_tokens));
   const cacheWrite1hTokens = Math.min(cacheWriteTokens, toCount(prompt.cache_write_1h_tokens));
-  const completion = isJsonObject(rest.completion_tokens_details) ? rest.completion_tokens_details : {};
+  const completion = isJsonObject(otherUsage.completion_tokens_details) ? otherUsage.completion_tokens_details : {};
   const thinking = toCount(completion.reasoning_tokens);
   return {
     input_tokens: prompt_tokens - cachedTokens - cacheWriteTokens,
@@ -146,8 +146,8 @@ function toMessagesUsage({ prompt_tokens, completion_tokens, ...rest }: Usage): 
       },
     }),
     output_tokens: completion_tokens,
-    ...(typeof rest.cost === 'number' && { cost: rest.cost }),
-    ...(typeof rest.service_tier === 'string' && { service_tier: rest.service_tier }),
+    ...(typeof otherUsage.cost === 'number' && { cost: otherUsage.cost }),
+    ...(typeof otherUsage.service_tier === 'string' && { service_tier: otherUsage.service_tier }),
     ...(thinking > 0 && { output_tokens_details: { thinking_tokens: thinking } }),
   };
 }

@@ -175,10 +175,10 @@ class SchemaComponents {
    * properties with `default`. Removes the validation message, which is not a JSON Schema keyword. Keeps `writeOnly` only in
    * requests, because responses may contain a masked secret.
    */
-  #copy({ errorMessage: _errorMessage, default: byDefault, required, properties, writeOnly, ...rest }: JsonObject): JsonObject {
-    const copy: JsonObject = { ...rest, ...(this.#isSent && writeOnly !== undefined && { writeOnly }) };
-    for (const key of nested) if (key in rest) copy[key] = this.#show(rest[key]);
-    if (byDefault !== undefined) copy.description = withDefault(rest.description, byDefault);
+  #copy({ errorMessage: _errorMessage, default: byDefault, required, properties, writeOnly, ...plain }: JsonObject): JsonObject {
+    const copy: JsonObject = { ...plain, ...(this.#isSent && writeOnly !== undefined && { writeOnly }) };
+    for (const key of nested) if (key in plain) copy[key] = this.#show(plain[key]);
+    if (byDefault !== undefined) copy.description = withDefault(plain.description, byDefault);
     const isWithoutBound = copy.type === 'object' && copy.additionalProperties === undefined;
     if (isWithoutBound && (this.#isSent || properties === undefined)) copy.additionalProperties = true;
     if (!isJsonObject(properties)) return { ...copy, ...(required !== undefined && { required }) };

@@ -231,10 +231,10 @@ function toNativeRequest(
   body: JsonObject,
   { items, open, getPath }: Pick<TranslationContext, 'open' | 'getPath'> & { items: readonly AnyItem[] },
 ): JsonObject {
-  const { previous_response_id: _previous, conversation: _conversation, background, include, ...rest } = body;
+  const { previous_response_id: _previous, conversation: _conversation, background, include, ...otherFields } = body;
   const requestedIncludes = (Array.isArray(include) ? include : []).filter((name) => !String(name).startsWith('parley:'));
   return {
-    ...rest,
+    ...otherFields,
     ...(background === true && { stream: true }),
     input: items.flatMap((item) => toNativeItem(item, open, getPath(item))),
     store: false,

@@ -159,7 +159,7 @@ async function serveCount(deps: ResponsesDeps, exchange: Exchange): Promise<void
   const { context } = exchange;
   const { target, value } = await authorizeByModel(deps, exchange);
   const request = parseResponsesRequest(value);
-  const opened = await selectStorage(deps, target).read(target, request);
+  const opened = await selectStorage(deps, target).openUnlocked(target, request);
   const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
   const { input: ask } = createRun({ ...deps, clock: context.clock }, target, counting);
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
@@ -172,7 +172,7 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   const { target, value } = await authorizeByModel(deps, exchange);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
-  const existing = await selectStorage(deps, target).read(target, request);
+  const existing = await selectStorage(deps, target).openUnlocked(target, request);
   const opened = { ...existing, input: [...existing.input, compactionPrompt] };
   const { run, input: ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });

@@ -31,11 +31,11 @@ export function parsePatchPath(text: string): PatchPath {
   return parse('invalidPath', text, (parser) => parser.readPatchPath());
 }
 
-function parse<Result>(scimType: 'invalidFilter' | 'invalidPath', text: string, read: (parser: FilterParser) => Result): Result {
+function parse<Result>(scimType: 'invalidFilter' | 'invalidPath', text: string, rule: (parser: FilterParser) => Result): Result {
   try {
     if (text.length > maxChars) throw new SyntaxIssue(`has more than ${maxChars} characters`);
     const parser = new FilterParser(text);
-    const result = read(parser);
+    const result = rule(parser);
     parser.requireEnd();
     return result;
   } catch (error) {
@@ -74,12 +74,12 @@ class FilterParser {
     return { ...path, filter, ...this.#readSub() };
   }
 
-  #readJoined(op: 'and' | 'or', read: () => ScimFilter): ScimFilter {
-    const first = read();
+  #readJoined(op: 'and' | 'or', readPart: () => ScimFilter): ScimFilter {
+    const first = readPart();
     const filters = [first];
     while (this.#peek() === op) {
       this.#next += 1;
-      filters.push(read());
+      filters.push(readPart());
     }
     return filters.length === 1 ? first : { op, filters };
   }
@@ -179,7 +179,7 @@ const groupAttributes: ReadonlySet<string> = new Set(['id', 'externalid', 'displ
 /** Throws the SCIM error `invalidFilter` if the resources of a kind cannot be compared as a filter needs. */
 export function requireFilterable(filter: ScimFilter, kind: 'User' | 'Group'): void {
   if ('filters' in filter) {
-    for (const each of filter.filters) requireFilterable(each, kind);
+    for (const part of filter.filters) requireFilterable(part, kind);
     return;
   }
   if (filter.op === 'not') return requireFilterable(filter.filter, kind);
@@ -208,7 +208,7 @@ export function listMemberIds(filter: ScimFilter): readonly string[] | undefined
   if (filter.op === 'has') return listMemberIds(filter.filter);
   if (filter.op === 'or') {
     const ids = filter.filters.map(listMemberIds);
-    return ids.every((each) => each !== undefined) ? ids.flat() : undefined;
+    return ids.every((list) => list !== undefined) ? ids.flat() : undefined;
   }
   const isOfMember = filter.op === 'eq' && ['members', 'members.value', 'value'].includes(formatPath(filter.path));
   return isOfMember && typeof filter.value === 'string' ? [filter.value] : undefined;

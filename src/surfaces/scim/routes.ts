@@ -151,10 +151,10 @@ async function createUser(deps: ScimDeps, request: FastifyRequest): Promise<Json
 async function changeUser(
   deps: ScimDeps,
   request: FastifyRequest,
-  read: (before: ScimUser) => Promise<JsonObject>,
+  readChanged: (before: ScimUser) => Promise<JsonObject>,
 ): Promise<JsonObject> {
   const before = await findUser(deps, request);
-  const body = await read(before);
+  const body = await readChanged(before);
   const user = { ...before, ...readUser(body), updatedAtMs: deps.clock.epochMs() };
   if (Buffer.byteLength(JSON.stringify(user.attributes)) > storedEntries.scimUser.maxBytes)
     throw scimError('tooMany', `The attributes of a user can have at most ${storedEntries.scimUser.maxBytes} bytes.`);

@@ -133,7 +133,7 @@ class UsageRecorder implements CallListener {
     const keyId = caller.userKey?.id ?? caller.configuredKey?.name;
     const id = `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`;
     const atMs = Math.round(this.#clock.epochMs() - durationMs);
-    if (content !== undefined) this.#writer.contents.add({ id, atMs, text: JSON.stringify(content.read()) });
+    if (content !== undefined) this.#writer.contents.add({ id, atMs, text: JSON.stringify(content.toContent()) });
     this.#writer.usage.add({
       id,
       requestId: start.requestId,

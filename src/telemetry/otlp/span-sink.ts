@@ -81,7 +81,7 @@ function toCallFacts(call: MeasuredCall, end: CallEnd): SpanFacts {
   if (call.session !== undefined) attributes['gen_ai.conversation.id'] = call.session;
   if (call.firstByteMs !== undefined) attributes['gen_ai.response.time_to_first_chunk'] = (call.firstByteMs - start.atMs) / 1000;
   if (end.error !== undefined) attributes['error.type'] = end.error.code;
-  if (call.content !== undefined) Object.assign(attributes, toContentAttributes(call.content.read()));
+  if (call.content !== undefined) Object.assign(attributes, toContentAttributes(call.content.toContent()));
   if (start.route !== undefined) {
     attributes['http.request.method'] = 'POST';
     attributes['http.route'] = start.route;

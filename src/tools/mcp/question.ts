@@ -56,11 +56,11 @@ export function toNextQuestion(server: string, { key, request, answers }: NextQu
 /** Applies the user's answer. Returns the next question of the same call, or the fields for repeating it. */
 export function applyAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
   const { state, open, answers } = resume as Resume;
-  const [answeredQuestion, ...rest] = open;
+  const [answeredQuestion, ...laterQuestions] = open;
   const allAnswers =
     answeredQuestion === undefined ? answers : { ...answers, [answeredQuestion.key]: toElicitResult(answeredQuestion, value) };
   return (
-    createNextQuestion(server, { state, open: rest, answers: allAnswers }) ?? {
+    createNextQuestion(server, { state, open: laterQuestions, answers: allAnswers }) ?? {
       inputResponses: allAnswers,
       ...(state !== undefined && { requestState: state }),
     }

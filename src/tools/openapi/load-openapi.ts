@@ -34,12 +34,12 @@ export async function loadOpenApi(url: URL, source: DocumentSource): Promise<Ope
 /** Loads a document, or the document that a plugin manifest points to. `choice` is passed to `OpenApiReader`. */
 async function loadDocument(url: URL, source: DocumentSource, choice: Choice | undefined): Promise<DocumentOutcome> {
   const signal = AbortSignal.timeout(source.timeoutMs);
-  const read = async (from: URL): Promise<DocumentOutcome> => {
+  const readFrom = async (from: URL): Promise<DocumentOutcome> => {
     const { text, url: at } = await fetchText(from, source, signal);
-    return source.reader.read({ text, url: at, choice, owner: source.owner });
+    return source.reader.readDocument({ text, url: at, choice, owner: source.owner });
   };
-  const first = await read(url);
-  return first.kind === 'manifest' ? read(new URL(first.target)) : first;
+  const first = await readFrom(url);
+  return first.kind === 'manifest' ? readFrom(new URL(first.target)) : first;
 }
 
 /** Throws for a manifest that points to another manifest, and for a manifest in place of a document. */
@@ -85,6 +85,6 @@ export async function importOpenApi({ text, url, source }: ImportSource, choice:
   const outcome =
     text === undefined
       ? await loadDocument(url, source, choice)
-      : await source.reader.read({ text, url, choice, owner: source.owner });
+      : await source.reader.readDocument({ text, url, choice, owner: source.owner });
   return outcome.kind === 'toolsets' ? outcome.imported : rejectManifest();
 }

@@ -30,7 +30,7 @@ export class OpenApiReader {
   /**
    * Rejects with `ToolError`, or with an `IsolationError` for the reason `busy` if too many documents of the owner are waiting.
    */
-  async read({ text, url, choice, owner }: DocumentText): Promise<DocumentOutcome> {
+  async readDocument({ text, url, choice, owner }: DocumentText): Promise<DocumentOutcome> {
     const signal = AbortSignal.timeout(this.#bounds.timeoutMs + maxWaitMs);
     try {
       const outcome = await this.#queue.run(owner, () => this.#run({ text, url: url.href, choice }, signal), signal);

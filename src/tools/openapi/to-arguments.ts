@@ -296,11 +296,11 @@ class InputSchemas {
 
 /** Removes names of dropped properties from `required`, and an empty `required` itself. */
 function removeDroppedNames(schema: JsonObject): JsonObject {
-  const { required, ...rest } = schema;
-  if (!Array.isArray(required)) return rest;
+  const { required, ...otherKeywords } = schema;
+  if (!Array.isArray(required)) return otherKeywords;
   const properties = isJsonObject(schema.properties) ? schema.properties : undefined;
   const names = required.filter((name) => properties === undefined || Object.hasOwn(properties, String(name)));
-  return names.length === 0 ? rest : { ...rest, required: names };
+  return names.length === 0 ? otherKeywords : { ...otherKeywords, required: names };
 }
 
 /** Merges the parts of `allOf` into one object, if all parts have properties. */
@@ -309,10 +309,10 @@ function mergeAllOf(schema: JsonObject, depth = maxDepth): JsonObject {
   if (parts.length === 0 || depth === 0) return schema;
   const merged = parts.map((part) => mergeAllOf(part, depth - 1));
   if (!merged.every(({ properties }) => isJsonObject(properties))) return schema;
-  const { allOf: _allOf, ...rest } = schema;
-  const schemas = [...merged, rest];
+  const { allOf: _allOf, ...otherKeywords } = schema;
+  const schemas = [...merged, otherKeywords];
   return {
-    ...rest,
+    ...otherKeywords,
     type: 'object',
     properties: Object.assign({}, ...schemas.map(({ properties }) => toObject(properties))),
     required: schemas.flatMap(({ required }) => (Array.isArray(required) ? required : [])),

@@ -73,9 +73,9 @@ function chooseScheme(
 }
 
 function toRequestedScheme(requirement: JsonObject, schemes: JsonObject): RequestedScheme | undefined {
-  const [[name, scopes], ...rest] = Object.entries(requirement) as [[string, unknown], ...[string, unknown][]];
+  const [[name, scopes], ...otherSchemes] = Object.entries(requirement) as [[string, unknown], ...[string, unknown][]];
   const scheme = Object.hasOwn(schemes, name) ? schemes[name] : undefined;
-  if (rest.length > 0 || !isJsonObject(scheme)) return undefined;
+  if (otherSchemes.length > 0 || !isJsonObject(scheme)) return undefined;
   return { name, scheme, scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [] };
 }
 

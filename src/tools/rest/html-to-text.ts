@@ -37,7 +37,7 @@ const entities: Readonly<Record<string, string>> = {
 
 /** Converts a web page to text. Headings, lists, tables, and links become Markdown. The time is linear in the length. */
 export function htmlToText(html: string): string {
-  return new PageReader(html).read();
+  return new PageReader(html).toText();
 }
 
 class PageReader {
@@ -52,7 +52,7 @@ class PageReader {
     this.#lower = html.toLowerCase();
   }
 
-  read(): string {
+  toText(): string {
     const html = this.#html;
     let position = 0;
     while (position < html.length) {

@@ -124,10 +124,10 @@ const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/i
 function toContent(text: string): FileContent {
   const [head, type, parameters = '', base64] = dataUrl.exec(text) ?? [];
   if (head === undefined) return { bytes: Buffer.from(text), type: undefined, name: undefined };
-  const rest = text.slice(head.length);
+  const data = text.slice(head.length);
   const name = /;(?:file)?name=([^;]*)/i.exec(parameters)?.[1];
   return {
-    bytes: base64 === undefined ? Buffer.from(tryDecode(rest) ?? rest) : Buffer.from(rest, 'base64'),
+    bytes: base64 === undefined ? Buffer.from(tryDecode(data) ?? data) : Buffer.from(data, 'base64'),
     type: type?.toLowerCase(),
     name: name === undefined || name === '' ? undefined : (tryDecode(name) ?? name),
   };

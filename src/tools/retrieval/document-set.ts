@@ -38,7 +38,7 @@ export async function openDocumentSet(
   const parsed = [...new Set(references)].map((reference) => parseOwnReference(reference, owner));
   const stored = await index.findAll(parsed.flatMap(({ location }) => location ?? []));
   const byReference = new Map(stored.map((file) => [toReference(file), file]));
-  const resolved = parsed.map(({ location, ...rest }) => ({ ...rest, file: location && byReference.get(rest.reference) }));
+  const resolved = parsed.map(({ location, ...entry }) => ({ ...entry, file: location && byReference.get(entry.reference) }));
   const matches = resolved.flatMap(({ reference, file }) => (file === undefined ? [] : [{ reference, file }]));
   const names = matches.map(({ file }) => file.path.slice(file.path.lastIndexOf('/') + 1));
   return {

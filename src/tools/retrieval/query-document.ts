@@ -119,7 +119,7 @@ async function answerQuestion(
   const early = await search.search(query);
   const hasWaited = !isSmall && !early.isSemantic && (await awaitVectors(documents, deps));
   const { hits, isSemantic: byMeaning } = hasWaited ? await search.search(query) : early;
-  const gathering = { index, read: readFiles, hits };
+  const gathering = { index, readFiles, hits };
   const passages = isSmall ? await gatherAll(gathering) : await gatherPassages(gathering, bounds);
   const byWords = 'Searched by words only: what the passages mean is still being worked out.';
   const allNotes = byMeaning || isSmall ? notes : [...notes, byWords];
@@ -254,7 +254,7 @@ interface PassageGroup {
 
 interface SearchResult {
   readonly index: PassageIndex;
-  readonly read: readonly ReadFile[];
+  readonly readFiles: readonly ReadFile[];
   /** Hits, best first. */
   readonly hits: readonly ScoredHit[];
 }
@@ -270,7 +270,7 @@ interface GatheringBounds {
  * Returns the best passages with their neighbors of the same section, without duplicates. Joins consecutive passages. Throws
  * `StoreError`.
  */
-async function gatherPassages({ index, read: readFiles, hits }: SearchResult, bounds: GatheringBounds): Promise<PassageGroup[]> {
+async function gatherPassages({ index, readFiles, hits }: SearchResult, bounds: GatheringBounds): Promise<PassageGroup[]> {
   const groups: PassageGroup[] = [];
   const usedKeys = new Set<string>();
   let remaining = bounds.passages;
@@ -278,7 +278,7 @@ async function gatherPassages({ index, read: readFiles, hits }: SearchResult, bo
     if (remaining === 0) break;
     const file = findFile(readFiles, document);
     if (file === undefined || score < bounds.minScore || usedKeys.has(`${document} ${position}`)) continue;
-    const neighbors = await index.read(document, position - 1, position + 2);
+    const neighbors = await index.readRange(document, position - 1, position + 2);
     const quoted = neighbors.find((passage) => passage.nth === position);
     if (quoted === undefined) continue;
     const passages = neighbors.filter((passage) => isSameSection(passage, quoted) && !usedKeys.has(`${document} ${passage.nth}`));
@@ -309,9 +309,9 @@ function isAdjacent(first: PassageGroup, second: PassageGroup): boolean {
 }
 
 /** Returns all passages in order. Throws `StoreError`. */
-async function gatherAll({ index, read: readFiles, hits: [best] }: SearchResult): Promise<PassageGroup[]> {
+async function gatherAll({ index, readFiles, hits: [best] }: SearchResult): Promise<PassageGroup[]> {
   const documents = await Promise.all(
-    readFiles.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passageCount) })),
+    readFiles.map(async (file) => ({ file, passages: await index.readRange(file.document.id, 0, file.document.passageCount) })),
   );
   const entries = documents.flatMap(({ file, passages }) => passages.map((passage) => ({ file, passage })));
   const bestIndex = entries.findIndex(({ file, passage }) => file.document.id === best?.document && passage.nth === best.nth);

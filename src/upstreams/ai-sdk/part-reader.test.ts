@@ -13,7 +13,7 @@ const finish: LanguageModelV4StreamPart = { type: 'finish', usage, finishReason:
 
 function read(parts: readonly LanguageModelV4StreamPart[], vendor: VendorName = 'bedrock') {
   const reader = new PartReader(vendors[vendor], 1_700_000_000, 'the-model');
-  const chunks = [...parts, finish].flatMap((part): Chunk[] => reader.read(part));
+  const chunks = [...parts, finish].flatMap((part): Chunk[] => reader.readPart(part));
   const accumulator = new Accumulator();
   for (const chunk of chunks) accumulator.add(chunk);
   return { chunks, message: accumulator.completion().choices[0]?.message, hasEnded: reader.hasEnded };
@@ -28,9 +28,9 @@ describe('PartReader', () => {
       { type: 'text-start', id: '0' },
       { type: 'text-delta', id: '0', delta: '' },
     ];
-    expect(opening.flatMap((part) => reader.read(part))).toEqual([]);
+    expect(opening.flatMap((part) => reader.readPart(part))).toEqual([]);
     const head = { id: 'r-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'm-1' };
-    expect(reader.read({ type: 'text-delta', id: '0', delta: 'Hi' })).toEqual([
+    expect(reader.readPart({ type: 'text-delta', id: '0', delta: 'Hi' })).toEqual([
       { ...head, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
       { ...head, choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] },
     ]);

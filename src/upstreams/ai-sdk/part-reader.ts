@@ -50,7 +50,7 @@ export class PartReader {
   }
 
   /** Returns the chunks for a part. Throws `UpstreamError` for a reply that failed or exceeds a bound. */
-  read(part: LanguageModelV4StreamPart): Chunk[] {
+  readPart(part: LanguageModelV4StreamPart): Chunk[] {
     switch (part.type) {
       case 'response-metadata':
         this.#chunkFields = {

@@ -218,7 +218,7 @@ async function* readParts(
       if (part.type === 'error') throw part.error;
       if (part.type === 'stream-start')
         for (const warning of part.warnings) onUnsupported(formatWarning(warning), toField(warning));
-      const chunks = reader.read(part);
+      const chunks = reader.readPart(part);
       if (chunks.length > 0) yield Frame.ofChunks(...chunks);
     }
   } catch (error) {

@@ -15,7 +15,7 @@ function createLearnedRun(first = event('x'), type = 'text_delta'): DeltaRun {
 
 function read(run: DeltaRun, events: string, from = 0) {
   const texts: string[] = [];
-  return { end: run.read(events, from, texts), texts, textBytes: run.textBytes };
+  return { end: run.findRunEnd(events, from, texts), texts, textBytes: run.textBytes };
 }
 
 describe('DeltaRun', () => {

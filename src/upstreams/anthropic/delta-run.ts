@@ -26,7 +26,7 @@ export class DeltaRun {
    * Returns the end of the run of such events that begins at `from`, or `from` if no run begins there. Adds the texts of the events
    * to `texts`, as the bytes of JSON strings without their quotes.
    */
-  read(events: string, from: number, texts?: string[]): number {
+  findRunEnd(events: string, from: number, texts?: string[]): number {
     this.textBytes = 0;
     const prefix = this.#prefix;
     if (prefix === '') return from;

@@ -36,7 +36,7 @@ export class MessageReader {
   }
 
   /** Returns the chunks for an event, in order. */
-  read(event: JsonObject): Chunk[] {
+  readEvent(event: JsonObject): Chunk[] {
     switch (event.type) {
       case 'message_start':
         return this.#begin(event.message);
@@ -62,7 +62,7 @@ export class MessageReader {
     return openBlock?.type === 'tool_use' ? openBlock.call : undefined;
   }
 
-  /** Records thoughts or arguments that passed without `read`. */
+  /** Records thoughts or arguments that passed without `readEvent`. */
   recordPassed(block: unknown, text: () => string): void {
     const openBlock = this.#blocks.get(block);
     if (openBlock?.type === 'tool_use') openBlock.hasArguments = true;

@@ -110,11 +110,11 @@ export class RelayedEvents implements EventReader {
     this.#headers = headers;
   }
 
-  read(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  readEvents(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     let textBytes = 0;
     let position = 0;
     while (position < events.length && !this.hasEnded) {
-      const end = this.#run.read(events, position);
+      const end = this.#run.findRunEnd(events, position);
       if (end > position) {
         textBytes += this.#run.textBytes;
         position = end;
@@ -175,7 +175,7 @@ function toCompletion(reply: JsonObject, createdSeconds: number, model: string):
   const reader = new MessageReader(createdSeconds, model);
   const folded = new Accumulator();
   const feed = (event: JsonObject): void => {
-    for (const chunk of reader.read(event)) folded.add(chunk);
+    for (const chunk of reader.readEvent(event)) folded.add(chunk);
   };
   feed({ type: 'message_start', message: reply });
   content.forEach((block: JsonObject, index) => {

@@ -40,10 +40,10 @@ export class TranslatedEvents implements EventReader {
     return this.#reader.hasEnded;
   }
 
-  read(events: string, reply: Reply): void {
+  readEvents(events: string, reply: Reply): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const texts: string[] = [];
-      const end = this.#run.read(events, position, texts);
+      const end = this.#run.findRunEnd(events, position, texts);
       if (end > position) {
         this.#flush(reply);
         reply.frame(this.#createFrame(texts));
@@ -63,7 +63,7 @@ export class TranslatedEvents implements EventReader {
   }
 
   #readEvent(event: string, value: JsonObject): void {
-    this.#chunks.push(...this.#reader.read(value));
+    this.#chunks.push(...this.#reader.readEvent(value));
     if (value.type !== 'message_start' && value.type !== 'ping') this.#isOpening = false;
     if (value.type === 'content_block_delta') this.#learn(event, value);
   }

@@ -110,14 +110,14 @@ function fillText({ name, schema }: Parameter, clues: Clues): unknown {
   const message = isMessageWord.test(word) ? findMessagePhrase(clues.question) : undefined;
   if (message !== undefined) return message;
   if (questionParameter.test(word)) return removeCommand(clues.question);
-  return findDirected(word, clues) ?? clues.names.shift() ?? findTrailingPhrase(clues.rest) ?? clues.rest;
+  return findDirected(word, clues) ?? clues.names.shift() ?? findTrailingPhrase(clues.remainingText) ?? clues.remainingText;
 }
 
 /** Finds the phrase after "from" or "to" for a parameter with such a name. */
-function findDirected(word: string, { rest }: Clues): string | undefined {
-  if (origins.has(word)) return findPhraseAfter(rest, 'from') ?? findUnit(rest);
+function findDirected(word: string, { remainingText }: Clues): string | undefined {
+  if (origins.has(word)) return findPhraseAfter(remainingText, 'from') ?? findUnit(remainingText);
   const goal = destinations.get(word);
-  return goal === undefined ? undefined : findPhraseAfter(rest, goal);
+  return goal === undefined ? undefined : findPhraseAfter(remainingText, goal);
 }
 
 /** Returns "hello" for "echo hello". */
@@ -163,7 +163,7 @@ function simplifySchema(input: unknown): JsonObject {
 interface Clues {
   readonly question: string;
   /** The question without the words that a choice has already used. */
-  readonly rest: string;
+  readonly remainingText: string;
   readonly numbers: number[];
   readonly quoted: string[];
   /** Capitalized words that do not start a sentence. */
@@ -183,17 +183,17 @@ const fillers = /[\s,]+(?:today|tomorrow|tonight|now|right now|please|this week|
 /** Returns the clues of a question. `choices` are the values that parameters allow. */
 function findClues(question: string, choices: readonly string[]): Clues {
   const findAll = (pattern: RegExp): string[] => question.match(pattern) ?? [];
-  const rest = choices.reduce((text, choice) => text.replace(toPattern(choice), ''), question);
+  const remainingText = choices.reduce((text, choice) => text.replace(toPattern(choice), ''), question);
   return {
     question,
-    rest,
+    remainingText,
     // Pattern bound: `splitQuestion` limits a question to 600 characters.
     numbers: findAll(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w-])/g).map(Number),
     // Pattern bound: `splitQuestion` limits a question to 600 characters.
     quoted: [...question.matchAll(/"([^"]+)"|“([^”]+)”|«([^»]+)»|'([^']+)'(?!\w)/g)].map(
       (match) => match.slice(1).find(Boolean) ?? '',
     ),
-    names: (rest.replaceAll(sentenceStart, '$1').match(capitalized) ?? [])
+    names: (remainingText.replaceAll(sentenceStart, '$1').match(capitalized) ?? [])
       // Pattern bound: `splitQuestion` limits a question to 600 characters.
       .map((name) => name.replace(/[.'’-]+$|['’]s$/g, ''))
       .filter((name) => name !== 'I'),

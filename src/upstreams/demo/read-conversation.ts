@@ -48,7 +48,7 @@ export function readConversation({ messages }: ChatRequest): Conversation {
   return {
     question: lastUser === undefined ? '' : splitQuestion(getText(lastUser)).question,
     toolResults: listFinalResults(messages, names),
-    passages: readPassages(messages, names),
+    passages: readRange(messages, names),
     attached: lastUser === undefined ? [] : listAttachedPassages(lastUser),
     completedControl: messages.at(-1)?.custom_content?.completed_control,
     attachments: messages.flatMap(listAttachments),
@@ -66,7 +66,7 @@ function listFinalResults(messages: readonly Message[], names: ToolNames): ToolR
   return messages.slice(lastOther + 1).map((message) => ({ name: getToolName(message, names), text: getResultText(message) }));
 }
 
-function readPassages(messages: readonly Message[], names: ToolNames): Passage[] {
+function readRange(messages: readonly Message[], names: ToolNames): Passage[] {
   const passages: Passage[] = [];
   let remainingChars = maxPassageChars;
   for (const message of messages.toReversed()) {

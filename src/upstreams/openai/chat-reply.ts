@@ -33,7 +33,7 @@ export class ChatEvents implements EventReader {
   /** Bytes of text in the last run. */
   #textBytes = 0;
 
-  read(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  readEvents(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const end = this.#findRunEnd(events, position);
       if (end > position) {
@@ -169,8 +169,8 @@ function isTextOnly(chunk: RawChunk): boolean {
   const { usage, statistics, error, choices } = chunk;
   const [choice] = choices;
   if ((usage ?? statistics ?? error ?? null) !== null || choice === undefined || choices.length > 1) return false;
-  const { content, role: _role, custom_content: custom, ...rest } = isJsonObject(choice.delta) ? choice.delta : {};
-  const isText = typeof content === 'string' && custom === undefined && Object.values(rest).every((value) => value === null);
+  const { content, role: _role, custom_content: custom, ...fields } = isJsonObject(choice.delta) ? choice.delta : {};
+  const isText = typeof content === 'string' && custom === undefined && Object.values(fields).every((value) => value === null);
   return isText && (choice.finish_reason ?? null) === null && toWellFormedChunk(chunk, emptyHead) === chunk;
 }
 

@@ -59,7 +59,7 @@ class PassedEvents implements EventReader<PassThroughFrame> {
     this.#hidesUsage = hidesUsage;
   }
 
-  read(events: string, reply: Pick<Sink<PassThroughFrame>, 'frame'>): void {
+  readEvents(events: string, reply: Pick<Sink<PassThroughFrame>, 'frame'>): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const event = getEventAt(events, position);
       position += event.length;

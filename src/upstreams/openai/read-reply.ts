@@ -23,12 +23,12 @@ export const embeddingsReply: ReplyDialect<JsonObject> = {
 
 /** Returns the error for a reply in OpenAI’s form. */
 export function readErrorReply({ status, headers, bytes }: ErrorReply): UpstreamError {
-  const { message, ...rest } = toErrorDetails(tryParseJson(fromLatin1(bytes)));
+  const { message, ...details } = toErrorDetails(tryParseJson(fromLatin1(bytes)));
   const retryAfterSeconds = getRetryAfter(headers);
   return new UpstreamError('refused', message ?? getPlainText(headers, bytes) ?? `The upstream answered ${status}.`, {
     status,
-    ...rest,
-    isNoApi: isNotFromModelApi(message, rest.code),
+    ...details,
+    isNoApi: isNotFromModelApi(message, details.code),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

@@ -51,13 +51,13 @@ class TranslatedEvents implements EventReader {
     return this.#reader.hasEnded;
   }
 
-  read(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  readEvents(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const event = getEventAt(events, position);
       position += event.length;
       const value = toEventValue(event);
       if (value instanceof UpstreamError) throw value;
-      const chunks = value === undefined ? [] : this.#reader.read(value);
+      const chunks = value === undefined ? [] : this.#reader.readEvent(value);
       if (chunks.length > 0) reply.frame(Frame.ofChunks(...chunks));
     }
   }
@@ -90,7 +90,7 @@ class RelayedEvents implements EventReader {
   #isOpening = true;
   #usage: unknown;
 
-  read(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  readEvents(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     let textBytes = 0;
     let position = 0;
     while (position < events.length) {

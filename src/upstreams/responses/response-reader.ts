@@ -24,7 +24,7 @@ export class ResponseReader {
   }
 
   /** Returns the chunks for an event, in order. */
-  read(event: JsonObject): Chunk[] {
+  readEvent(event: JsonObject): Chunk[] {
     switch (event.type) {
       case 'response.created':
         this.#begin(event.response);

@@ -14,7 +14,7 @@ const nowMs = 1_763_700_000_000;
 
 const turn = (id: string, text = `text of ${id}`, parent = ''): ChatTurn => ({ id, parent, kind: 'question', atMs: 1, text });
 const change = (more: Partial<ChatChange> = {}): ChatChange => ({
-  ...{ updatedAtMs: nowMs, fields: {}, rest: {}, turns: [] },
+  ...{ updatedAtMs: nowMs, fields: {}, extra: {}, turns: [] },
   ...more,
 });
 
@@ -25,18 +25,18 @@ describeOnEach('chats', (node) => {
 
   it('are written turn by turn, and are read on every node, only by their user', async () => {
     const reference = { subject: user(), id: 'a' };
-    const first = change({ fields: { title: 'Grüße' }, rest: { shown: { '': 'q' } }, turns: [turn('q')] });
+    const first = change({ fields: { title: 'Grüße' }, extra: { shown: { '': 'q' } }, turns: [turn('q')] });
     expect(await here().write(reference, first, always)).toMatchObject({ outcome: 'written', head: { revision: 1 } });
     const second = change({ updatedAtMs: nowMs + 1, turns: [turn('q', 'anew'), turn('r')] });
     await there().write(reference, second, always);
-    expect(await here().read(reference, 0)).toEqual({
+    expect(await here().readChat(reference, 0)).toEqual({
       head: { id: 'a', revision: 2, updatedAtMs: nowMs + 1, pinned: false, archived: false, fields: { title: 'Grüße' } },
       rest: { shown: { '': 'q' } },
       turns: [turn('q', 'anew'), turn('r')],
     });
     await here().write(reference, change({ turns: [turn('s')] }), always);
-    expect((await there().read(reference, 2))?.turns).toEqual([turn('s')]);
-    expect(await there().read({ ...reference, subject: 'other' }, 0)).toBeUndefined();
+    expect((await there().readChat(reference, 2))?.turns).toEqual([turn('s')]);
+    expect(await there().readChat({ ...reference, subject: 'other' }, 0)).toBeUndefined();
     expect(await there().delete({ ...reference, subject: 'other' }, undefined, nowMs)).toBe('absent');
   });
 

@@ -22,7 +22,7 @@ export function readModels(file: string): readonly AddinModel[] {
   if (!('errors' in checked)) return checked.configuration.addin.models;
   throw new SettingError(
     checked.errors
-      .map(({ path, ...rest }) => formatConfigurationError({ ...rest, file, path: path.replace(/^addin\.models/, '') }))
+      .map(({ path, ...details }) => formatConfigurationError({ ...details, file, path: path.replace(/^addin\.models/, '') }))
       .join('\n'),
   );
 }
@@ -38,6 +38,6 @@ function readText(file: string): string {
 /** Returns an entry without `"object": "model"`, which is optional in the file. */
 function withoutObject(entry: unknown): unknown {
   if (!isJsonObject(entry) || entry.object !== 'model') return entry;
-  const { object: _object, ...rest } = entry;
-  return rest;
+  const { object: _object, ...otherFields } = entry;
+  return otherFields;
 }

@@ -137,9 +137,9 @@ function openClient({ url, keyFile }: ApplyFlags | ExportFlags, environment: Env
 }
 
 function readKeyFile(file: string): string {
-  const read = readSecretFile(resolve(file));
-  if ('error' in read) throw new RejectedError(`The key file ${file} ${read.error}`, { errors: [] });
-  return read.text.trim();
+  const keyFile = readSecretFile(resolve(file));
+  if ('error' in keyFile) throw new RejectedError(`The key file ${file} ${keyFile.error}`, { errors: [] });
+  return keyFile.text.trim();
 }
 
 function showApplied(applied: AppliedDocument, { isJson }: ApplyFlags, { show }: AdministrationDeps): void {

@@ -134,8 +134,8 @@ export function toJunit(
     const head = `    <testcase classname="${escapeXml(application)}" name="${escapeXml(getCaseName(result))}" time="${result.durationMs / 1000}"`;
     if (result.outcome === 'passed') return `${head}/>`;
     const element = result.outcome === 'error' ? 'error' : 'failure';
-    const [first = '', ...rest] = listReasons(result);
-    const childElement = `<${element} message="${escapeXml(first)}">${escapeXml([first, ...rest].join('\n'))}</${element}>`;
+    const [first = '', ...otherReasons] = listReasons(result);
+    const childElement = `<${element} message="${escapeXml(first)}">${escapeXml([first, ...otherReasons].join('\n'))}</${element}>`;
     return `${head}>\n      ${childElement}\n      <system-out>${escapeXml(result.answer)}</system-out>\n    </testcase>`;
   });
   const suite = `  <testsuite name="${escapeXml(application)}" ${counts} time="${seconds}">`;

@@ -101,8 +101,8 @@ function lengthAt(value: unknown, path: Path): number {
 
 /** Returns the path with the position of a key instead of its name, because the names in `keys` are secrets. */
 function withoutKey(path: Path, { keys }: JsonObject): Path {
-  const [section, name, ...rest] = path;
+  const [section, name, ...innerPath] = path;
   if (section !== 'keys' || name === undefined) return path;
   const position = isJsonObject(keys) ? Object.keys(keys).indexOf(String(name)) + 1 : 0;
-  return [section, `***#${position}`, ...rest];
+  return [section, `***#${position}`, ...innerPath];
 }

@@ -75,8 +75,8 @@ export class SqlApplicationStore implements ApplicationStore {
       if (stored === undefined) return undefined;
       await writeRoles(transaction, [application]);
       const { spelling: first } = stored;
-      const { spelling: _now, ...rest } = application;
-      return { ...rest, ...(first !== null && { spelling: first }), owner: stored.owner, createdAtMs: stored.created_at_ms };
+      const { spelling: _now, ...fields } = application;
+      return { ...fields, ...(first !== null && { spelling: first }), owner: stored.owner, createdAtMs: stored.created_at_ms };
     });
   }
 

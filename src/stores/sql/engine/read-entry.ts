@@ -6,16 +6,16 @@ import { StoreError } from '#domain/store-error.ts';
 export type ReportInvalidEntry = (kind: string, id: string, error: unknown) => void;
 
 /**
- * Returns the entry that `read` returns, or undefined if the row is invalid. Entries are validated when they are saved, but
+ * Returns the entry that `parse` returns, or undefined if the row is invalid. Entries are validated when they are saved, but
  * another version, a backup, or a manual change may have written invalid ones. One invalid row must not make the others unusable.
  * Rethrows `StoreError`.
  */
 export function readEntry<Entry>(
   { kind, id, reportInvalid }: { readonly kind: string; readonly id: string; readonly reportInvalid: ReportInvalidEntry },
-  read: () => Entry,
+  parse: () => Entry,
 ): Entry | undefined {
   try {
-    return read();
+    return parse();
   } catch (error) {
     if (error instanceof StoreError) throw error;
     reportInvalid(kind, id, error);

@@ -139,18 +139,18 @@ export class SqlJournal implements Journal, RecordUpkeep {
 
   async sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
     const { fromMs, toMs } = query;
-    return this.#sums.read({ ...query, ...toStorableFilter(query), fromMs: toBound(fromMs), toMs: toBound(toMs) });
+    return this.#sums.sumUsage({ ...query, ...toStorableFilter(query), fromMs: toBound(fromMs), toMs: toBound(toMs) });
   }
 
-  async listCalls({ fromMs, toMs, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
+  async listCalls({ fromMs, toMs, before, ...filter }: CallsQuery): Promise<readonly UsageRecord[]> {
     const beforeRecord = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
     // Bounds the time on both ends, because not every index contains the ID after the time.
     const endMs = Math.min(toBound(toMs), (beforeRecord?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
-    const query = { ...rest, ...toStorableFilter(rest), id: rest.id && toStorable(rest.id), before: beforeRecord };
+    const query = { ...filter, ...toStorableFilter(filter), id: filter.id && toStorable(filter.id), before: beforeRecord };
     const rows = await this.#readNewest(
       this.#usageDays,
       { fromMs: toBound(fromMs), toMs: endMs },
-      { limit: rest.limit, read: (kysely, segment, limit) => listCalls(kysely, segment, { ...query, limit }) },
+      { limit: filter.limit, readSegment: (kysely, segment, limit) => listCalls(kysely, segment, { ...query, limit }) },
     );
     return rows.map(toRecord);
   }
@@ -158,7 +158,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
   async readAudit({ beforeMs, beforeId = '', kind, limit }: AuditQuery): Promise<readonly AuditRecord[]> {
     const before = { atMs: toBound(beforeMs), id: toStorable(beforeId) };
     const range = { fromMs: 0, toMs: Math.min(before.atMs, Number.MAX_SAFE_INTEGER - 1) + 1 };
-    const read = (kysely: Kysely<Schema>, { table, fromMs, toMs }: RecordSegment, remaining: number) => {
+    const readSegment = (kysely: Kysely<Schema>, { table, fromMs, toMs }: RecordSegment, remaining: number) => {
       const older = kysely
         .selectFrom(table as 'audit_records')
         .selectAll()
@@ -168,12 +168,12 @@ export class SqlJournal implements Journal, RecordUpkeep {
       const matching = kind === undefined ? older : older.where(isOfKind(toStorable(kind)));
       return matching.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(remaining).execute();
     };
-    const rows = await this.#readNewest(this.#auditDays, range, { limit, read });
+    const rows = await this.#readNewest(this.#auditDays, range, { limit, readSegment });
     return rows.map(toAudit);
   }
 
   readKeyUses(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    return this.#keyUses.read(ids.map(toStorable));
+    return this.#keyUses.readUses(ids.map(toStorable));
   }
 
   async maintain({ nowMs, retentionDays, signal }: UpkeepOptions): Promise<void> {
@@ -192,16 +192,16 @@ export class SqlJournal implements Journal, RecordUpkeep {
     range: { readonly fromMs: number; readonly toMs: number },
     {
       limit,
-      read,
+      readSegment,
     }: {
       readonly limit: number;
-      readonly read: (kysely: Kysely<Schema>, segment: RecordSegment, limit: number) => Promise<readonly Row[]>;
+      readonly readSegment: (kysely: Kysely<Schema>, segment: RecordSegment, limit: number) => Promise<readonly Row[]>;
     },
   ): Promise<readonly Row[]> {
     return this.#database.run(async (kysely) => {
       const rows: Row[] = [];
       for (const segment of await days.segments(kysely, range)) {
-        rows.push(...(await read(kysely, segment, limit - rows.length)));
+        rows.push(...(await readSegment(kysely, segment, limit - rows.length)));
         if (rows.length >= limit) break;
       }
       return rows;

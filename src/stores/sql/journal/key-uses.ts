@@ -40,7 +40,7 @@ export class KeyUses {
     for (const [id, atMs] of values) this.#written.set(id, atMs);
   }
 
-  async read(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async readUses(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (ids.length === 0) return new Map();
     const rows = await this.#database.run((kysely) =>
       kysely.selectFrom('key_uses').selectAll().where('key_id', 'in', ids).execute(),

@@ -28,8 +28,8 @@ export interface RecordSegment extends TimeRange {
 /** Returns the parts of the segments that are in the range. */
 function clip(segments: readonly RecordSegment[], { fromMs, toMs }: TimeRange): readonly RecordSegment[] {
   return segments
-    .map((each) => ({ ...each, fromMs: Math.max(each.fromMs, fromMs), toMs: Math.min(each.toMs, toMs) }))
-    .filter((each) => each.fromMs < each.toMs);
+    .map((segment) => ({ ...segment, fromMs: Math.max(segment.fromMs, fromMs), toMs: Math.min(segment.toMs, toMs) }))
+    .filter((segment) => segment.fromMs < segment.toMs);
 }
 
 /** Returns the day since the epoch. */

@@ -35,7 +35,7 @@ export class UsageSums {
   }
 
   /** Implements `Journal.sumUsage`. The bounds must be integers. */
-  read<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
+  sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
     return this.#database.transact(async (kysely) => {
       const periods = needsRecords(query) ? [] : await readPeriods(kysely, query);
       return readSums(
@@ -209,7 +209,7 @@ export class UsageSums {
       const { until_ms: untilMs, is_complete: isComplete } = await this.#lock(transaction, mark);
       if (isComplete === 1) return false;
       const periods = await readPeriods(transaction, { fromMs: untilMs, toMs: toDay * dayMs - 1 });
-      if (periods.some((each) => each.level === sumLevels.day && !isCompleteDay(each))) return false;
+      if (periods.some((entry) => entry.level === sumLevels.day && !isCompleteDay(entry))) return false;
       const { day } = await transaction
         .selectFrom('usage_sums')
         .select(({ fn }) => fn.min('period').as('day'))
@@ -251,7 +251,7 @@ export class UsageSums {
     const days = periods.filter((day) => isCompleteDay(day) && isWithin(day.period, day.period + 1)).map(({ period }) => period);
     // A day that is summed again makes the sums of its month invalid.
     const changing = new Set(
-      periods.filter((each) => each.level === sumLevels.day && !isCompleteDay(each)).map(({ period }) => toMonth(period)),
+      periods.filter((entry) => entry.level === sumLevels.day && !isCompleteDay(entry)).map(({ period }) => toMonth(period)),
     );
     const isUsable = (month: Period): boolean => {
       const { fromDay, toDay } = toMonthDays(month.period);

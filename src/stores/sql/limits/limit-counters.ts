@@ -111,8 +111,8 @@ interface CurrentWindow {
 function createWindowFinder(nowMs: number): (name: string) => CurrentWindow {
   const windowsByName = new Map<string, CurrentWindow>();
   return (name) => {
-    const found = windowsByName.get(name);
-    if (found !== undefined) return found;
+    const cached = windowsByName.get(name);
+    if (cached !== undefined) return cached;
     const window = parseWindowName(name);
     const current = window === undefined ? {} : { window, endsAtMs: periodEnds(nowMs, window.reset)[window.period] };
     windowsByName.set(name, current);

@@ -136,7 +136,7 @@ export class SqlPassageIndex implements PassageIndex {
     await this.#database.run((kysely) => kysely.deleteFrom('indexed_documents').where('id', '=', document).execute());
   }
 
-  async read(document: string, from: number, to: number): Promise<readonly Passage[]> {
+  async readRange(document: string, from: number, to: number): Promise<readonly Passage[]> {
     const rows = await this.#database.run((kysely) =>
       kysely
         .selectFrom('passages')

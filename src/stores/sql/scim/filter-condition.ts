@@ -36,14 +36,14 @@ export function toCondition(
   if (filter === undefined) return { condition: always, isExact: true };
   const exact = toExact(filter, table);
   if (exact !== undefined) return { condition: exact, isExact: true };
-  const parts = filter.op === 'and' ? filter.filters.flatMap((each) => toExact(each, table) ?? []) : [];
+  const parts = filter.op === 'and' ? filter.filters.flatMap((part) => toExact(part, table) ?? []) : [];
   return { condition: parts.length === 0 ? always : join('and', parts), isExact: false };
 }
 
 /** Returns the condition of a filter, or undefined if it uses other attributes than those in columns. It is never null. */
 function toExact(filter: ScimFilter, table: Table): Condition | undefined {
   if ('filters' in filter) {
-    const parts = filter.filters.map((each) => toExact(each, table));
+    const parts = filter.filters.map((part) => toExact(part, table));
     return parts.every((part) => part !== undefined) ? join(filter.op, parts) : undefined;
   }
   if (filter.op === 'not') {

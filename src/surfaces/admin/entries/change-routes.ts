@@ -111,9 +111,9 @@ function planDocument(document: Document, { find, isInFiles, configuration }: En
 
 function equalsShown(kind: EntryKind, input: JsonObject, entry: JsonObject | undefined): boolean {
   if (entry === undefined) return false;
-  const shown = hideEntrySecrets(kind, entry);
+  const maskedEntry = hideEntrySecrets(kind, entry);
   const toText = (value: JsonObject) => JSON.stringify(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
-  return toText(hideEntrySecrets(kind, input)) === toText(toPlain(shown));
+  return toText(hideEntrySecrets(kind, input)) === toText(toPlain(maskedEntry));
 }
 
 /** Deletes entries that the sections of the document lack, except keys that Parley created and entries of the files. */
@@ -149,10 +149,10 @@ function toChangeItem(change: CommittedChange | ListedChange): JsonObject {
 
 async function findChange({ store }: ChangeDeps, { params }: FastifyRequest): Promise<CommittedChange> {
   const { change: id } = params as { change: string };
-  const found = await store.findChange(id);
-  if (found === undefined)
+  const change = await store.findChange(id);
+  if (change === undefined)
     throw new ParleyError('change_not_found', `There is no change ${id}. GET /v1/admin/changes lists all.`);
-  return found;
+  return change;
 }
 
 /** Undoes a change as a new change. Throws `change_overwritten` if a later change affected one of its entries. */

@@ -143,8 +143,8 @@ function isNumbered(kind: EntryKind, entry: JsonObject): boolean {
 /** Returns the name of the entry of the files that the API shows under an ID. */
 export function findFileName({ entries }: Pick<EntryDeps, 'entries'>, { kind, id }: EntryRef): string | undefined {
   const section = getFileSection(entries, kind);
-  const named = Object.hasOwn(section, id) ? section[id] : undefined;
-  if (named !== undefined && !isNumbered(kind, named)) return id;
+  const fileEntry = Object.hasOwn(section, id) ? section[id] : undefined;
+  if (fileEntry !== undefined && !isNumbered(kind, fileEntry)) return id;
   if (kind !== 'keys' || !/^[1-9]\d{0,8}$/.test(id)) return undefined;
   const [name, entry] = Object.entries(section)[Number(id) - 1] ?? [];
   return entry !== undefined && isNumbered(kind, entry) ? name : undefined;
@@ -303,8 +303,8 @@ function* findKeyIssues(id: string, { key, sha256 }: JsonObject, before: Runtime
 /** Returns the value of an entry in the store, which has the digest of a key instead of the key. */
 function toStoredValue(kind: EntryKind, value: JsonObject): JsonObject {
   const copy = toPlain(value);
-  const { key, ...rest } = copy;
-  return kind === 'keys' && typeof key === 'string' ? { ...rest, sha256: hashKey(key) } : copy;
+  const { key, ...otherFields } = copy;
+  return kind === 'keys' && typeof key === 'string' ? { ...otherFields, sha256: hashKey(key) } : copy;
 }
 
 /** Returns the differences of a change that was not stored. */
@@ -350,8 +350,8 @@ export function readFlag(query: Query, name: string): boolean {
 
 /** Returns a run-time entry. Throws `configured_in_file` for an entry that only the files have, or `entry_not_found`. */
 export function requireRuntimeEntry({ find, isInFiles }: EntryView, entry: EntryRef): RuntimeEntry {
-  const found = find(entry);
-  if (found !== undefined) return found;
+  const runtimeEntry = find(entry);
+  if (runtimeEntry !== undefined) return runtimeEntry;
   throw isInFiles(entry) ? configuredInFile(entry) : notFound(entry);
 }
 

@@ -75,12 +75,12 @@ async function listUsage(
 ): Promise<readonly LimitUsage[]> {
   const ids = [...snapshot().deployments.keys()];
   const overall = find(ids[0] ?? '').filter(({ isOverall }) => isOverall);
-  const statuses = await counters.read(toAccount(subject, '', overall));
+  const statuses = await counters.readStatuses(toAccount(subject, '', overall));
   const byDeployment = await Promise.all(
     ids.map(async (id) => {
       const limits = find(id).filter(({ isOverall }) => !isOverall);
-      const found = await counters.read(toAccount(subject, id, limits));
-      return found.filter(({ used, reserved }) => used + reserved > 0).map((status) => toLimitUsage(status, id));
+      const statuses = await counters.readStatuses(toAccount(subject, id, limits));
+      return statuses.filter(({ used, reserved }) => used + reserved > 0).map((status) => toLimitUsage(status, id));
     }),
   );
   return [...statuses.map((status) => toLimitUsage(status, '')), ...byDeployment.flat()];

@@ -88,7 +88,7 @@ function describeKind(kind: EntryKind): OperationTable {
   const suffix = section.charAt(0).toUpperCase() + section.slice(1);
   const path = `/v1/admin/${kind}/{entry}`;
   const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
-  const own: OperationTable =
+  const kindOperations: OperationTable =
     kind === 'keys'
       ? {}
       : {
@@ -108,7 +108,7 @@ function describeKind(kind: EntryKind): OperationTable {
           },
         };
   return {
-    ...own,
+    ...kindOperations,
     [`get ${path}`]: {
       id: `getAdmin${suffix}`,
       summary: `Returns one of the ${name}s`,

@@ -168,7 +168,7 @@ function recordRoutes(app: FastifyInstance, deps: ResourceDeps): void {
 
 async function get(deps: ResourceDeps, record: RecordKind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = await identifyCaller(deps, request);
-  const opened = await deps.contents.read(caller, getLocation(record, request), (file) => toSelection(request, reply, file));
+  const opened = await deps.contents.openFile(caller, getLocation(record, request), (file) => toSelection(request, reply, file));
   return sendFile(request, reply, opened);
 }
 

@@ -59,7 +59,7 @@ export class McpApprovals {
       return [
         {
           ...{ id, name: toMcpName(label, String(name)), arguments: String(args) },
-          ...{ approvalRequest: id, rest: findSignature(id, messages) },
+          ...{ approvalRequest: id, otherFields: findSignature(id, messages) },
         },
       ];
     });

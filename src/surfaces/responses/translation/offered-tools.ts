@@ -120,8 +120,8 @@ export function toInput(args: string): string {
   const value = tryParseJson(args);
   if (!isJsonObject(value)) return args;
   if (typeof value.input === 'string') return value.input;
-  const [only, ...rest] = Object.values(value);
-  return typeof only === 'string' && rest.length === 0 ? only : args;
+  const [only, ...otherValues] = Object.values(value);
+  return typeof only === 'string' && otherValues.length === 0 ? only : args;
 }
 
 function toKey(name: string, namespace = ''): string {

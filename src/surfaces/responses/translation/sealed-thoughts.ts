@@ -77,10 +77,10 @@ export class ThoughtSeal {
 
   /** If the upstreams have several kinds, the format of the content determines the kind. */
   #getKind({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: Thoughts): string {
-    const [first = anyKind, ...rest] = this.#kinds;
+    const [first = anyKind, ...otherKinds] = this.#kinds;
     if (summary !== undefined) return anyKind;
     if (state !== undefined) return this.#stateKind;
-    if (rest.length === 0) return first;
+    if (otherKinds.length === 0) return first;
     const format = encrypted !== undefined ? 'responses' : blocks !== undefined ? 'claude' : 'gemini';
     return this.#kinds.includes(format) ? format : first;
   }

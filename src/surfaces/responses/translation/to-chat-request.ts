@@ -37,7 +37,7 @@ const forwardedFields: ReadonlySet<string> = new Set([
 /** Converts a request to chat completions. Throws `invalid_request` for content that cannot be converted. */
 export function toChatRequest({ request, items, ...conversing }: ResolvedRequest): TranslatedRequest {
   checkCalls(items, conversing.getPath);
-  const { offered: tools, fields, ignored } = toChatTools(request, listTools(request, items), conversing.isNative);
+  const { offeredTools: tools, fields, ignored } = toChatTools(request, listTools(request, items), conversing.isNative);
   return {
     request: {
       messages: [...toInstructions(request), ...toMessages(items, { tools, ...conversing })],
@@ -145,7 +145,7 @@ function formatId(id: string): string {
 
 /** Tools of a request in the chat completions format. */
 interface ChatTools {
-  readonly offered: OfferedTools;
+  readonly offeredTools: OfferedTools;
   readonly fields: Partial<ChatRequest>;
   /** Names of omitted tools, such as `tools.web_search`. */
   readonly ignored: readonly string[];
@@ -163,20 +163,20 @@ function listTools({ tools = [] }: Pick<ResponsesRequest, 'tools'>, items: reado
  */
 function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[], isNative: boolean): ChatTools {
   const runsRemote = tools.some(isMcpTool);
-  const offered = new OfferedTools();
-  for (const tool of tools) offered.add(tool);
+  const offeredTools = new OfferedTools();
+  for (const tool of tools) offeredTools.add(tool);
   const unsupported = tools.filter(isOtherTool).map(({ type }) => `tools.${type}`);
-  const allowed = isNative && isOthers(request.tool_choice, unsupported) ? {} : toAllowed(request.tool_choice, offered);
-  if (allowed.names !== undefined) offered.restrictTo(allowed.names);
-  const offers = [...offered.all].filter(([name]) => offered.isAllowed(name)).map(([, { offer }]) => offer);
+  const allowed = isNative && isOthers(request.tool_choice, unsupported) ? {} : toAllowed(request.tool_choice, offeredTools);
+  if (allowed.names !== undefined) offeredTools.restrictTo(allowed.names);
+  const offers = [...offeredTools.all].filter(([name]) => offeredTools.isAllowed(name)).map(([, { offer }]) => offer);
   if (offers.length === 0 && !runsRemote) {
     if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
       throw createRequestError('tool_choice', 'requires a call, but this deployment cannot call any of the tools');
-    return { offered, fields: {}, ignored: unsupported };
+    return { offeredTools, fields: {}, ignored: unsupported };
   }
   const { parallel_tool_calls } = request;
   return {
-    offered,
+    offeredTools,
     fields: {
       ...(offers.length > 0 && { tools: offers }),
       ...(allowed.choice !== undefined && { tool_choice: allowed.choice }),
@@ -198,11 +198,11 @@ interface AllowedTools {
   readonly names?: ReadonlySet<string>;
 }
 
-function toAllowed(choice: ResponsesRequest['tool_choice'], offered: OfferedTools): AllowedTools {
+function toAllowed(choice: ResponsesRequest['tool_choice'], offeredTools: OfferedTools): AllowedTools {
   if (choice === undefined || typeof choice === 'string') return { choice };
-  if (choice.type === 'allowed_tools') return toAllowedTools(choice, offered);
+  if (choice.type === 'allowed_tools') return toAllowedTools(choice, offeredTools);
   if (choice.type === 'mcp') return { choice: toMcpChoice(choice) };
-  const name = resolveName(choice, offered, 'tool_choice');
+  const name = resolveName(choice, offeredTools, 'tool_choice');
   return { choice: { type: 'function', function: { name } } };
 }
 
@@ -212,15 +212,15 @@ function toMcpChoice({ server_label: label, name }: JsonObject): unknown {
   return { type: 'function', function: { name: toMcpName(String(label), name) } };
 }
 
-function toAllowedTools({ mode = 'auto', tools }: JsonObject, offered: OfferedTools): AllowedTools {
+function toAllowedTools({ mode = 'auto', tools }: JsonObject, offeredTools: OfferedTools): AllowedTools {
   if (mode !== 'auto' && mode !== 'required') throw createRequestError('tool_choice.mode', 'must be "auto" or "required"');
   if (!Array.isArray(tools) || tools.length === 0)
     throw createRequestError('tool_choice.tools', 'must contain at least one tool');
   const allowedNames = tools.flatMap((tool, index) => {
     const at = `tool_choice.tools[${index}]`;
     if (!isJsonObject(tool)) throw createRequestError(at, 'must be an object');
-    if (tool.type === 'namespace') return namesIn(tool, offered, at);
-    return tool.type === 'function' || tool.type === 'custom' ? [resolveName(tool, offered, at)] : [];
+    if (tool.type === 'namespace') return namesIn(tool, offeredTools, at);
+    return tool.type === 'function' || tool.type === 'custom' ? [resolveName(tool, offeredTools, at)] : [];
   });
   return { choice: mode, names: new Set(allowedNames) };
 }

@@ -248,9 +248,9 @@ function withoutAbsent(source: { [Key in keyof Source]: Source[Key] | undefined 
 }
 
 /** Converts usage to the Responses API. */
-function toResponseUsage({ prompt_tokens, completion_tokens, total_tokens, ...rest }: Usage): ResponseUsage {
-  const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
-  const completion = isJsonObject(rest.completion_tokens_details) ? rest.completion_tokens_details : {};
+function toResponseUsage({ prompt_tokens, completion_tokens, total_tokens, ...otherUsage }: Usage): ResponseUsage {
+  const prompt = isJsonObject(otherUsage.prompt_tokens_details) ? otherUsage.prompt_tokens_details : {};
+  const completion = isJsonObject(otherUsage.completion_tokens_details) ? otherUsage.completion_tokens_details : {};
   return {
     input_tokens: prompt_tokens,
     input_tokens_details: {

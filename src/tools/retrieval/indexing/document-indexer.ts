@@ -181,7 +181,7 @@ export class DocumentIndexer {
 
   #readNow(reading: Reading): Promise<IndexedDocument> {
     reading.hasStarted = true;
-    return this.#reader.read(reading.file, this.#closing.signal);
+    return this.#reader.readDocument(reading.file, this.#closing.signal);
   }
 
   async #embed(key: string, { reading, request }: VectorJob): Promise<void> {
@@ -290,7 +290,7 @@ class VectorBuilder {
     const first = await index.countVectors(key);
     if (first >= document.passageCount) return false;
     const { passagesPerBatch = defaultBatchSize } = embedder;
-    const passages = await index.read(document.id, first, first + passagesPerBatch);
+    const passages = await index.readRange(document.id, first, first + passagesPerBatch);
     const texts = passages.map((passage) => toText(document.title, passage));
     await index.addVectors(key, { first, count: passages.length, vectors: concatVectors(await embedder.embed(texts, signal)) });
     return first + passages.length < document.passageCount;

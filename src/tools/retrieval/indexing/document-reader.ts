@@ -41,7 +41,7 @@ export class DocumentReader {
    * Returns the indexed document of a file. Reads the file first if necessary. An error of the document becomes its `failure`.
    * Throws `StoreError`, or the reason of the signal.
    */
-  async read(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
+  async readDocument(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
     const existing = await findByBlob(this.#deps.index, file.blob);
     if (existing !== undefined) return existing;
     try {

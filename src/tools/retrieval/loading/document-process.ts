@@ -8,7 +8,7 @@ import type { LoadingOutcome, LoadingTask } from './load-document.ts';
 const passagesPerBatch = 500;
 
 /** Runs in a separate process for each document. Receives the bytes, and sends the passages. */
-async function read(
+async function readDocument(
   { label, bounds, maxPassages }: LoadingTask,
   bytes: Uint8Array<ArrayBuffer>,
   give: SendPart,
@@ -30,4 +30,4 @@ async function read(
   }
 }
 
-await serveIsolated(read);
+await serveIsolated(readDocument);

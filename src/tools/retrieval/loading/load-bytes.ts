@@ -170,7 +170,7 @@ function toText(value: unknown): string {
 /** Loads Markdown. Headings and tables become blocks, and other text stays unchanged. */
 function loadMarkdown(bytes: Uint8Array): LoadedBlocks {
   const reader = new MarkdownReader(decodeText(bytes).split(/\r?\n/));
-  const blocks = reader.read();
+  const blocks = reader.readBlocks();
   return { title: blocks.find((block) => block.kind === 'heading')?.text ?? '', blocks };
 }
 
@@ -184,7 +184,7 @@ class MarkdownReader {
     this.#lines = lines;
   }
 
-  read(): Block[] {
+  readBlocks(): Block[] {
     for (; this.#index < this.#lines.length; this.#index += 1) this.#readLine(this.#lines[this.#index] ?? '');
     this.#flush();
     return this.#blocks;

@@ -40,8 +40,8 @@ function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Blo
   const textAbove = rows
     .slice(0, headerIndex === -1 ? rows.length : headerIndex)
     .map((cells): Block => ({ kind: 'text', text: cells.join(' ').trim(), page }));
-  const [header = [], ...rest] = headerIndex === -1 ? [] : rows.slice(headerIndex);
-  return [heading, ...textAbove, ...(headerIndex === -1 ? [] : [{ kind: 'table' as const, header, rows: rest, page }])];
+  const [header = [], ...bodyRows] = headerIndex === -1 ? [] : rows.slice(headerIndex);
+  return [heading, ...textAbove, ...(headerIndex === -1 ? [] : [{ kind: 'table' as const, header, rows: bodyRows, page }])];
 }
 
 /** Returns the existing rows. The declared size of a sheet is not trusted. */

@@ -81,8 +81,8 @@ class ElementReader {
     const rows = listRows(element).map((row) =>
       listCells(row).map((cell) => normalizeSpace(this.#consumePageMarks(getText(cell)))),
     );
-    const [header = [], ...rest] = rows.filter((cells) => cells.some((cell) => cell !== ''));
-    const table: TableBlock = { kind: 'table', header, rows: rest, page: this.#page };
+    const [header = [], ...bodyRows] = rows.filter((cells) => cells.some((cell) => cell !== ''));
+    const table: TableBlock = { kind: 'table', header, rows: bodyRows, page: this.#page };
     if (header.length > 0) this.#blocks.push(table);
   }
 

@@ -114,8 +114,8 @@ export function alignFrames(response: Response): Response {
       if (complete.length > 0) controller.enqueue(complete);
     },
     flush(controller) {
-      const { rest } = frames;
-      if (rest.length > 0) controller.enqueue(rest);
+      const { incompleteFrame } = frames;
+      if (incompleteFrame.length > 0) controller.enqueue(incompleteFrame);
     },
   });
   return new Response(body.pipeThrough(aligned), { headers, status, statusText });
@@ -133,7 +133,7 @@ class FrameSplitter {
     this.#waiting.push(chunk);
     this.#waitingBytes += chunk.length;
     if (this.#waitingBytes < this.#neededBytes) return new Uint8Array();
-    const buffered = this.rest;
+    const buffered = this.incompleteFrame;
     const end = this.#findFramesEnd(buffered);
     this.#waiting = end === buffered.length ? [] : [buffered.subarray(end)];
     this.#waitingBytes = buffered.length - end;
@@ -141,7 +141,7 @@ class FrameSplitter {
   }
 
   /** The bytes of an incomplete frame. */
-  get rest(): Buffer {
+  get incompleteFrame(): Buffer {
     return Buffer.concat(this.#waiting);
   }
 

@@ -61,9 +61,9 @@ function toEntry(provider: ForeignObject, { notes, variables }: ImportTools): Js
 
 function toRolesClaim(provider: ForeignObject, notes: ImportTools['notes']): string | undefined {
   const path = provider.value('rolePath');
-  const [first, ...rest] = Array.isArray(path) ? path : [path];
+  const [first, ...otherClaims] = Array.isArray(path) ? path : [path];
   const isFunction = typeof first === 'string' && first.startsWith('fn:');
-  if (rest.length > 0) notes.addLoss(provider.at('rolePath'), 'is imported only for its first claim');
+  if (otherClaims.length > 0) notes.addLoss(provider.at('rolePath'), 'is imported only for its first claim');
   if (isFunction)
     notes.addLoss(provider.at('rolePath'), 'is not imported: Parley reads roles from a claim of the token and calls no function');
   return typeof first === 'string' && first !== '' && !isFunction ? first : undefined;

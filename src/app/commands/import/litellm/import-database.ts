@@ -157,10 +157,10 @@ function toDeployments(row: JsonObject, team: Team | undefined, path: Path, { no
   const inheritsModels = keyModels.length === 0 || keyModels.includes('all-team-models');
   const models = inheritsModels ? getList(team?.row ?? {}, 'models') : keyModels;
   if (models.length === 0 || models.find((model) => allModels.has(model)) !== undefined) return undefined;
-  const named = models.filter((model) => !model.includes('*'));
-  if (named.length < models.length)
+  const specificModels = models.filter((model) => !model.includes('*'));
+  if (specificModels.length < models.length)
     notes.addLoss([...path, 'models'], 'has patterns that are not imported', 'add the models to `deployments` of the key');
-  return named;
+  return specificModels;
 }
 
 const dayHours = 24;

@@ -64,10 +64,10 @@ export interface ProviderModel {
 
 /** Returns the provider of a LiteLLM model, or the name of a provider that Parley cannot call. */
 export function findProvider(model: string, providerName: string | undefined): ProviderModel | string {
-  const [prefix = '', ...rest] = model.split('/');
-  const name = providerName ?? (rest.length > 0 ? prefix : undefined) ?? bareNames.find(([pattern]) => pattern.test(model))?.[1];
+  const [prefix = '', ...tail] = model.split('/');
+  const name = providerName ?? (tail.length > 0 ? prefix : undefined) ?? bareNames.find(([pattern]) => pattern.test(model))?.[1];
   const provider = name === undefined ? undefined : providers.get(name);
   if (provider === undefined) return name ?? '';
-  const providerModel = rest.length > 0 && prefix === name ? rest.join('/') : model;
+  const providerModel = tail.length > 0 && prefix === name ? tail.join('/') : model;
   return { provider, model: provider.protocol === 'bedrock' ? providerModel.replace(/^(converse|invoke)\//, '') : providerModel };
 }
