@@ -121,11 +121,11 @@ function format(value: number): string {
 /** Returns the costs as a Markdown table. */
 function toTable(): readonly string[] {
   const { embedded, shared } = readCosts();
-  const toRow = (title: string, read: (costs: StorageCosts) => Work): string => {
-    const [own, other] = [read(embedded), read(shared)];
+  const toRow = (title: string, select: (costs: StorageCosts) => Work): string => {
+    const [alone, split] = [select(embedded), select(shared)];
     const cells = [
-      ...[own.nodeMicros, other.nodeMicros, other.redisCommands, other.redisMicros, other.sqlTransactions, other.sqlMicros],
-      other.walBytes,
+      ...[alone.nodeMicros, split.nodeMicros, split.redisCommands, split.redisMicros, split.sqlTransactions, split.sqlMicros],
+      split.walBytes,
     ];
     return `| ${title} | ${cells.map(format).join(' | ')} |`;
   };

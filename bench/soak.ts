@@ -46,7 +46,7 @@ const { values } = parseArgs({
 
 const settledMinute = 5;
 
-async function read(node: SoakedNode, client: NodeClient, minute: number): Promise<Reading> {
+async function takeReading(node: SoakedNode, client: NodeClient, minute: number): Promise<Reading> {
   const { text } = await client.send({ path: '/metrics' });
   const reading = toReading(minute, node.pid, parseMetrics(text));
   console.log(toRow(reading));
@@ -61,15 +61,15 @@ function keyIn(output: string): string {
 /** Reads measurements every minute until the end, and once more after a minute without load. */
 async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Reading[]> {
   console.log(`${toRow(undefined)}\n${ruler}`);
-  const readings = [await read(node, client, 0)];
+  const readings = [await takeReading(node, client, 0)];
   const load = new MixedLoad(client, values.demo ? toDemoMix(keyIn(node.output())) : mix, Number(values.rate));
   for (let minute = 1; minute <= Number(values.minutes); minute += 1) {
     await sleep(60_000);
-    readings.push(await read(node, client, minute));
+    readings.push(await takeReading(node, client, minute));
   }
   await load.stop();
   await sleep(Number(values.rest) * 1000);
-  readings.push(await read(node, client, Number(values.minutes) + 1));
+  readings.push(await takeReading(node, client, Number(values.minutes) + 1));
   console.log(
     `\nMB of RSS; the last line is after ${values.rest} s of rest\n${toChart(readings)}\n\n${toCacheLines(readings)}\n`,
   );

@@ -20,11 +20,11 @@ interface NodeFigures {
 
 /** Sums the proportional memory of a process and its descendants. Resident memory counts shared pages of workers several times. */
 function readProportionalBytes(pid: number): number {
-  const own = Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0) * 1024;
+  const ownBytes = Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0) * 1024;
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
   );
-  return children.reduce((sum, child) => sum + readProportionalBytes(child), own);
+  return children.reduce((sum, child) => sum + readProportionalBytes(child), ownBytes);
 }
 
 async function measureNode(workers: number): Promise<NodeFigures> {
@@ -45,16 +45,16 @@ const samples: Record<'throughput' | 'cpu' | 'further' | 'resident', number[]> =
   resident: [],
 };
 for (let round = 1; round <= rounds; round += 1) {
-  const one = await measureNode(1);
-  const two = await measureNode(2);
-  const three = await measureNode(3);
+  const oneWorker = await measureNode(1);
+  const twoWorkers = await measureNode(2);
+  const threeWorkers = await measureNode(3);
   console.info(
-    `round ${round}: 1 worker ${one.perSecond.toFixed(0)} req/s at ${one.cpuPerCall.toFixed(0)} µs, 2 workers ${two.perSecond.toFixed(0)} req/s at ${two.cpuPerCall.toFixed(0)} µs`,
+    `round ${round}: 1 worker ${oneWorker.perSecond.toFixed(0)} req/s at ${oneWorker.cpuPerCall.toFixed(0)} µs, 2 workers ${twoWorkers.perSecond.toFixed(0)} req/s at ${twoWorkers.cpuPerCall.toFixed(0)} µs`,
   );
-  samples.throughput.push(two.perSecond / one.perSecond);
-  samples.cpu.push(two.cpuPerCall / one.cpuPerCall);
-  samples.further.push((three.idleBytes - two.idleBytes) / 1e6);
-  samples.resident.push(one.residentBytes / 1e6);
+  samples.throughput.push(twoWorkers.perSecond / oneWorker.perSecond);
+  samples.cpu.push(twoWorkers.cpuPerCall / oneWorker.cpuPerCall);
+  samples.further.push((threeWorkers.idleBytes - twoWorkers.idleBytes) / 1e6);
+  samples.resident.push(oneWorker.residentBytes / 1e6);
 }
 
 const goals = [

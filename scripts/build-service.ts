@@ -63,8 +63,8 @@ function withLeanBuiltins(code: string): string {
   return code.replaceAll(/^import (?:\* as )?(.+) from "(node:[\w/]+)";$/gm, (_all, names: string, module: string) => {
     const [, only, , list] = /^([\w$]+)?(, )?(\{.*\})?$/.exec(names) ?? [];
     const bindings = [only, list?.replaceAll(' as ', ': ')].filter((binding) => binding !== undefined);
-    const [first, ...rest] = bindings;
-    const second = rest.map((pattern) => `, ${pattern} = ${first}`).join('');
+    const [first, ...otherBindings] = bindings;
+    const second = otherBindings.map((pattern) => `, ${pattern} = ${first}`).join('');
     return `const ${first} = process.getBuiltinModule("${module}")${second};`;
   });
 }

@@ -51,9 +51,9 @@ if (vulnerabilities === undefined) {
 function audit(): Report {
   const folder = mkdtempSync(join(tmpdir(), 'parley-audit-'));
   try {
-    const { dependencies, devDependencies, ...rest } = packageJson;
+    const { dependencies, devDependencies, ...otherFields } = packageJson;
     const bundled = Object.entries(devDependencies).filter(([name]) => imported.has(name));
-    const manifest = { ...rest, dependencies: { ...dependencies, ...Object.fromEntries(bundled) } };
+    const manifest = { ...otherFields, dependencies: { ...dependencies, ...Object.fromEntries(bundled) } };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
     copyFileSync('package-lock.json', join(folder, 'package-lock.json'));
     const run = spawnSync('npm', ['audit', ...options], { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });

@@ -97,8 +97,8 @@ function listRepetitions(node: AST.Alternative | AST.Element): AST.Quantifier[] 
 function canFailAfter(node: AST.Node): boolean {
   const { parent } = node;
   if (parent === null) return false;
-  const rest = parent.type === 'Alternative' ? parent.elements.slice(parent.elements.indexOf(node as AST.Element) + 1) : [];
-  return rest.some((element) => element.type === 'Assertion' || !isPotentiallyEmpty(element, {})) || canFailAfter(parent);
+  const after = parent.type === 'Alternative' ? parent.elements.slice(parent.elements.indexOf(node as AST.Element) + 1) : [];
+  return after.some((element) => element.type === 'Assertion' || !isPotentiallyEmpty(element, {})) || canFailAfter(parent);
 }
 
 function findDynamic(node: ts.Node): string | undefined {

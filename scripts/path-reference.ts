@@ -53,13 +53,14 @@ export function pathReference(): string {
   const described = operations.filter(({ operation }) => !operation.description?.startsWith('Alias of'));
   // Kinds of entries have the same requests. Only those of models are listed, and requests that only other kinds have.
   const hasModel = new Set(described.filter(({ path }) => path.startsWith('/v1/admin/models')).map(toRequest));
-  const unique = described.filter((each) => {
-    const asModel = toRequest({ ...each, path: each.path.replace(entryPath, '/v1/admin/models') });
-    return asModel === toRequest(each) || !hasModel.has(asModel);
+  const unique = described.filter((operation) => {
+    const asModel = toRequest({ ...operation, path: operation.path.replace(entryPath, '/v1/admin/models') });
+    return asModel === toRequest(operation) || !hasModel.has(asModel);
   });
   const sections = Map.groupBy(unique, ({ operation }) => operation.tags[0] ?? '');
   return (
-    opening + [...sections].map(([tag, all]) => `\n## ${tag}\n\n${all.map((each) => toLine(each, schemas)).join('')}`).join('')
+    opening +
+    [...sections].map(([tag, all]) => `\n## ${tag}\n\n${all.map((operation) => toLine(operation, schemas)).join('')}`).join('')
   );
 }
 
@@ -93,8 +94,8 @@ function toLine(
 
 function listFields(schema: Schema, schemas: Readonly<Record<string, Schema>>): readonly string[] {
   const { properties = {}, allOf = [] } = resolve(schema, schemas);
-  const own = Object.entries(properties).map(([name, field]) => toField(name, resolve(field, schemas).description));
-  return [...own, ...allOf.flatMap((part) => listFields(part, schemas))];
+  const ownFields = Object.entries(properties).map(([name, field]) => toField(name, resolve(field, schemas).description));
+  return [...ownFields, ...allOf.flatMap((part) => listFields(part, schemas))];
 }
 
 function resolve(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {

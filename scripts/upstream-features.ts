@@ -29,9 +29,9 @@ const cell =
   (how?: string): Cell => ({ handling, ...(how !== undefined && { how }) });
 const [carried, lost, refused, none] = [cell('carried'), cell('lost'), cell('refused'), cell('none')];
 const demo = { demo: lost() };
-const google = (each: Cell) => ({ vertex: each, gemini: each });
-const vendors = (each: Cell) => ({ ...google(each), bedrock: each, mistral: each });
-const nonOpenAi = (each: Cell) => ({ ...vendors(each), anthropic: each });
+const google = (usual: Cell) => ({ vertex: usual, gemini: usual });
+const vendors = (usual: Cell) => ({ ...google(usual), bedrock: usual, mistral: usual });
+const nonOpenAi = (usual: Cell) => ({ ...vendors(usual), anthropic: usual });
 
 function row(name: string, usual: Cell, unusual: Partial<Record<DialectName, Cell>> = {}): Feature {
   const cells = Object.fromEntries(dialectNames.map((dialect) => [dialect, unusual[dialect] ?? usual]));

@@ -164,7 +164,7 @@ export class Rig implements AsyncDisposable {
     const failed = results.find(({ errors, replies }) => errors > replies * maxLateShare);
     if (result === undefined || start === undefined || end === undefined || failed !== undefined)
       throw new Error(`the load failed: ${failed?.firstError}`);
-    const sum = (key: 'replies' | 'events') => results.reduce((all, each) => all + each[key], 0);
+    const sum = (key: 'replies' | 'events') => results.reduce((all, result) => all + result[key], 0);
     return {
       seconds: result.seconds,
       replies: sum('replies'),
@@ -208,14 +208,14 @@ export class Rig implements AsyncDisposable {
 
   async readWork(): Promise<Work> {
     const info = (await this.#redis?.info('all')) ?? '';
-    const read = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1] ?? 0);
+    const readCounter = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1] ?? 0);
     const { rows } = (await this.#sql?.query(
       "select sum(xact_commit + xact_rollback) as transactions, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as wal from pg_stat_database",
     )) ?? { rows: [] };
     return {
       nodeMicros: this.nodes.reduce((sum, { pid }) => sum + readUsage(pid).cpuMicros, 0),
-      redisMicros: (read('used_cpu_user') + read('used_cpu_sys')) * 1e6,
-      redisCommands: read('total_commands_processed'),
+      redisMicros: (readCounter('used_cpu_user') + readCounter('used_cpu_sys')) * 1e6,
+      redisCommands: readCounter('total_commands_processed'),
       sqlMicros: this.#sqlPid === 0 ? 0 : readUsage(this.#sqlPid).cpuMicros,
       sqlTransactions: Number(rows[0]?.transactions ?? 0),
       walBytes: Number(rows[0]?.wal ?? 0),

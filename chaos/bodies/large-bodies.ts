@@ -28,7 +28,7 @@ export const largeBodies: Scenario = {
     });
     let hasEnded = false;
     requireToLive(node, ground.tally, () => hasEnded);
-    const before = await node.read();
+    const before = await node.collectAndRead();
     const cases = [
       ...largeRequests().map((request) => ({ ...request, what: `sent: ${request.name}` })),
       ...[...replies.values()].flatMap(({ name, requests }) =>
@@ -38,9 +38,9 @@ export const largeBodies: Scenario = {
     for (const { what, path, toBody } of cases) {
       if (!what.includes(ground.match) || !hasTime(ground)) continue;
       const body = toBody();
-      await node.read();
+      await node.collectAndRead();
       const { status } = await sendRequest(node.url, { path, headers: withKey(), body });
-      const { blockedMs, rssBytes } = await node.read();
+      const { blockedMs, rssBytes } = await node.collectAndRead();
       ground.tally.count('bodies');
       ground.tally.peak('blocked ms', Math.round(blockedMs));
       ground.tally.peak('rss MB', Math.round(rssBytes / 2 ** 20));

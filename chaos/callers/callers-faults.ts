@@ -27,7 +27,7 @@ export const callersFaults: Scenario = {
     await using node = await startWatched({ configuration: calmConfiguration(upstream.url) });
     for (let index = 0; index < 20; index += 1)
       await call(node.url, { deployment: 'free', isStream: index % 2 === 0, isMessages: false });
-    const before = await node.read();
+    const before = await node.collectAndRead();
     const cases = callerCases({ key: callerKey }).filter(({ name }) => name.includes(match));
     tally.count('kinds', cases.length);
     do {

@@ -39,7 +39,7 @@ export const documents: Scenario = {
     let hasEnded = false;
     requireToLive(node, ground.tally, () => hasEnded);
     await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
-    const before = await node.read();
+    const before = await node.collectAndRead();
     const { bucket } = (await sendRequest(node.url, { method: 'GET', path: '/v1/bucket', headers: { 'api-key': callerKey } }))
       .json as {
       bucket: string;
@@ -103,7 +103,7 @@ async function readOne({ tally, log }: Ground, { node, bucket, document }: Readi
   hasEnded = true;
   await otherCalls;
   const ms = Math.round(performance.now() - beganMs);
-  const { blockedMs, rssBytes } = await node.read();
+  const { blockedMs, rssBytes } = await node.collectAndRead();
   tally.count('documents');
   tally.peak('longest ms', ms);
   tally.peak('blocked ms', Math.round(blockedMs));

@@ -33,7 +33,7 @@ export const fuzzRoutes: Scenario = {
       await wire
         .send(inputs.at(10_000_000 + index).bytes, { isHead: inputs.at(10_000_000 + index).isHead, maxMs })
         .catch(() => undefined);
-    const before = await node.read();
+    const before = await node.collectAndRead();
     const send = async (index: number): Promise<string> => {
       const { title, isHead, bytes } = inputs.at(index);
       const answer = await wire.send(bytes, { isHead, maxMs }).catch((error: Error) => {

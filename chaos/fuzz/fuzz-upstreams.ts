@@ -39,7 +39,7 @@ export const fuzzUpstreams: Scenario = {
       return outcome.kind === 'answer' ? 'answered' : `refused ${outcome.status}`;
     };
     for (let index = 0; index < 300; index += 1) await send(10_000_000 + index).catch(() => undefined);
-    const before = await node.read();
+    const before = await node.collectAndRead();
     const titleAt = (index: number): string => {
       const { dialect, isStream, isMessages } = upstreamInputAt(seed, index);
       return `${dialect}, ${isStream ? 'streamed' : 'whole'}, ${isMessages ? 'messages' : 'chat'}`;

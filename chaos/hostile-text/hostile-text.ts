@@ -74,7 +74,7 @@ export const hostileText: Scenario = {
     // The first calls load modules and compile schemas. They are not part of the measurement.
     const warming = Array.from({ length: warmingInputs }, (_, index) => firstWarming + index);
     await eachConcurrently(warming, 12, (index) => send(index).then(noted, noted));
-    const before = await node.read();
+    const before = await node.collectAndRead();
     const count = ground.inputs ?? (ground.isShort ? shortInputs : undefined);
     await runInputs({ ...ground, inputs: count }, node, { send, titleAt: (index) => inputAt(index).title });
     wire.close();

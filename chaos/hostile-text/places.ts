@@ -48,11 +48,11 @@ function* listPlaces(value: unknown, path: Place = []): Iterable<Place> {
   for (const [key, inner] of Object.entries(value)) yield* listPlaces(inner, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
-function withHostile(value: unknown, [first, ...rest]: Place, spoiled: (target: unknown) => unknown): unknown {
+function withHostile(value: unknown, [first, ...innerPlace]: Place, spoiled: (target: unknown) => unknown): unknown {
   if (first === undefined) return spoiled(value);
-  if (Array.isArray(value)) return value.map((item, index) => (index === first ? withHostile(item, rest, spoiled) : item));
+  if (Array.isArray(value)) return value.map((item, index) => (index === first ? withHostile(item, innerPlace, spoiled) : item));
   const object = value as Readonly<Record<string, unknown>>;
-  return { ...object, [first]: withHostile(object[first], rest, spoiled) };
+  return { ...object, [first]: withHostile(object[first], innerPlace, spoiled) };
 }
 
 /** Replaces a text with hostile text, a list with a very long list, and adds hostile keys to an object. */

@@ -9,7 +9,7 @@ export interface Register {
   readonly name: string;
   write(url: string, value: number): Promise<TestResponse>;
   /** Returns the current value, or 0 without one. Throws if the stored value was never written completely. */
-  read(url: string): Promise<number>;
+  readValue(url: string): Promise<number>;
 }
 
 const get = (url: string, path: string): Promise<TestResponse> =>
@@ -31,7 +31,7 @@ function file(bucket: string, index: number): Register {
   return {
     name: `file ${index}`,
     write: (url, value) => put(url, path, toContent(value)),
-    async read(url) {
+    async readValue(url) {
       const answered = await get(url, path);
       requireStatus(answered, 200, 404);
       if (answered.status === 404) return 0;
@@ -48,7 +48,7 @@ function prompt(bucket: string, index: number): Register {
   return {
     name: `prompt ${index}`,
     write: (url, value) => put(url, path, { id: 'p', folderId: 'f', name: String(value), content: toContent(value) }),
-    async read(url) {
+    async readValue(url) {
       const answered = await get(url, path);
       requireStatus(answered, 200, 404);
       if (answered.status === 404) return 0;
@@ -70,7 +70,7 @@ function application(bucket: string, index: number): Register {
         applicationTypeSchemaId: quickAppType,
         applicationProperties: { ...properties, instructions: toContent(value) },
       }),
-    async read(url) {
+    async readValue(url) {
       const answered = await get(url, path);
       requireStatus(answered, 200, 404);
       if (answered.status === 404) return 0;
@@ -92,7 +92,7 @@ function consent(name: string): Register {
       const form = { [name]: { consentRequired: true }, guarded: { consentRequired: true } };
       return sendRequest(url, { path, headers: withKey(), body: { consent: form } });
     },
-    async read(url) {
+    async readValue(url) {
       const answered = await get(url, path);
       requireStatus(answered, 200);
       return (answered.json as { accepted: boolean }).accepted ? 1 : 0;
@@ -146,7 +146,7 @@ export class Ledger {
       const isConsent = register.name.startsWith('consent');
       const toStored = (value: number): number => (isConsent ? value % 2 : value);
       try {
-        const actual = await register.read(url);
+        const actual = await register.readValue(url);
         const allowed = [state.acknowledged, ...state.sent].map(toStored);
         this.#tally.require(
           allowed.includes(actual),

@@ -16,7 +16,7 @@ export const rights: Scenario = {
   async run(ground) {
     const seed = ground.random.below(2 ** 20);
     await using world = await openRightsWorld();
-    const before = await world.node.read();
+    const before = await world.node.collectAndRead();
     const { isShort, inputs, match, tally, log } = ground;
     const count = inputs ?? (isShort ? shortSequences : Number.POSITIVE_INFINITY);
     const numbers = match === '' ? undefined : match.split(',').map(Number);

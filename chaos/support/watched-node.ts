@@ -9,7 +9,7 @@ import type { Readings } from './loop-monitor.ts';
 
 /** A service in a separate process that reports its event loop and its resources. */
 export interface WatchedNode extends TestProcess {
-  read(): Promise<Readings>;
+  collectAndRead(): Promise<Readings>;
   /** Reads without a garbage collection, which takes longer than most inputs. */
   peek(): Promise<Readings>;
   /** Returns a value of `/metrics`, or 0 if it is missing. */
@@ -31,7 +31,7 @@ export async function startWatched(options: ProcessOptions): Promise<WatchedNode
   };
   const node = await startProcess({ ...options, environment });
   return Object.assign(node, {
-    read: (): Promise<Readings> => readFrom(socketPath, 'collect'),
+    collectAndRead: (): Promise<Readings> => readFrom(socketPath, 'collect'),
     peek: (): Promise<Readings> => readFrom(socketPath, 'look'),
     async metric(name: string): Promise<number> {
       const { text } = await sendRequest(node.url, { method: 'GET', path: '/metrics' });
@@ -62,7 +62,7 @@ export async function requireSettled(node: WatchedNode, before: Readings, tally:
   let open = { calls: Number.NaN, streams: Number.NaN, descriptors: Number.NaN };
   let blockedMs = 0;
   for (;;) {
-    const now = await node.read();
+    const now = await node.collectAndRead();
     blockedMs = Math.max(blockedMs, now.blockedMs);
     const [calls, streams] = [await node.metric('parley_open_calls'), await node.metric('parley_open_streams')];
     open = { calls, streams, descriptors: now.descriptors - before.descriptors };

@@ -111,16 +111,16 @@ async function runRound({ tally, match, log }: Ground, all: readonly Case[], caP
   // The first call of a dialect loads its modules.
   for (const { id, isMessages } of [...dialects, ...dialects].map(calmCase))
     for (const isStream of [true, false]) await call(node.url, { deployment: id, isStream, isMessages });
-  const before = await node.read();
+  const before = await node.collectAndRead();
   const [heavy, light] = [cases.filter(isHeavy), cases.filter((item) => !isHeavy(item))];
   await eachConcurrently(light, maxConcurrentCalls, (faultCase) => runCase(node.url, faultCase, tally));
-  requireUnblocked('small replies', await node.read(), tally);
+  requireUnblocked('small replies', await node.collectAndRead(), tally);
   for (const faultCase of heavy) {
     const beganMs = performance.now();
     await runCase(node.url, faultCase, tally);
     const seconds = (performance.now() - beganMs) / 1000;
     if (seconds > 3) log(`${toTitle(faultCase)} took ${seconds.toFixed(1)} s`);
-    requireUnblocked(toTitle(faultCase), await node.read(), tally);
+    requireUnblocked(toTitle(faultCase), await node.collectAndRead(), tally);
   }
   const calmly = await call(node.url, { deployment: 'calm-openai', isStream: false, isMessages: false });
   tally.require(

@@ -18,7 +18,7 @@ export const licensesFile = 'licenses.json';
 export function listLicenses(moduleIds: readonly string[]): readonly License[] {
   const folders = new Set(moduleIds.flatMap((id) => /^\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []));
   const licenses = new Map([...folders].map(readLicense).map((license) => [`${license.name}@${license.version}`, license]));
-  return [...licenses].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, license]) => license);
+  return [...licenses].sort(([first], [second]) => (first < second ? -1 : 1)).map(([, license]) => license);
 }
 
 function readLicense(folder: string): License {

@@ -44,7 +44,7 @@ export function createSbom(root: string, packageName: string): Bom {
     components: [...packages, ...files],
     dependencies: bom.dependencies
       .filter(({ ref }) => refs.has(ref))
-      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) })),
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((dependency) => refs.has(dependency)) })),
   };
 }
 

@@ -150,8 +150,8 @@ async function start([command = '', ...args]: readonly string[], greeting: RegEx
   const match = await new Promise<RegExpExecArray | undefined>((resolve) => {
     const onText = (text: string): void => {
       output += text;
-      const found = greeting.exec(output);
-      if (found !== null) resolve(found);
+      const greetingMatch = greeting.exec(output);
+      if (greetingMatch !== null) resolve(greetingMatch);
     };
     child.stdout.setEncoding('utf8').on('data', onText);
     child.stderr.setEncoding('utf8').on('data', onText);
