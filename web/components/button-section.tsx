@@ -15,7 +15,7 @@ const kinds = [
 const icons: readonly IconName[] = ['plus', 'search', 'edit', 'trash', 'star', 'save', 'alert', 'more'];
 
 export function ButtonSection() {
-  const [chosen, choose] = useState<'one' | 'two' | 'three'>('one');
+  const [selected, choose] = useState<'one' | 'two' | 'three'>('one');
   return (
     <Section name="Buttons">
       <Sample name="Buttons, and each when it cannot be pressed">
@@ -65,7 +65,7 @@ export function ButtonSection() {
         </Menu>
         <Segments
           name="One of a few"
-          value={chosen}
+          value={selected}
           options={[
             ['one', 'Days'],
             ['two', 'Weeks'],

@@ -12,14 +12,14 @@ export function DisplayChoice() {
     saveDisplay(next);
     setDisplay(next);
   };
-  const named = <Value extends string>(values: readonly Value[]) => values.map((value) => [value, value] as const);
+  const pairs = <Value extends string>(values: readonly Value[]) => values.map((value) => [value, value] as const);
   return (
     <div className="row">
-      <Segments name="Appearance" value={appearance} options={named(appearances)} onSelect={setAppearance} />
-      <Segments name="Text" value={display.textSize} options={named(textSizes)} onSelect={(textSize) => take({ textSize })} />
-      <Segments name="Space" value={display.density} options={named(densities)} onSelect={(density) => take({ density })} />
-      <Segments name="Contrast" value={display.contrast} options={named(contrasts)} onSelect={(contrast) => take({ contrast })} />
-      <Segments name="Motion" value={display.motion} options={named(motions)} onSelect={(motion) => take({ motion })} />
+      <Segments name="Appearance" value={appearance} options={pairs(appearances)} onSelect={setAppearance} />
+      <Segments name="Text" value={display.textSize} options={pairs(textSizes)} onSelect={(textSize) => take({ textSize })} />
+      <Segments name="Space" value={display.density} options={pairs(densities)} onSelect={(density) => take({ density })} />
+      <Segments name="Contrast" value={display.contrast} options={pairs(contrasts)} onSelect={(contrast) => take({ contrast })} />
+      <Segments name="Motion" value={display.motion} options={pairs(motions)} onSelect={(motion) => take({ motion })} />
     </div>
   );
 }

@@ -12,7 +12,7 @@ import type { Deployment } from '../src/service/deployments.ts';
 import { Sample, Section } from './section.tsx';
 
 const base = { description: '', inputAttachmentTypes: undefined } as Partial<Deployment>;
-const named = (id: string, name: string) => ({ ...base, id, name }) as Deployment;
+const createDeployment = (id: string, name: string) => ({ ...base, id, name }) as Deployment;
 
 export function MessageSection() {
   const { askConfirmation: ask, dialog } = useConfirmation();
@@ -52,10 +52,10 @@ export function MessageSection() {
       </Sample>
       <Sample name="Deployments without a picture">
         {['demo', 'scripted', 'trips', 'mail', 'writer', 'weather'].map((id) => (
-          <DeploymentIcon key={id} deployment={named(id, id)} />
+          <DeploymentIcon key={id} deployment={createDeployment(id, id)} />
         ))}
-        <DeploymentIcon deployment={named('demo', 'Demo')} size="tiny" />
-        <DeploymentIcon deployment={named('demo', 'Demo')} size="large" />
+        <DeploymentIcon deployment={createDeployment('demo', 'Demo')} size="tiny" />
+        <DeploymentIcon deployment={createDeployment('demo', 'Demo')} size="large" />
       </Sample>
     </Section>
   );

@@ -5,14 +5,14 @@ const [, root = ''] = /:root \{(.*?)\n\}/s.exec(tokens) ?? [];
 /** Names from the style sheet, so that this page shows all of them. */
 const names = [...root.matchAll(/^\s+--([\w-]+):/gm)].map(([, name = '']) => name);
 const begins = (start: string) => names.filter((name) => name.startsWith(start));
-const others = /^(space|font|text|weight|leading|radius|lift|measure|quick|calm)/;
+const nonColorNames = /^(space|font|text|weight|leading|radius|lift|measure|quick|calm)/;
 
 export function TokenSection() {
   return (
     <Section name="Tokens">
       <ul className="tokens">
         {names
-          .filter((name) => !others.test(name))
+          .filter((name) => !nonColorNames.test(name))
           .map((name) => (
             <li key={name}>
               <span className="swatch" style={{ background: `var(--${name})` }} />

@@ -136,7 +136,7 @@ function WriteItem({
 }) {
   const strings = useAdminStrings();
   const fieldStrings = useFieldStrings();
-  const section = kinds.find((each) => each.kind === kind)?.section ?? kind;
+  const section = kinds.find((entryKind) => entryKind.kind === kind)?.section ?? kind;
   const title = `${getKindTexts(strings, kind).title} › ${id}`;
   const labeled = differences.flatMap(expandDifference).map(({ path, before, after }) => ({
     label: toPathLabel(path, { kind, id, section }, fieldStrings) || strings.everything,

@@ -81,7 +81,7 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
   const [rowCount, setRowCount] = useState(rowsAtATime);
   const searchText = useDeferredValue(query).trim().toLowerCase();
   const searchId = useId();
-  const found = useMemo(
+  const matches = useMemo(
     () => (searchText === '' ? entries : entries.filter((entry) => toSearchText(entry).includes(searchText))),
     [entries, searchText],
   );
@@ -105,17 +105,17 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
         </div>
       )}
       <p className="soft small" role="status">
-        {found.length === entries.length
-          ? strings.count(number(found.length))
-          : strings.found(number(found.length), number(entries.length))}
+        {matches.length === entries.length
+          ? strings.count(number(matches.length))
+          : strings.found(number(matches.length), number(entries.length))}
       </p>
-      {found.length > 0 && (
+      {matches.length > 0 && (
         <DataTable<Entry>
-          {...{ label, columns, rows: found.slice(0, rowCount), getKey: ({ source, id }) => `${source} ${id}` }}
+          {...{ label, columns, rows: matches.slice(0, rowCount), getKey: ({ source, id }) => `${source} ${id}` }}
           isStacked
         />
       )}
-      {found.length > rowCount && (
+      {matches.length > rowCount && (
         <div>
           <button type="button" className="button" onClick={() => setRowCount((count) => count + rowsAtATime)}>
             {strings.showMore}
@@ -176,14 +176,14 @@ function useColumns(kind: string): readonly [Column<Entry>, ...Column<Entry>[]] 
 function listProtocols({ upstreams, protocol }: Entry['value'], names: Readonly<Record<string, string>>): string {
   const items = Array.isArray(upstreams) ? upstreams.filter(isJsonObject) : [];
   const used = items.map((upstream) => String(upstream.protocol ?? protocol ?? 'openai'));
-  return [...new Set(used)].map((each) => (Object.hasOwn(names, each) ? names[each] : each)).join(', ');
+  return [...new Set(used)].map((name) => (Object.hasOwn(names, name) ? names[name] : name)).join(', ');
 }
 
 /** The most useful settings of an entry in one line: its description, or the names of its settings. */
 function Summary({ kind, value }: { readonly kind: string; readonly value: Entry['value'] }) {
   const { labels } = useFieldStrings();
   const { description, endpoint, url, issuer } = value;
-  const text = [description, endpoint, url, issuer].find((each): each is string => typeof each === 'string' && each !== '');
+  const text = [description, endpoint, url, issuer].find((line): line is string => typeof line === 'string' && line !== '');
   const toLabel = (field: string): string => labels[`${kind}.${field}`] ?? labels[field] ?? toReadableName(field);
   return <span className="entry-summary">{text ?? Object.keys(value).map(toLabel).join(', ')}</span>;
 }

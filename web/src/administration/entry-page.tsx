@@ -170,7 +170,7 @@ function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
     id: formId,
     errors: errors.byField,
     saved: undefined,
-    read: (path) => getValueAt(latest.current, path),
+    getValue: (path) => getValueAt(latest.current, path),
     change,
     Value: ValueEditor,
   };

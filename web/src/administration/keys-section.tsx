@@ -119,7 +119,7 @@ function UserKeys({ keys, isLoading, reload }: KeyListProps & { readonly reload:
     if (!(await askConfirmation(strings.blockUserQuestion(user), strings.blockUser))) return;
     await run(() => blockUser(service, user, ''), strings.userBlocked(user));
   };
-  const isBlocked = (user: string): boolean => blocked.value?.some((each) => each.user === user) === true;
+  const isBlocked = (user: string): boolean => blocked.value?.some((blockedUser) => blockedUser.user === user) === true;
   const actions: Column<Entry> = {
     name: strings.actions,
     render: (entry) => (

@@ -103,9 +103,9 @@ function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
         <div className="field">
           <label htmlFor={windowId}>{strings.limitKind}</label>
           <select id={windowId} value={window} onChange={({ target }) => setWindow(target.value as LimitWindow)}>
-            {limitWindows.map((each) => (
-              <option key={each} value={each}>
-                {labels[each]}
+            {limitWindows.map((limitWindow) => (
+              <option key={limitWindow} value={limitWindow}>
+                {labels[limitWindow]}
               </option>
             ))}
           </select>
@@ -233,8 +233,8 @@ function listRows(
   limits: ReadonlyMap<string, RoleLimits>,
   searchText: string,
 ): readonly string[] {
-  const named = [...limits.values()].flatMap((role) => Object.keys(role));
-  const all = [...new Set([...deployments, ...named])].filter((id) => id !== otherDeployments).sort();
+  const roleDeployments = [...limits.values()].flatMap((role) => Object.keys(role));
+  const all = [...new Set([...deployments, ...roleDeployments])].filter((id) => id !== otherDeployments).sort();
   return [otherDeployments, ...all.filter((id) => id.toLowerCase().includes(searchText))];
 }
 

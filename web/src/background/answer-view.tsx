@@ -187,7 +187,7 @@ function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnsw
     const { signal } = controller;
     const follow = async (): Promise<void> => {
       const refresh = async (): Promise<AnswerDetails> => {
-        const current = await answers.read(id, signal);
+        const current = await answers.readAnswer(id, signal);
         setAnswer(current);
         return current;
       };

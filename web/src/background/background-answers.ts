@@ -48,7 +48,7 @@ export class BackgroundAnswers {
     return (await this.#service.json(`v1/user/responses?limit=20${query}`, signal && { signal })) as AnswerPage;
   }
 
-  async read(id: string, signal: AbortSignal): Promise<AnswerDetails> {
+  async readAnswer(id: string, signal: AbortSignal): Promise<AnswerDetails> {
     return (await this.#service.json(getPath(id), { signal })) as AnswerDetails;
   }
 

@@ -249,13 +249,13 @@ function OwnRoles({ entry, form }: Pick<ShareSectionProps, 'entry' | 'form'>) {
   const { roles: ownRoles } = usePage();
   const value = getValueAt(entry, ['userRoles']);
   const current: readonly unknown[] = Array.isArray(value) ? value : [];
-  const offered = ownRoles.filter((role) => !current.includes(role));
-  if (offered.length === 0) return null;
-  const add = (role: string): void => form.change(['userRoles'], [...current.filter((each) => each !== ''), role]);
+  const availableRoles = ownRoles.filter((role) => !current.includes(role));
+  if (availableRoles.length === 0) return null;
+  const add = (role: string): void => form.change(['userRoles'], [...current.filter((currentRole) => currentRole !== ''), role]);
   return (
     <div className="row">
       <span className="soft small">{strings.yourRoles}</span>
-      {offered.map((role) => (
+      {availableRoles.map((role) => (
         <button key={role} type="button" className="button slim" onClick={() => add(role)}>
           <Icon name="plus" />
           {role}

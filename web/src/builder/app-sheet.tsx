@@ -50,7 +50,7 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
       id: formId,
       errors: fieldErrors,
       saved: stored,
-      read: (path) => getValueAt(latestEntry.current, path),
+      getValue: (path) => getValueAt(latestEntry.current, path),
       change,
       Value: ValueEditor,
     }),
@@ -283,7 +283,7 @@ export function fieldTrail(field: string, context: FieldContext): string {
 }
 
 function listTrail(keys: readonly (string | number)[], { schema, value, toTitle }: FieldContext): readonly string[] {
-  const [key, ...rest] = keys;
+  const [key, ...tail] = keys;
   if (key === undefined) return [];
   const shape = toShape(schema);
   if (shape.kind === 'variants') {
@@ -292,11 +292,11 @@ function listTrail(keys: readonly (string | number)[], { schema, value, toTitle 
   }
   if (shape.kind === 'list' && typeof key === 'number') {
     const item: unknown = Array.isArray(value) ? value[key] : undefined;
-    return [itemName(item) || String(key + 1), ...listTrail(rest, { schema: shape.item, value: item, toTitle })];
+    return [itemName(item) || String(key + 1), ...listTrail(tail, { schema: shape.item, value: item, toTitle })];
   }
   const property = shape.kind === 'group' ? shape.properties.find(({ name }) => name === key) : undefined;
   if (property === undefined) return [keys.join('.')];
-  const innerTrail = listTrail(rest, { schema: property.schema, value: isJsonObject(value) ? value[key] : undefined, toTitle });
+  const innerTrail = listTrail(tail, { schema: property.schema, value: isJsonObject(value) ? value[key] : undefined, toTitle });
   // A group that only wraps other fields does not appear in the trail.
   return toShape(property.schema).kind === 'group' && innerTrail.length > 0
     ? innerTrail

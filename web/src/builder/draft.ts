@@ -11,15 +11,15 @@ export function getValueAt(value: unknown, path: Path): unknown {
 
 /** Returns a copy with another value at a path. Undefined removes the key. */
 export function withValueAt(value: unknown, path: Path, next: unknown): unknown {
-  const [key, ...rest] = path;
+  const [key, ...innerPath] = path;
   if (key === undefined) return next;
   if (typeof key === 'number') {
     const items: unknown[] = Array.isArray(value) ? [...value] : [];
-    items[key] = withValueAt(items[key], rest, next);
+    items[key] = withValueAt(items[key], innerPath, next);
     return items;
   }
   const before = isJsonObject(value) ? value : {};
-  const inner = withValueAt(Object.hasOwn(before, key) ? before[key] : undefined, rest, next);
+  const inner = withValueAt(Object.hasOwn(before, key) ? before[key] : undefined, innerPath, next);
   const entries = Object.entries(before);
   if (inner === undefined) return Object.fromEntries(entries.filter(([entryKey]) => entryKey !== key));
   return Object.fromEntries(

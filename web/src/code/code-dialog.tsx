@@ -26,15 +26,15 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   const { dialog, closeDialog } = useModalDialog(close);
   const titleId = useId();
   const address = new URL('.', location.href).href.replace(/\/$/, '');
-  const [first, ...rest] = toSnippets({ address, deployment: id });
+  const [first, ...otherSnippets] = toSnippets({ address, deployment: id });
   const [selectedName, setSelectedName] = useState(first?.name ?? '');
-  const selected = rest.find((candidate) => candidate.name === selectedName) ?? first;
+  const selected = otherSnippets.find((candidate) => candidate.name === selectedName) ?? first;
   const ownKey = loadKey()?.key;
   const { keys, quota, isKnown } = useKeyQuota(ownKey);
   const [createdKey, setCreatedKey] = useState<CreatedKey>();
   if (first === undefined || selected === undefined) return null;
   const snippet = createdKey === undefined ? selected : withKey(selected, createdKey.key);
-  const options = [first, ...rest].map((snippet) => [snippet.name, snippet.name] as const);
+  const options = [first, ...otherSnippets].map((snippet) => [snippet.name, snippet.name] as const);
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': titleId, closedby: 'closerequest' }}>
       <h2 id={titleId}>{strings.title(name)}</h2>

@@ -26,7 +26,7 @@ interface Unsent {
 /** Storage of chats. */
 export interface Database {
   listSummaries(): Promise<readonly ConversationSummary[]>;
-  read(id: string): Promise<Conversation | undefined>;
+  readConversation(id: string): Promise<Conversation | undefined>;
   /** Writes the difference to `before`, the last written version. Without it, writes everything. */
   write(conversation: Conversation, before?: Conversation): Promise<void>;
   remove(id: string): Promise<void>;
@@ -101,7 +101,7 @@ export async function openDatabase(user: string): Promise<Database> {
   };
   return {
     listSummaries: () => toPromise<ConversationSummary[]>(database.transaction('heads').objectStore('heads').getAll()),
-    async read(id) {
+    async readConversation(id) {
       const reading = database.transaction(['conversations', 'turns']);
       const [stored, turns] = await Promise.all([
         toPromise<Omit<Conversation, 'turns'> | undefined>(reading.objectStore('conversations').get(id)),
@@ -205,7 +205,7 @@ export function createMemoryDatabase(): Database {
   return {
     ...{
       listSummaries: async () => [],
-      read: noOp,
+      readConversation: noOp,
       write: noOp,
       remove: noOp,
       listUnsent: async () => [],

@@ -22,7 +22,7 @@ export interface Search {
 export interface SearchSources {
   readonly summaries: readonly ConversationSummary[];
   /** Reads a stored chat with all turns. */
-  readonly read: (id: string) => Promise<Conversation | undefined>;
+  readonly readConversation: (id: string) => Promise<Conversation | undefined>;
   /** Loads a page of search results from the service. Undefined if the service stores no chats or cannot be reached. */
   readonly list: (query: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<ChatPage | undefined>;
   /** Adds the matches of the service to the list. */
@@ -55,7 +55,7 @@ export async function prepareSearch({ list }: Pick<SearchSources, 'list'>, abort
 }
 
 async function searchHere(
-  { summaries, read }: SearchSources,
+  { summaries, readConversation }: SearchSources,
   words: readonly string[],
   { signal, onMatches }: Search,
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function searchHere(
     const isListed = includesAll(summary.said, words);
     if (isListed ? excerpts >= maxExcerpts : isComplete(summary)) continue;
     if (signal.aborted) return;
-    const texts = Object.values((await read(id))?.turns ?? {}).map(({ text }) => text);
+    const texts = Object.values((await readConversation(id))?.turns ?? {}).map(({ text }) => text);
     if (!isListed && !includesAll([title, ...texts].join('\n').toLowerCase(), words)) continue;
     excerpts += 1;
     matches.push({ id, excerpt: createExcerptOfTexts(texts, words) });

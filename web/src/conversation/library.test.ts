@@ -23,7 +23,7 @@ function createDatabase(kept: { now: Conversation }): Database {
   return {
     ...createMemoryDatabase(),
     listSummaries: async () => [toSummary(kept.now)],
-    read: async () => kept.now,
+    readConversation: async () => kept.now,
     // Never resolves, like a slow disk.
     write: () => new Promise(() => undefined),
     remove: async () => undefined,

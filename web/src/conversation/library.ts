@@ -100,7 +100,7 @@ export class Library {
   #getSearchSources(): SearchSources {
     return {
       summaries: this.#summaries,
-      read: async (id) => this.#open.get(id) ?? this.#database.read(id).catch(() => undefined),
+      readConversation: async (id) => this.#open.get(id) ?? this.#database.readConversation(id).catch(() => undefined),
       list: async (query, signal) => this.#sync?.list(query, signal),
       addMatches: (matches) => this.#addMatches(matches),
     };
@@ -117,11 +117,11 @@ export class Library {
 
   /** Returns a chat with all turns without opening it. */
   async readFull(id: string): Promise<Conversation | undefined> {
-    const read = () => this.#database.read(id).catch(() => undefined);
-    const local = this.#open.get(id) ?? (await read());
+    const readStored = () => this.#database.readConversation(id).catch(() => undefined);
+    const local = this.#open.get(id) ?? (await readStored());
     if (local !== undefined) return local;
     await this.#sync?.fetch(id);
-    return read();
+    return readStored();
   }
 
   /** Returns the IDs of all chats, including those that are not listed here. Throws `ServiceError`. */
@@ -135,7 +135,7 @@ export class Library {
   async importConversation(imported: Conversation): Promise<'added' | 'merged' | 'same'> {
     const { id } = imported;
     const isKnown = this.#summaries.some((summary) => summary.id === id);
-    const stored = isKnown ? await this.readFull(id) : await this.#database.read(id);
+    const stored = isKnown ? await this.readFull(id) : await this.#database.readConversation(id);
     if (stored === undefined) {
       await this.#database.write(imported);
       return 'added';
@@ -157,10 +157,10 @@ export class Library {
   /** Opens a chat. Returns false if it does not exist. */
   async open(id: string): Promise<boolean> {
     if (this.#open.has(id)) return true;
-    const read = () => this.#database.read(id).catch(() => undefined);
-    const local = await read();
+    const readStored = () => this.#database.readConversation(id).catch(() => undefined);
+    const local = await readStored();
     if (local === undefined) await this.#sync?.fetch(id);
-    const stored = local ?? (await read());
+    const stored = local ?? (await readStored());
     if (stored !== undefined && !this.#open.has(id)) {
       this.#saved.set(id, stored);
       this.#open.set(id, withInterruptedReplies(stored, this.#runs !== undefined));
@@ -301,9 +301,9 @@ export class Library {
 
   /** Applies the finished turns of a change in another tab. */
   async #reload(id: string): Promise<void> {
-    const [summaries, stored] = await Promise.all([this.#database.listSummaries(), this.#database.read(id)]).catch(() => [
-      undefined,
-    ]);
+    const [summaries, stored] = await Promise.all([this.#database.listSummaries(), this.#database.readConversation(id)]).catch(
+      () => [undefined],
+    );
     if (summaries === undefined) return;
     const isPending = (summary: { readonly id: string }): boolean =>
       this.#unsaved.has(summary.id) || this.#saving.has(summary.id);
@@ -357,9 +357,9 @@ function mergeTurns(local: Conversation, imported: Conversation): Conversation {
  */
 function listTurnsOfOthers(open: Conversation, stored: Conversation, runs: RunFollower | undefined): readonly Turn[] {
   return Object.values(stored.turns).filter((turn) => {
-    const own = open.turns[turn.id];
-    if (own === undefined) return !isRunning(turn) || (runs !== undefined && turn.isRun === true);
-    return isIncomplete(own) && !isIncomplete(turn) && runs?.hasStarted(turn.id) !== true;
+    const openTurn = open.turns[turn.id];
+    if (openTurn === undefined) return !isRunning(turn) || (runs !== undefined && turn.isRun === true);
+    return isIncomplete(openTurn) && !isIncomplete(turn) && runs?.hasStarted(turn.id) !== true;
   });
 }
 

@@ -13,7 +13,7 @@ export interface QueuedMessage extends UserMessage {
 
 /** Persistent storage of the queue, by chat. */
 export interface OutboxStorage {
-  read(conversationId: string): string;
+  readQueue(conversationId: string): string;
   write(conversationId: string, text: string): void;
   /** Calls back with each chat whose queue another tab changed. */
   onChange(act: (conversationId: string) => void): void;
@@ -42,7 +42,7 @@ export class Outbox {
     options.replyRunner.subscribe((conversationId, reply) => this.#sendNext(conversationId, reply));
     storage?.onChange((conversationId) => {
       const heldById = new Map(this.getMessages(conversationId).map(({ id, isHeld }) => [id, isHeld]));
-      const now = parseMessages(storage.read(conversationId));
+      const now = parseMessages(storage.readQueue(conversationId));
       this.#waiting.set(
         conversationId,
         now.map((message) => ({ ...message, isHeld: heldById.get(message.id) ?? true })),
@@ -60,7 +60,7 @@ export class Outbox {
   getMessages(conversationId: string): readonly QueuedMessage[] {
     const loaded = this.#waiting.get(conversationId);
     if (loaded !== undefined) return loaded;
-    const stored = parseMessages(this.#storage?.read(conversationId) ?? '');
+    const stored = parseMessages(this.#storage?.readQueue(conversationId) ?? '');
     this.#waiting.set(conversationId, stored);
     return stored;
   }

@@ -261,10 +261,10 @@ export class ReplyRunner {
     const { library } = this.#options;
     const stored = library.find(conversationId)?.turns[reply.id];
     if (stored === undefined || !isRunning(stored)) return;
-    const lost: Reply = { ...reply, state: 'interrupted', isLost: true };
+    const lostReply: Reply = { ...reply, state: 'interrupted', isLost: true };
     // A device that has the answer and is offline may still send it.
-    library.change(conversationId, (now) => withReply(now, lost), 'unsaved');
-    for (const listener of this.#replyListeners) listener(conversationId, lost);
+    library.change(conversationId, (now) => withReply(now, lostReply), 'unsaved');
+    for (const listener of this.#replyListeners) listener(conversationId, lostReply);
   }
 
   /** Deletes the run of an answer after its chat is stored. Otherwise the run expires. */

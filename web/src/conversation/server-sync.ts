@@ -227,9 +227,9 @@ export class ServerSync {
   /** Merges the state of the service into the database without losing local changes. */
   async #pull(id: string, turns: 'new' | 'all' = 'new'): Promise<void> {
     const { chats, database, onChange } = this.#options;
-    const [local, mark] = await Promise.all([database.read(id), database.getMark(id)]);
+    const [local, mark] = await Promise.all([database.readConversation(id), database.getMark(id)]);
     const since = local === undefined || turns === 'all' ? 0 : (mark?.revision ?? 0);
-    const chat = await chats.read(id, since);
+    const chat = await chats.readChat(id, since);
     const remote = fromChat(chat);
     await database.putSynced(local === undefined ? remote : mergeConversations(local, remote, mark?.fields), {
       id,
@@ -269,7 +269,7 @@ export class ServerSync {
   async #sendTurns(id: string): Promise<void> {
     const { chats, database } = this.#options;
     for (let attempts = 0; attempts < maxAttempts; ) {
-      const conversation = await database.read(id);
+      const conversation = await database.readConversation(id);
       const mark = await database.getMark(id);
       if (conversation === undefined) return;
       const turns = takePortion(listUnsentTurns(conversation, mark));

@@ -98,7 +98,7 @@ function useFileActions({ files, askConfirmation, reload }: FileActionOptions) {
     reload();
   };
   const download = (item: StoredItem): void => {
-    files.read(item).then((content) => saveFile(item.name, content), fail);
+    files.download(item).then((content) => saveFile(item.name, content), fail);
   };
   const remove = async (item: StoredItem): Promise<void> => {
     if (!(await askConfirmation(strings.removeQuestion(item.name), strings.removeAnswer))) return;

@@ -54,7 +54,7 @@ export class StoredFiles {
     await this.#service.upload(`v1/files/${await this.#getPath(path)}`, file, progress);
   }
 
-  async read({ reference }: StoredItem): Promise<Blob> {
+  async download({ reference }: StoredItem): Promise<Blob> {
     return (await this.#service.sendReference(reference)).blob();
   }
 

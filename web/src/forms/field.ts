@@ -149,10 +149,10 @@ function toPlainSchema(schema: unknown, root: JsonObject, depth = 0): JsonObject
   for (const key of ['anyOf', 'oneOf'] as const) {
     const branches = schema[key];
     if (!Array.isArray(branches)) continue;
-    const { [key]: _, ...rest } = schema;
+    const { [key]: _, ...otherKeywords } = schema;
     const branchSchemas = branches.filter((branch) => !isNull(branch)).map((branch) => toPlainSchema(branch, root, depth + 1));
-    if (branchSchemas.length === 1 && branches.length > 1) return { ...branchSchemas[0], ...rest };
-    return { ...rest, [key]: branchSchemas };
+    if (branchSchemas.length === 1 && branches.length > 1) return { ...branchSchemas[0], ...otherKeywords };
+    return { ...otherKeywords, [key]: branchSchemas };
   }
   if (!Array.isArray(schema.type)) return schema;
   const types = schema.type.filter((type) => type !== 'null');

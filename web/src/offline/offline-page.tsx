@@ -173,7 +173,7 @@ function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   useEffect(() => {
     let isCanceled = false;
     setOpen(undefined);
-    if (id !== undefined) void database?.read(id).then((stored) => !isCanceled && setOpen(stored));
+    if (id !== undefined) void database?.readConversation(id).then((stored) => !isCanceled && setOpen(stored));
     return () => {
       isCanceled = true;
     };

@@ -27,15 +27,15 @@ export type MissingTarget = 'conversation' | 'view';
 
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  const [at, ...rest] = path.split('/');
-  const id = decode(rest.join('/'));
+  const [at, ...innerPath] = path.split('/');
+  const id = decode(innerPath.join('/'));
   const fields = new URLSearchParams(query);
   if (at === 'chat' && id !== '') return { at: 'conversation', id, ...optional('find', fields.get('find')) };
   if (at === 'shared' && id !== '') return { at, token: id };
   if (at === 'consent' && id !== '') return { at, deployment: id, ...optional('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
-  if (at === 'administration') return parseAdministrationRoute(rest, fields.has('new'));
+  if (at === 'administration') return parseAdministrationRoute(innerPath, fields.has('new'));
   if (at === 'files') return { at, ...optional('folder', id) };
   if (at === 'background') return { at, ...optional('id', id) };
   if (at === 'temporary') return { at, ...optional('deployment', fields.get('with')) };

@@ -59,18 +59,18 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const names: Record<Appearance, string> = { system: strings.followSystem, light: strings.light, dark: strings.dark };
   useCommands(() => [
     { id: 'settings', title: strings.settings, kind: 'action', icon: 'sliders', run: open },
-    ...appearances.map((each) => ({
-      ...({ id: `appearance ${each}`, title: `${strings.appearance}: ${names[each]}`, kind: 'action', icon: 'sliders' } as const),
-      run: () => setAppearance(each),
+    ...appearances.map((mode) => ({
+      ...({ id: `appearance ${mode}`, title: `${strings.appearance}: ${names[mode]}`, kind: 'action', icon: 'sliders' } as const),
+      run: () => setAppearance(mode),
     })),
-    ...languages.map((each) => ({
+    ...languages.map((option) => ({
       ...({
-        id: `language ${each}`,
-        title: `${strings.language}: ${getLanguageName(each)}`,
+        id: `language ${option}`,
+        title: `${strings.language}: ${getLanguageName(option)}`,
         kind: 'action',
         icon: 'speech',
       } as const),
-      run: () => setLanguage(each),
+      run: () => setLanguage(option),
     })),
     { id: 'delete all', title: strings.deleteAll, kind: 'action', icon: 'trash', run: () => void removeAll() },
     { id: 'sign out', title: strings.signOut, kind: 'action', icon: 'leave', run: () => void askToSignOut() },
@@ -88,12 +88,12 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
           <Segments
             name={strings.appearance}
             value={appearance}
-            options={appearances.map((each) => [each, names[each]])}
+            options={appearances.map((mode) => [mode, names[mode]])}
             onSelect={setAppearance}
           />
           <Segments<Language>
             {...{ name: strings.language, value: language, onSelect: setLanguage }}
-            options={languages.map((each) => [each, getLanguageName(each)])}
+            options={languages.map((option) => [option, getLanguageName(option)])}
           />
           {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys act on the buttons inside, whose clicks arrive here */}
           {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}

@@ -28,10 +28,10 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   const isMatch = (name: string): boolean => name.toLowerCase().includes(query.toLowerCase());
   const ownPrompts = names
     .filter(isMatch)
-    .map((name) => ({ id: `own ${name}`, name, read: () => readPrompt(service, 'said', name) }));
+    .map((name) => ({ id: `own ${name}`, name, getPrompt: () => readPrompt(service, 'said', name) }));
   const servicePrompts = shared.flatMap((prompt) => {
     const { name } = prompt;
-    return isMatch(name) ? [{ id: `shared ${name}`, name, note: promptsStrings.shared, read: async () => prompt }] : [];
+    return isMatch(name) ? [{ id: `shared ${name}`, name, note: promptsStrings.shared, getPrompt: async () => prompt }] : [];
   });
   const matches = [...ownPrompts, ...servicePrompts].slice(0, maxItems);
   // Text that matches no prompt is a message that starts with a slash.
@@ -39,7 +39,7 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   const pick = (index: number): void => {
     const match = matches[index];
     if (match === undefined) setIsManaging(true);
-    else void match.read().then(({ content }) => use(content), close);
+    else void match.getPrompt().then(({ content }) => use(content), close);
   };
   return (
     <>

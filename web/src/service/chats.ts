@@ -47,7 +47,7 @@ export class Chats {
   }
 
   /** Reads a chat with the turns after a revision. */
-  read(id: string, since: number): Promise<JsonObject> {
+  readChat(id: string, since: number): Promise<JsonObject> {
     return this.#json<JsonObject>(`v1/chats/${encodeURIComponent(id)}?since=${since}`);
   }
 

@@ -23,9 +23,9 @@ export function toReferencePath(reference: string): string | undefined {
 /** Whether a browser requests exactly this path of the service, without resolving it to another one. */
 export function isServicePath(path: string): boolean {
   const [location = ''] = path.split(/[?#]/, 1);
-  const [first = '', ...rest] = location.split('/');
+  const [first = '', ...tail] = location.split('/');
   if (!/^[\w-]+$/.test(first) || /[\\\s]/.test(location) || hasControl.test(location)) return false;
-  return rest.every((segment, index) => (segment !== '' || index === rest.length - 1) && !/^(?:\.|%2e){1,2}$/i.test(segment));
+  return tail.every((segment, index) => (segment !== '' || index === tail.length - 1) && !/^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
 function tryDecode(text: string): string | undefined {

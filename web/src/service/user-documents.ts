@@ -14,11 +14,11 @@ class RecentData {
   readonly #items = new Map<string, { readonly readAtMs: number; readonly data: Promise<unknown> }>();
 
   /** Returns the data in memory, or reads it. Data that is older than a minute is also read, for the next call. */
-  get<Data>(key: string, read: () => Promise<Data>): Promise<Data> {
+  get<Data>(key: string, load: () => Promise<Data>): Promise<Data> {
     const item = this.#items.get(key);
     const cachedData = item?.data as Promise<Data> | undefined;
     if (item !== undefined && cachedData !== undefined && Date.now() - item.readAtMs < maxAgeMs) return cachedData;
-    const data = read();
+    const data = load();
     this.set(key, cachedData === undefined ? data : data.catch(() => cachedData));
     if (cachedData === undefined) data.catch(() => this.#items.delete(key));
     return cachedData ?? data;

@@ -168,9 +168,9 @@ class CopiedFiles {
 
   async #toOwn<Some extends DisplayedAttachment>(attachments: readonly Some[]): Promise<Some[]> {
     const copies: Some[] = [];
-    for (const { url, ...rest } of attachments) {
-      if (url === undefined || !sharedFilePattern.test(url)) copies.push({ ...rest, ...(url !== undefined && { url }) } as Some);
-      else copies.push({ ...rest, ...(await this.#copy(url, rest)) } as Some);
+    for (const { url, ...file } of attachments) {
+      if (url === undefined || !sharedFilePattern.test(url)) copies.push({ ...file, ...(url !== undefined && { url }) } as Some);
+      else copies.push({ ...file, ...(await this.#copy(url, file)) } as Some);
     }
     return copies;
   }

@@ -51,8 +51,8 @@ interface StoredSignInFields extends Omit<StoredSignIn, 'provider' | 'tokens'> {
   readonly tokens: Omit<Tokens, 'serviceToken'> & { readonly sent: string };
 }
 
-export function storePending({ provider, returnHash, ...rest }: PendingSignIn): void {
-  const fields: StoredPending = { way: provider, place: returnHash, ...rest };
+export function storePending({ provider, returnHash, ...otherFields }: PendingSignIn): void {
+  const fields: StoredPending = { way: provider, place: returnHash, ...otherFields };
   sessionStorage.setItem(pendingKey, JSON.stringify(fields));
 }
 
@@ -61,21 +61,21 @@ export function consumePending(): PendingSignIn | undefined {
   const fields = loadObject<StoredPending>(pendingKey, 'state');
   sessionStorage.removeItem(pendingKey);
   if (fields === undefined) return undefined;
-  const { way, place, ...rest } = fields;
-  return { provider: way, returnHash: place, ...rest };
+  const { way, place, ...otherFields } = fields;
+  return { provider: way, returnHash: place, ...otherFields };
 }
 
-export function storeSignIn({ provider, tokens: { serviceToken, ...otherTokens }, ...rest }: StoredSignIn): void {
-  const fields: StoredSignInFields = { way: provider, tokens: { sent: serviceToken, ...otherTokens }, ...rest };
-  getStorage(rest.isPersistent).setItem(signInKey, JSON.stringify(fields));
+export function storeSignIn({ provider, tokens: { serviceToken, ...otherTokens }, ...otherFields }: StoredSignIn): void {
+  const fields: StoredSignInFields = { way: provider, tokens: { sent: serviceToken, ...otherTokens }, ...otherFields };
+  getStorage(otherFields.isPersistent).setItem(signInKey, JSON.stringify(fields));
 }
 
 export function loadSignIn(): StoredSignIn | undefined {
   const fields = loadObject<StoredSignInFields>(signInKey, 'tokens') ?? loadObject(signInKey, 'tokens', localStorage);
   if (fields === undefined) return undefined;
-  const { way, tokens, ...rest } = fields;
+  const { way, tokens, ...otherFields } = fields;
   const { sent, ...otherTokens } = tokens;
-  return { provider: way, tokens: { serviceToken: sent, ...otherTokens }, ...rest };
+  return { provider: way, tokens: { serviceToken: sent, ...otherTokens }, ...otherFields };
 }
 
 export function clearSignIn(isPersistent = false): void {

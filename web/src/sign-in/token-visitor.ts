@@ -106,13 +106,13 @@ export class TokenVisitor implements Visitor, VisitorProvider {
   }
 
   async #fetchTokens(): Promise<boolean> {
-    const { tokens: old, ...rest } = this.#signIn;
-    const { provider } = rest;
+    const { tokens: old, ...otherFields } = this.#signIn;
+    const { provider } = otherFields;
     if (this.#isEnded || old.refresh === undefined) return false;
     if (await this.#adoptTokens()) return true;
     try {
       const tokens = await requestTokens(provider, { grant_type: 'refresh_token', refresh_token: old.refresh });
-      this.#signIn = { ...rest, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
+      this.#signIn = { ...otherFields, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
     } catch (error) {
       // An unreachable provider may be available for the next request.
       this.#isEnded = error instanceof SignInError && /^(refused|unusable)$/.test(error.problem.kind);
@@ -126,7 +126,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
   async #adoptTokens(): Promise<boolean> {
     const { user, tokens } = this.#signIn;
     const shared = await requestSharedSignIn(
-      (each) => each.kind === 'tokens' && each.signIn.user === user && each.signIn.tokens.refresh !== tokens.refresh,
+      (reply) => reply.kind === 'tokens' && reply.signIn.user === user && reply.signIn.tokens.refresh !== tokens.refresh,
     );
     if (shared?.kind !== 'tokens') return false;
     this.#signIn = { ...this.#signIn, tokens: shared.signIn.tokens };

@@ -26,7 +26,7 @@ export function LimitsSection() {
     ...(limits.cost.length > 0 ? [{ id: '', name: strings.allDeployments, statuses: limits.cost }] : []),
     ...limits.deployments,
   ];
-  const rest = groups?.slice(visibleGroups) ?? [];
+  const hiddenGroups = groups?.slice(visibleGroups) ?? [];
   return (
     <section className="sheet-section" aria-busy={isLoading} aria-label={strings.limits}>
       <div className="sheet-title">
@@ -41,10 +41,10 @@ export function LimitsSection() {
       {groups?.slice(0, visibleGroups).map((group) => (
         <LimitGroup key={group.id} {...group} />
       ))}
-      {rest.length > 0 && (
+      {hiddenGroups.length > 0 && (
         <details className="limits-rest">
-          <summary>{strings.moreLimits(rest.length)}</summary>
-          {rest.map((group) => (
+          <summary>{strings.moreLimits(hiddenGroups.length)}</summary>
+          {hiddenGroups.map((group) => (
             <LimitGroup key={group.id} {...group} />
           ))}
         </details>

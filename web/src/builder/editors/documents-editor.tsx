@@ -70,7 +70,7 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
             id={elementId(form, [...path, index])}
             name={getFileName(reference)}
             {...{ reference, state: states.get(reference) }}
-            remove={() => put(references.filter((other) => other !== reference))}
+            remove={() => put(references.filter((item) => item !== reference))}
           >
             <FieldError {...{ form, path: [...path, index] }} />
           </DocumentItem>
@@ -108,7 +108,7 @@ function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'pat
     <ToolTest
       {...{ name: label, shouldShowName: true, isReadOnly: true, schema }}
       run={(args, signal) => {
-        const retrieval = form.read([...path.slice(0, -1), 'retrieval']);
+        const retrieval = form.getValue([...path.slice(0, -1), 'retrieval']);
         const set = { type: 'documents', document_relative_url: references, ...(isJsonObject(retrieval) && { retrieval }) };
         return tryTool(service, { toolset: set, tool: 'query_document', args, application: form.saved?.id }, signal);
       }}

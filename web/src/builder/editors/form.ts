@@ -17,7 +17,7 @@ export interface BuilderForm {
   /** Undefined until the application is saved. */
   readonly saved: SavedForm | undefined;
   /** Returns the current value at a path. */
-  readonly read: (path: Path) => unknown;
+  readonly getValue: (path: Path) => unknown;
   /** Sets the value at a path. Undefined removes it. */
   readonly change: (path: Path, value: unknown) => void;
   /** The generic editor, which editors of composite values use for their parts. */

@@ -54,9 +54,9 @@ export function ListEditor({
     focusLast(id);
   };
   const remove = (index: number): void => {
-    const rest = items.filter((_, at) => at !== index);
+    const remainingItems = items.filter((_, at) => at !== index);
     removeKey(index);
-    form.change(path, rest.length === 0 && !isRequired ? undefined : rest);
+    form.change(path, remainingItems.length === 0 && !isRequired ? undefined : remainingItems);
     document.getElementById(`${id}-add`)?.focus();
   };
   return (

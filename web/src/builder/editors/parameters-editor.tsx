@@ -32,9 +32,9 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   const required = Array.isArray(parameters.required) ? parameters.required.map(String) : [];
   const { keys, removeKey } = useItemKeys(entries.length);
   const put = (next: readonly (readonly [string, unknown])[], nowRequired: readonly string[]): void => {
-    const { required: _before, ...rest } = parameters;
+    const { required: _before, ...otherKeywords } = parameters;
     const properties = Object.fromEntries(next);
-    form.change(path, { ...rest, type: 'object', properties, ...(nowRequired.length > 0 && { required: nowRequired }) });
+    form.change(path, { ...otherKeywords, type: 'object', properties, ...(nowRequired.length > 0 && { required: nowRequired }) });
   };
   const replace = (index: number, entry: readonly [string, unknown], isRequired: boolean): void => {
     const [name] = entry;

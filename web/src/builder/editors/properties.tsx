@@ -102,7 +102,7 @@ function OperationTest({ tool, path, form }: OperationTestProps) {
         isObsolete ? toObsoleteSchema(tool.parameters) : toSchema(getValueAt(tool, ['open_ai_tool', 'function', 'parameters']))
       }
       run={(args, signal) => {
-        const parentToolset = form.read(path.slice(0, -2));
+        const parentToolset = form.getValue(path.slice(0, -2));
         // Other operations may be incomplete.
         const toolset = { ...(isJsonObject(parentToolset) ? parentToolset : {}), [isObsolete ? obsolete : 'tools']: [tool] };
         return tryTool(service, { toolset, tool: name, args, application: form.saved?.id }, signal);

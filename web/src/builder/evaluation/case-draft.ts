@@ -58,12 +58,12 @@ export function toDraft({ name, input, checks }: JsonObject): CaseDraft {
 }
 
 /** Whether a draft preserves all of a case. */
-export function isDraftable({ name, input, checks = [], ...rest }: JsonObject): boolean {
+export function isDraftable({ name, input, checks = [], ...otherFields }: JsonObject): boolean {
   const isKnown = (check: unknown): boolean =>
     isJsonObject(check) &&
     isCheckType(check.type) &&
     Object.keys(check).every((key) => key === 'type' || Object.hasOwn(checkFields[check.type as CheckType], key));
-  return Object.keys(rest).length === 0 && Array.isArray(checks) && checks.every(isKnown);
+  return Object.keys(otherFields).length === 0 && Array.isArray(checks) && checks.every(isKnown);
 }
 
 /** Converts a draft to a case, or returns its errors. */

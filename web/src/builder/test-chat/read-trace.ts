@@ -89,9 +89,9 @@ function toRequest(value: unknown): TraceStep['request'] {
 }
 
 /** Separates the text from the other fields, which stay JSON. */
-function toMessage({ role, content, ...rest }: JsonObject): TraceMessage {
+function toMessage({ role, content, ...otherFields }: JsonObject): TraceMessage {
   const contentText = typeof content === 'string' ? content : content == null ? '' : JSON.stringify(content, undefined, 2);
-  const restText = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest, undefined, 2);
+  const restText = Object.keys(otherFields).length === 0 ? '' : JSON.stringify(otherFields, undefined, 2);
   return { role: toText(role), text: [contentText, restText].filter((part) => part !== '').join('\n\n') };
 }
 

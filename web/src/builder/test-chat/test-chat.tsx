@@ -175,10 +175,10 @@ function toEvaluationCase(conversation: Conversation): JsonObject | undefined {
 
 /** The state of earlier runs is valid only for one version, so it is removed. */
 function withoutState(message: object): JsonObject {
-  const { custom_content: custom, ...rest } = message as JsonObject;
-  if (!isJsonObject(custom)) return rest;
+  const { custom_content: custom, ...otherFields } = message as JsonObject;
+  if (!isJsonObject(custom)) return otherFields;
   const { attachments } = custom;
-  return attachments === undefined ? rest : { ...rest, custom_content: { attachments } };
+  return attachments === undefined ? otherFields : { ...otherFields, custom_content: { attachments } };
 }
 
 function buildToolChecks(reply: Extract<Turn, { kind: 'reply' }>): readonly JsonObject[] {

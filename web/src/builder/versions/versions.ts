@@ -17,8 +17,8 @@ export async function listVersions(service: Service, id: string): Promise<readon
 
 export async function readVersion(service: Service, id: string, version: number): Promise<JsonObject> {
   const answer = await service.json(`v1/versions/${toPath(id)}?version=${version}`);
-  const { version: _version, ...rest } = isJsonObject(answer) ? answer : {};
-  return toEntry(rest);
+  const { version: _version, ...fields } = isJsonObject(answer) ? answer : {};
+  return toEntry(fields);
 }
 
 /** Restores a version. Replaces only the version that was read, otherwise fails with 412. */

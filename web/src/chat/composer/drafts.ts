@@ -50,7 +50,7 @@ export function createOutboxStorage(user: string): OutboxStorage {
   const storage = readBrand().offline === false ? sessionStorage : localStorage;
   const keyPrefix = getPrefix(user) + queue;
   return {
-    read: (id) => storage.getItem(keyPrefix + id) ?? '',
+    readQueue: (id) => storage.getItem(keyPrefix + id) ?? '',
     write: (id, text) => (text === '' ? storage.removeItem(keyPrefix + id) : storeItem(storage, keyPrefix + id, text)),
     onChange: (act) =>
       addEventListener('storage', ({ key }) => {

@@ -168,8 +168,8 @@ function Presets({ settings, apply }: PresetsProps) {
     });
   const save = (): Promise<void> =>
     attempt(async () => {
-      const { instructions = ' ', ...rest } = settings;
-      await savePrompt(service, 'presets', { name: name.trim(), content: instructions, settings: rest });
+      const { instructions = ' ', ...otherSettings } = settings;
+      await savePrompt(service, 'presets', { name: name.trim(), content: instructions, settings: otherSettings });
       setName('');
     });
   if (!isThere) return null;

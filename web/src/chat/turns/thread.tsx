@@ -70,11 +70,11 @@ interface TurnViewProps {
 }
 
 /** Drawn again only if its content changes, so that long chats stay fast. */
-const TurnView = memo(function TurnView({ turn, branches = '', next, ...rest }: TurnViewProps) {
+const TurnView = memo(function TurnView({ turn, branches = '', next, ...viewProps }: TurnViewProps) {
   const ids = branches.split(' ');
-  if (turn.kind === 'question') return <QuestionView question={turn} branches={ids} conversationId={rest.conversationId} />;
+  if (turn.kind === 'question') return <QuestionView question={turn} branches={ids} conversationId={viewProps.conversationId} />;
   const answered = next?.kind === 'question' ? next : undefined;
-  return <ReplyView reply={turn} branches={ids} answered={answered} {...rest} />;
+  return <ReplyView reply={turn} branches={ids} answered={answered} {...viewProps} />;
 });
 
 const nearEndPixels = 80;
@@ -116,7 +116,7 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
     let top = outer.scrollTop;
     let height = outer.scrollHeight;
     const updateHint = (): void => {
-      const [view, controls] = [outer, findControls(inner)].map((each) => each?.getBoundingClientRect());
+      const [view, controls] = [outer, findControls(inner)].map((element) => element?.getBoundingClientRect());
       if (view === undefined) return;
       const isBelow = controls !== undefined && controls.bottom > view.bottom + 1 && controls.top > view.bottom - actionsPixels;
       setHasControlsBelow(isBelow);
