@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /** Keywords of JSON Schema whose value is one schema, a list of schemas, or schemas by name. */
-export const schemaKeywords: Readonly<Record<'single' | 'list' | 'named', ReadonlySet<string>>> = {
+export const schemaKeywords: Readonly<Record<'single' | 'list' | 'byName', ReadonlySet<string>>> = {
   single: new Set(['items', 'additionalProperties', 'not', 'contains', 'propertyNames', 'if', 'then', 'else']),
   list: new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']),
-  named: new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions', 'dependencies']),
+  byName: new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions', 'dependencies']),
 };
 
 const maxDepth = 64;
@@ -21,7 +21,7 @@ export function repairSchema(schema: JsonObject, depth = maxDepth): JsonObject {
     if (keyword === '$ref' && typeof value === 'string') return [keyword, repairReference(value)];
     if (schemaKeywords.single.has(keyword)) return [keyword, repairInner(value)];
     if (schemaKeywords.list.has(keyword) && Array.isArray(value)) return [keyword, value.map(repairInner)];
-    if (!schemaKeywords.named.has(keyword) || !isJsonObject(value)) return [keyword, value];
+    if (!schemaKeywords.byName.has(keyword) || !isJsonObject(value)) return [keyword, value];
     return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, repairInner(inner)]))];
   });
   return Object.fromEntries(entries);
@@ -49,7 +49,7 @@ function repairReference(reference: string): string {
   let isName = false;
   const segments = reference.split('/').map((segment) => {
     const isKeyword = !isName;
-    isName = isKeyword && schemaKeywords.named.has(segment);
+    isName = isKeyword && schemaKeywords.byName.has(segment);
     return isKeyword && segment === 'definitions' ? '$defs' : segment;
   });
   return segments.join('/');

@@ -275,7 +275,7 @@ class InputSchemas {
     if (this.#remainingNodes < 0) return undefined;
     if (keyword === 'description') return shorten(toText(value) ?? '', maxDescriptionChars);
     if (schemaKeywords.list.has(keyword)) return filterObjects(value).map((schema) => this.copy(schema, depth));
-    if (schemaKeywords.named.has(keyword)) return this.#copyNamed(toObject(value), depth);
+    if (schemaKeywords.byName.has(keyword)) return this.#copyNamed(toObject(value), depth);
     if (schemaKeywords.single.has(keyword)) return typeof value === 'boolean' ? value : this.copy(value, depth);
     return this.#copyPlain(value, depth);
   }

@@ -26,11 +26,11 @@ const punctuationOrCjk = `(?!~)[\\p{P}\\p{S}${cjk}]`;
 
 /**
  * Builds the expression with which marked looks for the end of emphasis. Marked takes groups 1 and 2 for runs that only end
- * it, 3 and 4 for runs that only start it, and 5 and 6 for runs that do either. `other` are characters that count as words.
+ * it, 3 and 4 for runs that only start it, and 5 and 6 for runs that do either. `extra` are more characters of words.
  */
-function buildCloser({ skipped, mark, run, other }: Readonly<Record<'skipped' | 'mark' | 'run' | 'other', string>>): RegExp {
-  const word = `(?:(?![${cjk}])[^\\s\\p{P}\\p{S}]${other})`;
-  const wordOrCjk = `(?:[^\\s\\p{P}\\p{S}]|[${cjk}]${other})`;
+function buildCloser({ skipped, mark, run, extra }: Readonly<Record<'skipped' | 'mark' | 'run' | 'extra', string>>): RegExp {
+  const word = `(?:(?![${cjk}])[^\\s\\p{P}\\p{S}]${extra})`;
+  const wordOrCjk = `(?:[^\\s\\p{P}\\p{S}]|[${cjk}]${extra})`;
   const parts = [
     skipped,
     `(?!${mark})${punctuationOrCjk}(${run})(?=\\s|$)`,
@@ -53,11 +53,11 @@ const inlineRules = {
     skipped: '^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)|[^*]+(?=[^*])',
     mark: '\\*',
     run: '\\*+',
-    other: '|~',
+    extra: '|~',
   }),
   // Pattern bound: four characters.
   delLDelim: new RegExp(`^~~?(?:(${punctuation})|[^\\s~])`, 'u'),
-  delRDelim: buildCloser({ skipped: '^[^~]+(?=[^~])', mark: '~', run: '~~?', other: '' }),
+  delRDelim: buildCloser({ skipped: '^[^~]+(?=[^~])', mark: '~', run: '~~?', extra: '' }),
 };
 
 /** Parses emphasis next to Chinese, Japanese, and Korean characters and punctuation as the amendment says. */
