@@ -1,9 +1,10 @@
 import { makeDocument } from '../make/make-document.ts';
-import { manuals } from './manuals.ts';
-import { notes } from './notes.ts';
-import { policies } from './policies.ts';
-import { settings } from './settings.ts';
-import { slides } from './slides.ts';
+import manuals from './manuals.json' with { type: 'json' };
+import notes from './notes.json' with { type: 'json' };
+import type { Paper } from './paper.ts';
+import policies from './policies.json' with { type: 'json' };
+import settings from './settings.json' with { type: 'json' };
+import slides from './slides.json' with { type: 'json' };
 import { tables } from './tables.ts';
 
 export interface CorpusDocument {
@@ -13,7 +14,7 @@ export interface CorpusDocument {
 
 /** Creates the forty documents, which are the same in every run. */
 export function makeCorpus(): CorpusDocument[] {
-  const papers = [...manuals, ...policies, ...tables(), ...slides, ...notes];
+  const papers: readonly Paper[] = [...manuals, ...policies, ...tables(), ...slides, ...notes];
   const documents = papers.map((paper) => ({ file: paper.file, bytes: makeDocument(paper) }));
   const json = Object.entries(settings).map(([file, value]) => ({
     file,
