@@ -49,7 +49,7 @@ function checkFile(path: string, text: string): void {
   visit(file);
 }
 
-/** Returns why a literal is not linear; undefined if it is. */
+/** Returns why a literal may take more than linear time, or undefined if it cannot. */
 function findProblem(literal: string): string | undefined {
   const end = literal.lastIndexOf('/');
   const { reports } = analyse({ source: literal.slice(1, end), flags: literal.slice(end + 1) } as never as ParsedLiteral, {

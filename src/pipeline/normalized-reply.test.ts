@@ -129,15 +129,15 @@ describe('NormalizedReply for a stream', () => {
 
   it('rejects an endless start, too many choices, and too many open stages', () => {
     const testReply = new TestReply(facts);
-    const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
-    const endlessly = (): void => {
-      for (let at = 0; at < 2000; at += 1) testReply.push(nothing);
+    const emptyFrame = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
+    const pushManyFrames = (): void => {
+      for (let at = 0; at < 2000; at += 1) testReply.push(emptyFrame);
     };
-    expect(endlessly).toThrow('before the first choice');
+    expect(pushManyFrames).toThrow('before the first choice');
     const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));
     expect(() => run([event({ choices })])).toThrow('a choice with the index 10000');
-    const below = { choices: [{ index: -1, delta: {}, finish_reason: null }] };
-    expect(() => run([event(below)])).toThrow('a choice with the index -1');
+    const negativeIndex = { choices: [{ index: -1, delta: {}, finish_reason: null }] };
+    expect(() => run([event(negativeIndex)])).toThrow('a choice with the index -1');
     const stages = Array.from({ length: 10_001 }, (_, index) => ({ index, name: 'x', status: null }));
     expect(() => run([event(choice({ custom_content: { stages } }))])).toThrow('more than 10000 open stages');
   });
@@ -383,7 +383,7 @@ describe('NormalizedReply for a reply that is relayed in another dialect', () =>
   });
 });
 
-it('passes the error on even if the reader rejects the end of an open stage', () => {
+it('NormalizedReply passes on the error even if the reader rejects the end of an open stage', () => {
   const errors: unknown[] = [];
   let acceptsFrames = true;
   const sink = {

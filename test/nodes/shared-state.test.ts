@@ -54,8 +54,8 @@ function put(
   return sendRequest(node.url, { method: 'PUT', path, headers: { ...withKey(), ...headers }, body });
 }
 
-describe('limit on three nodes', () => {
-  it('of N requests admits exactly N concurrent calls, and each node reports the same usage', async () => {
+describe('three nodes with one limit', () => {
+  it('admit exactly as many concurrent calls as the limit, and report the same usage', async () => {
     const calls = Array.from({ length: 90 }, (_, index) => chat(getNode(cluster, index % 3), 'bounded'));
     const answers = await Promise.all(calls);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
@@ -72,7 +72,7 @@ describe('limit on three nodes', () => {
     expect((await chat(second, 'bounded', 'other')).status).toBe(200);
   });
 
-  it('of tokens applies to all nodes, including calls whose client disconnected', async () => {
+  it('count tokens together, including those of calls whose client disconnected', async () => {
     for (let call = 1; call <= 8; call += 1) {
       expect((await chat(getNode(cluster, call % 3), 'counted')).status).toBe(200);
       await vi.waitFor(async () => expect(await getUsed(first, 'counted', 'dayTokenStats')).toBe(call * 12), 8_000);
@@ -87,7 +87,7 @@ describe('limit on three nodes', () => {
     for (const node of cluster.nodes) expect((await chat(node, 'counted')).error.code).toBe('token_limit_exceeded');
   });
 
-  it('of cost applies to all nodes', async () => {
+  it('count cost together', async () => {
     for (let call = 1; call <= 6; call += 1) {
       expect((await chat(getNode(cluster, call % 3), 'priced', 'spender')).status).toBe(200);
       const getCost = () => getUsed(first, 'priced', 'dayCostStats', 'spender');
@@ -151,8 +151,8 @@ describe('per-request key', () => {
   });
 });
 
-describe('stored data', () => {
-  it('of a file is read, replaced, and deleted on other nodes, and is available to applications on all nodes', async () => {
+describe('nodes with shared storage', () => {
+  it('read, replace, and delete each other’s files, and give applications access to them', async () => {
     const { bucket } = (await get(first, '/v1/bucket')).json as { bucket: string };
     expect((await get(second, '/v1/bucket')).json).toEqual({ bucket });
     const path = `/v1/files/${bucket}/notes/one.txt`;
@@ -175,7 +175,7 @@ describe('stored data', () => {
     expect((await cluster.s3.names()).objects).toEqual([]);
   });
 
-  it('of an application is read, listed, called, and deleted on other nodes', async () => {
+  it('read, list, call, and delete each other’s saved applications', async () => {
     const { bucket } = (await get(first, '/v1/bucket')).json as { bucket: string };
     const [own, quick] = [`applications/${bucket}/own`, `applications/${bucket}/quick`];
     const entry = { displayName: 'Own', endpoint: `${cluster.host.url}/app`, dependencies: ['free'] };
@@ -194,7 +194,7 @@ describe('stored data', () => {
     expect((await chat(second, quick)).status).toBe(404);
   });
 
-  it('in a signed state is accepted by other nodes unless it was modified', async () => {
+  it('accept each other’s signed states unless they were modified', async () => {
     const question = { role: 'user', content: 'What is the weather in Paris?' };
     const firstAnswer = await first.chat('weather', { messages: [question] });
     expect(firstAnswer.completion.choices[0]?.finish_reason).toBe('function_call');

@@ -8,7 +8,7 @@ import { spawnTied, type TiedProcess } from './tied-process.ts';
 
 /** A connection pooler in front of all databases of a PostgreSQL server. */
 export interface TestPgBouncer extends AsyncDisposable {
-  /** URL of the database of the server's URL, through the pooler. */
+  /** URL of the same database through the pooler. */
   readonly url: string;
   /** Process ID of the shell whose child is PgBouncer. */
   readonly pid: () => number;
@@ -19,7 +19,7 @@ export interface TestPgBouncer extends AsyncDisposable {
 
 type PoolMode = 'session' | 'transaction' | 'statement';
 
-/** Few connections to the server, so that consecutive transactions of a client use different ones. */
+/** Number of server connections. It is low, so that consecutive transactions of a client can use different connections. */
 const poolSize = 12;
 
 /** Starts a pooler. Further settings are lines of `pgbouncer.ini`. */

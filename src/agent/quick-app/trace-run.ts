@@ -22,7 +22,7 @@ import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
 export interface TraceItem {
   readonly index: number;
   readonly kind: 'model' | 'tool' | 'toolset' | 'context';
-  /** Number of the model request that this item is or follows, from 1. 0 for toolsets. */
+  /** Number of the model request, starting at 1. Other items have the number of the last request before them, or 0. */
   readonly turn: number;
   /** Deployment ID of the model, name of the tool or toolset, or strategy of the reduction. */
   readonly name: string;

@@ -39,13 +39,13 @@ export interface Limit {
 export interface LimitAlert {
   /** ID of the alert. It does not change on a reload. */
   readonly id: string;
-  /** As configured. */
+  /** Scope of the alert as the configuration names it, such as `project:search`. */
   readonly of: string;
   /** The user, if the alert counts each user separately. */
   readonly user?: string;
   /** Window with its deployment, such as `tokens.day:gpt`. */
   readonly window: string;
-  /** Parts of the limit, from 0 to 1. */
+  /** Thresholds as fractions of the limit, from 0 to 1. */
   readonly at: readonly number[];
 }
 
@@ -121,7 +121,7 @@ export class LimitRules {
     return this.#withUserReset(this.#roles.find(roles, deployment), subject);
   }
 
-  /** Returns the limits of a project, a key, or a user on a deployment. `id` is the ID of `toKeyId` for a key. */
+  /** Returns the limits of a project, a key, or a user on a deployment. For a key, `id` is the result of `toKeyId`. */
   findOfScope(kind: ScopeKind, id: string, deployment: string): readonly Limit[] {
     return getLimits(this.#scopes[kind].get(id), deployment);
   }

@@ -87,7 +87,7 @@ export function activateLayers(files: ValidConfiguration, entries: EntryMap, che
       if (entry !== undefined) omit(entry);
       errors.push({ ...error, message: `${error.message}. The entry is not in force` });
     }
-    for (const { entry, model } of findQuickAppsOfOmitted(files.configuration, remaining, omitted)) {
+    for (const { entry, model } of findDependentQuickApps(files.configuration, remaining, omitted)) {
       omit(entry);
       const path = formatPath(['applications', entry.id, 'applicationProperties', 'model']);
       errors.push({
@@ -105,7 +105,7 @@ export function activateLayers(files: ValidConfiguration, entries: EntryMap, che
  * Yields the quick apps whose model is omitted, directly or through other quick apps. Finding them only by errors would need a
  * check of all entries for each quick app of a chain.
  */
-function* findQuickAppsOfOmitted(
+function* findDependentQuickApps(
   files: Configuration,
   remaining: ReadonlyMap<string, RuntimeEntry>,
   omitted: ReadonlySet<string>,

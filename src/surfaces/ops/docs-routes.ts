@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 
 /** Colors of the page (web/src/style/tokens.css) under Scalar's names. Each text has a contrast of at least 4.5. */
-const colours = {
+const colors = {
   light: {
     ...{ 'color-1': '#24221e', 'color-2': '#5f594f', 'color-3': '#5f594f', 'color-accent': '#17605a' },
     ...{ 'background-1': '#fbfaf7', 'background-2': '#f2efe9', 'background-3': '#e3ded4', 'background-accent': '#e2efec' },
@@ -19,7 +19,7 @@ const colours = {
 };
 
 function toRule(mode: 'light' | 'dark'): string {
-  const lines = Object.entries(colours[mode]).map(([name, colour]) => `--scalar-${name}: ${colour};`);
+  const lines = Object.entries(colors[mode]).map(([name, color]) => `--scalar-${name}: ${color};`);
   return `.${mode}-mode { ${lines.join(' ')} }`;
 }
 

@@ -71,7 +71,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const { mcpServers: hosts } = target.snapshot.configuration.responses;
   const servers = toRemoteServers(request, { hosts, items: all, getPath });
   const approvals = new McpApprovals(all, { shift, getPath });
-  const conversing = {
+  const context = {
     open(item: SealedItem, at: string): Thoughts {
       const content = thoughts.open(item, at);
       if (content === undefined) omitted.add(includables.encryptedReasoning);
@@ -82,7 +82,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     isNative: servers.length === 0 && isNative(deployment),
     approvals,
   };
-  const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...conversing });
+  const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...context });
   const items = fitItems(all, {
     maxTokens: isCounted ? undefined : getMaxPromptTokens(deployment, request),
     mayDrop: request.truncation === 'auto',
@@ -111,8 +111,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     onStart: (response) => opened.onStarted(response),
     onEnd: (storedResponse) => opened.onEnded(storedResponse),
   });
-  const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
-  const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
+  const isAlwaysRelayed = context.isNative && deployment.upstreams.every(speaksResponses);
+  const native = context.isNative ? toNative(body, isPlain ? undefined : { ...context, items }) : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isApplicationBacked && includesStages(request));
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;

@@ -31,8 +31,8 @@ import type { Thoughts } from './translation/sealed-thoughts.ts';
 /** Maximum delay of `response.created` if the upstream is slow. An error within this time sets the HTTP status. */
 const maxSilenceMs = 1000;
 
-/** Creates background responses and returns their events. */
-interface BackgroundSurface {
+/** Services that create background responses and store their events. */
+interface BackgroundServices {
   readonly runs: BackgroundRuns;
   readonly responses: ResponseStore;
 }
@@ -47,7 +47,7 @@ export interface ResponsesDeps {
   /** Undefined disables storing responses. */
   readonly storage?: ResponseStorage;
   /** Undefined disables background responses. */
-  readonly background?: BackgroundSurface;
+  readonly background?: BackgroundServices;
 }
 
 /** Registers `/v1/responses` and the routes below it, also under each alias (docs/responses.md). */
@@ -81,19 +81,19 @@ interface Exchange {
   readonly caller: Caller;
 }
 
-/** A deployment in the path, as in Azure's paths. */
-interface NamedByPath {
+/** Deployment that the path names, as in the paths of Azure. */
+interface PathDeployment {
   readonly deployment: string;
   /** Throws if the version in the path is invalid. */
   readonly checkVersion: () => void;
 }
 
 /** Returns the handler for `/{alias}/deployments/{id}/responses`. */
-export function createServeResponses(deps: ResponsesDeps): (exchange: Exchange, route: NamedByPath) => Promise<void> {
+export function createServeResponses(deps: ResponsesDeps): (exchange: Exchange, route: PathDeployment) => Promise<void> {
   return (exchange, route) => serveCreate(deps, exchange, route);
 }
 
-async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: NamedByPath): Promise<void> {
+async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: PathDeployment): Promise<void> {
   const { context } = exchange;
   const { target, value } = await authorizeByModel(deps, exchange, { deployment: route?.deployment });
   route?.checkVersion();
@@ -102,7 +102,7 @@ async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: Name
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
   const opened = await selectStorage(deps, target).open(target, request);
-  const { run, input: ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
+  const { run, input: ask, ignored } = await prepareRun(deps, context, { target, request, body: value as JsonObject, opened });
   const chat = { ...ask, includesCost: context.wantsCost };
   if (request.stream !== true) {
     const reply = new JsonResponse(context, run, ignored);
@@ -120,7 +120,7 @@ function selectStorage({ storage = noStorage }: ResponsesDeps, { call }: Target)
 
 /** Answers with the queued response, or with its events from the first one on. */
 async function serveBackground(
-  background: BackgroundSurface,
+  background: BackgroundServices,
   context: RequestContext,
   runRequest: Parameters<BackgroundRuns['create']>[0],
 ): Promise<void> {
@@ -141,8 +141,8 @@ interface OpenedRequest {
   readonly opened: OpenedResponse;
 }
 
-/** Releases the opened resources if the request is rejected. */
-async function readyRun(
+/** Creates the run of a request. Releases the opened resources if the request is rejected. */
+async function prepareRun(
   deps: ResponsesDeps,
   { clock }: RequestContext,
   { target, ...creating }: OpenedRequest,
@@ -174,7 +174,7 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
   const existing = await selectStorage(deps, target).openUnlocked(target, request);
   const opened = { ...existing, input: [...existing.input, compactionPrompt] };
-  const { run, input: ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
+  const { run, input: ask, sealFor } = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
   await context.follow(deps.calls.answer(target, ask, reply), reply);
 }

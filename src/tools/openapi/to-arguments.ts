@@ -13,7 +13,7 @@ import { shorten, toObject, toScalarText, toText } from './to-object.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;
 
-/** An operation needs a value that a tool cannot send. */
+/** Error for an operation that needs a value that a tool cannot send. */
 export class UnsupportedOperation extends Error {}
 
 const maxArgumentNameChars = 64;

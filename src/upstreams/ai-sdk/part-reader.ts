@@ -215,7 +215,7 @@ function countCachedForHour(details: unknown): number {
   return details.filter(isJsonObject).reduce((sum, item) => sum + (item.ttl === '1h' ? toCount(item.inputTokens) : 0), 0);
 }
 
-/** Converts the token counts to the usage of the compat wire. Returns undefined if the vendor reports no counts. */
+/** Converts the token counts to usage in the chat completions format. Returns undefined if the vendor reports no counts. */
 export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage | undefined {
   const { total: prompt, cacheRead, cacheWrite } = inputTokens;
   const { total: completion, reasoning } = outputTokens;

@@ -85,7 +85,7 @@ function splitAt(text: string, positions: readonly number[]): string[] {
 describe.each(names)('the stream "%s"', (name) => {
   const text = fixture(name);
 
-  it('translates to the expected reply on the compat wire', async () => {
+  it('translates to the expected reply in the chat completions format', async () => {
     const { folded, error } = await translate([text]);
     expect(error).toBeUndefined();
     expect(folded).toEqual(replies[name]);

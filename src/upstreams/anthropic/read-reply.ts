@@ -39,7 +39,7 @@ const limitName = /^anthropic-(?:ratelimit|priority)-[a-z0-9-]{1,64}$/;
 const limitValue = /^[\x20-\x7e]{1,200}$/;
 const requestId = /^[\w.-]{1,128}$/;
 
-/** Creates the reader of replies that are translated to frames of the compat wire. */
+/** Creates the reader of replies that are translated to chat completions frames. */
 export function translatedReply(createdSeconds: number, model: string): ReplyDialect {
   return {
     readEvents: () => new TranslatedEvents(new MessageReader(createdSeconds, model)),

@@ -23,7 +23,7 @@ export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason
 }
 
 /**
- * Converts the token counts of the dialect to the usage of the compat wire. `prompt_tokens` includes the tokens that were read from
+ * Converts the token counts of the dialect to usage in the chat completions format. `prompt_tokens` includes the tokens that were read from
  * and written to the cache.
  */
 export function toUsage(counts: Partial<MessagesUsage>): Usage {

@@ -11,7 +11,7 @@ import type { MessageReader } from './message-reader.ts';
 
 type Reply = Pick<Sink<RawFrame>, 'frame'>;
 
-/** Bytes before and after each text of a run in an event of the compat wire. */
+/** Bytes before and after each text of a run in a chat completions event. */
 interface Slot {
   readonly block: unknown;
   readonly before: string;
@@ -21,7 +21,7 @@ interface Slot {
 const noSlot: Slot = { block: undefined, before: '', after: '' };
 
 /**
- * Translates events to frames of the compat wire. A run of deltas is written without being parsed, because a JSON string is the
+ * Translates events to chat completions frames. A run of deltas is written without being parsed, because a JSON string is the
  * same in both dialects. The role is held back until a later event, so that an immediate error is the first item.
  */
 export class TranslatedEvents implements EventReader {

@@ -14,7 +14,7 @@ import { ResponseReader, toFinishReason } from './response-reader.ts';
 /** Reader of error replies of OpenAI's APIs. */
 export type ReadErrorReply = ReplyDialect['readErrorReply'];
 
-/** Creates the reader of replies that are translated to frames of the compat wire. */
+/** Creates the reader of replies that are translated to chat completions frames. */
 export function translatedReply(
   readErrorReply: ReadErrorReply,
   { createdSeconds, model }: { createdSeconds: number; model: string },
@@ -171,7 +171,7 @@ class DeltaEvents {
   }
 }
 
-/** Returns a complete response as a completion of the compat wire. */
+/** Converts a complete response to a chat completion. */
 function toCompletion(response: JsonObject, createdSeconds: number): RawCompletion {
   const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : [];
   const parts = output

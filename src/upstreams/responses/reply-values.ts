@@ -47,7 +47,7 @@ export function isEndMark(event: string): boolean {
   return isJsonObject(value) && isEnd(value);
 }
 
-/** Converts a tool call of either type to the compat wire. */
+/** Converts a tool call of either type to the chat completions format. */
 export function toCall({ type, call_id: id, name, arguments: args, input }: JsonObject): JsonObject {
   return type === 'custom_tool_call'
     ? { id, type: 'custom', custom: { name, input } }
@@ -60,7 +60,7 @@ export function toLogprobs(parts: readonly JsonObject[]): { readonly logprobs?: 
   return content.length > 0 ? { logprobs: { content } } : {};
 }
 
-/** Converts the token counts to the usage of the compat wire. Returns undefined if the upstream reports no counts. */
+/** Converts the token counts to usage in the chat completions format. Returns undefined if the upstream reports no counts. */
 export function toUsage(reported: unknown): Usage | undefined {
   if (!isJsonObject(reported) || typeof reported.input_tokens !== 'number') return undefined;
   const input = toDetails(reported.input_tokens_details);

@@ -19,7 +19,7 @@ const carriedFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Converts a request of the compat wire to the dialect, with `store` off. Throws `UpstreamError` with the status 400 for
+ * Converts a chat completions request to the dialect, with `store` off. Throws `UpstreamError` with the status 400 for
  * content that the dialect does not support.
  */
 export function toResponsesRequest(request: ChatRequest, model: string): JsonObject {

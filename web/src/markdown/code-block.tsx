@@ -4,7 +4,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import { useStrings } from '../strings/strings.tsx';
-import type { ColouredCode } from './colours.ts';
+import type { HighlightedCode } from './highlight.ts';
 
 interface CodeBlockProps {
   readonly text: string;
@@ -16,8 +16,8 @@ interface CodeBlockProps {
   readonly isProse?: boolean;
 }
 
-const maxColouredChars = 30_000;
-const linesInPiece = 100;
+const maxHighlightedChars = 30_000;
+const pieceLines = 100;
 /** Longer complete code is folded. */
 const maxFoldedLines = 60;
 
@@ -45,7 +45,7 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
   const isInvalid = isDiagram && invalidDiagram === text;
   const canPreview = isComplete && !isInvalid && (isDiagram || isPreviewable(name.toLowerCase(), text));
   const [isPreview, setIsPreview] = useState(isDiagram);
-  const coloured = useColours(text, isComplete && text.length <= maxColouredChars ? name : '');
+  const highlighted = useHighlighting(text, isComplete && text.length <= maxHighlightedChars ? name : '');
   return (
     <div className={isWrapped ? 'code-block wrapped' : 'code-block'}>
       <div className="code-head">
@@ -79,7 +79,7 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
         <pre tabIndex={0} className={isFolded ? 'folded' : undefined}>
-          <code>{coloured === undefined ? <Pieces text={text} /> : draw(coloured)}</code>
+          <code>{highlighted === undefined ? <Pieces text={text} /> : renderNode(highlighted)}</code>
         </pre>
       )}
       {isLong && !(canPreview && isPreview) && (
@@ -116,8 +116,8 @@ function isPreviewable(language: string, text: string): boolean {
 function Pieces({ text }: { readonly text: string }) {
   const pieces = useMemo(() => {
     const lines = text.split('\n');
-    const count = Math.ceil(lines.length / linesInPiece);
-    return Array.from({ length: count }, (_, index) => lines.slice(index * linesInPiece, (index + 1) * linesInPiece).join('\n'));
+    const count = Math.ceil(lines.length / pieceLines);
+    return Array.from({ length: count }, (_, index) => lines.slice(index * pieceLines, (index + 1) * pieceLines).join('\n'));
   }, [text]);
   // biome-ignore lint/suspicious/noArrayIndexKey: code grows at its end, so a piece keeps its place
   return pieces.map((piece, index) => <Piece key={index} text={index < pieces.length - 1 ? `${piece}\n` : piece} />);
@@ -126,27 +126,27 @@ function Pieces({ text }: { readonly text: string }) {
 const Piece = memo(({ text }: { readonly text: string }) => <span className="code-piece">{text}</span>);
 
 /** Undefined until highlighting is loaded, or if the language is unknown. */
-function useColours(text: string, language: string): ColouredCode | undefined {
-  const [coloured, setColoured] = useState<{ readonly text: string; readonly root: ColouredCode }>();
+function useHighlighting(text: string, language: string): HighlightedCode | undefined {
+  const [result, setResult] = useState<{ readonly text: string; readonly root: HighlightedCode }>();
   useEffect(() => {
     if (language === '') return;
     let isCanceled = false;
-    void import('./colours.ts').then(({ colour }) => {
-      const root = isCanceled ? undefined : colour(text, language);
-      if (root !== undefined) setColoured({ text, root });
+    void import('./highlight.ts').then(({ highlight }) => {
+      const root = isCanceled ? undefined : highlight(text, language);
+      if (root !== undefined) setResult({ text, root });
     });
     return () => {
       isCanceled = true;
     };
   }, [text, language]);
-  return coloured?.text === text ? coloured.root : undefined;
+  return result?.text === text ? result.root : undefined;
 }
 
-function draw(node: ColouredCode | ColouredCode['children'][number]): ReactNode {
+function renderNode(node: HighlightedCode | HighlightedCode['children'][number]): ReactNode {
   if (node.type === 'text') return node.value;
   if (node.type !== 'element' && node.type !== 'root') return null;
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change
-  const inner = node.children.map((child, index) => <Fragment key={index}>{draw(child)}</Fragment>);
+  const inner = node.children.map((child, index) => <Fragment key={index}>{renderNode(child)}</Fragment>);
   if (node.type === 'root') return inner;
   const { className } = node.properties;
   return <span className={Array.isArray(className) ? className.join(' ') : undefined}>{inner}</span>;

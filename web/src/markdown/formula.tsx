@@ -7,7 +7,7 @@ interface FormulaProps {
 
 const maxChars = 5000;
 /** Loaded once for all formulas, because each import would search the complete page for its style sheet. */
-const SetFormula = lazy(() => import('./set-formula.tsx').then(({ SetFormula: view }) => ({ default: view })));
+const TypesetFormula = lazy(() => import('./typeset-formula.tsx').then(({ TypesetFormula: view }) => ({ default: view })));
 
 /** A formula. Its source is shown until it is rendered, and if rendering fails. */
 export function Formula({ text, isBlock }: FormulaProps) {
@@ -17,7 +17,7 @@ export function Formula({ text, isBlock }: FormulaProps) {
         text
       ) : (
         <Suspense fallback={text}>
-          <SetFormula text={text} isBlock={isBlock} />
+          <TypesetFormula text={text} isBlock={isBlock} />
         </Suspense>
       )}
     </span>

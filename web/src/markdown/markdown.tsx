@@ -3,7 +3,7 @@ import { memo, useMemo, useState } from 'react';
 import { Guard } from '../parts/lazy-view.tsx';
 import { Block, isSame } from './block.tsx';
 import { DrawnWhenNear } from './drawn-when-near.tsx';
-import { FrameWork, FrameWorkContext } from './frame-work.ts';
+import { FrameScheduler, FrameSchedulerContext } from './frame-scheduler.ts';
 import { GrowingBlocks, usePacedText } from './growing-text.ts';
 
 interface MarkdownProps {
@@ -33,7 +33,7 @@ const drawnAtEnd = 2;
 
 function Text({ text, isGrowing }: MarkdownProps) {
   const [blocks] = useState(() => new GrowingBlocks());
-  const [work] = useState(() => new FrameWork());
+  const [scheduler] = useState(() => new FrameScheduler());
   const visibleText = usePacedText(text, !isGrowing);
   const isUnfinished = isGrowing || visibleText.length < text.length;
   // A complete text is shown as its source below until it is parsed.
@@ -49,7 +49,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
           </div>
         }
       >
-        <FrameWorkContext value={work}>
+        <FrameSchedulerContext value={scheduler}>
           {parts.map((part, index) => (
             <Part
               // biome-ignore lint/suspicious/noArrayIndexKey: a text grows at its end, so a part keeps its place
@@ -59,7 +59,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
               isDrawn={index < drawnAtStart || (isEndInSight && index >= parts.length - drawnAtEnd)}
             />
           ))}
-        </FrameWorkContext>
+        </FrameSchedulerContext>
       </Guard>
       {!isGrowing && isUnfinished && <Rest text={text} from={visibleText.length} />}
     </div>

@@ -14,7 +14,7 @@ export interface Amounts {
 }
 
 export interface UsageRow extends Amounts {
-  /** '' if the request does not group by it. */
+  /** '' if the request does not group by day. The next three fields follow the same rule. */
   readonly day: string;
   readonly deployment: string;
   readonly user: string;
@@ -28,7 +28,7 @@ export interface Usage {
   readonly isTruncated: boolean;
 }
 
-/** The user's own usage, or that of all users, which only administrators receive. */
+/** Whose usage is loaded. Only administrators and auditors may load the usage of all users. */
 export type Scope = 'own' | 'all';
 
 export interface UsageQuery extends DayRange {

@@ -35,12 +35,12 @@ const forwardedFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Converts a request to chat completions. Throws `invalid_request` for content that cannot be converted. */
-export function toChatRequest({ request, items, ...conversing }: ResolvedRequest): TranslatedRequest {
-  checkCalls(items, conversing.getPath);
-  const { offeredTools: tools, fields, ignored } = toChatTools(request, listTools(request, items), conversing.isNative);
+export function toChatRequest({ request, items, ...context }: ResolvedRequest): TranslatedRequest {
+  checkCalls(items, context.getPath);
+  const { offeredTools: tools, fields, ignored } = toChatTools(request, listTools(request, items), context.isNative);
   return {
     request: {
-      messages: [...toInstructions(request), ...toMessages(items, { tools, ...conversing })],
+      messages: [...toInstructions(request), ...toMessages(items, { tools, ...context })],
       ...sameFields(request),
       ...toTier(request),
       ...toBound(request),

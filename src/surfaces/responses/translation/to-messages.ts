@@ -24,8 +24,8 @@ const paragraph = '\n\n';
 export interface TranslationContext {
   readonly tools: OfferedTools;
   /**
-   * Opens the sealed content of an item. Returns an empty result if it is omitted. `at` is the path of the item. Throws
-   * invalid_encrypted_content.
+   * Opens the sealed content of an item. Returns an empty object for content of another kind of model or another application.
+   * `at` is the path of the item. Throws `invalid_encrypted_content`.
    */
   readonly open: (item: SealedItem, at: string) => Thoughts;
   /** Returns the path of an item in the request. */
@@ -42,9 +42,9 @@ export interface TranslationContext {
  * Converts the items of a conversation to chat completions messages. Throws `invalid_request` for content that cannot be
  * converted.
  */
-export function toMessages(items: readonly AnyItem[], conversing: TranslationContext): Message[] {
-  const messages = new Messages(conversing);
-  for (const item of items) messages.add(item, conversing.getPath(item));
+export function toMessages(items: readonly AnyItem[], context: TranslationContext): Message[] {
+  const messages = new Messages(context);
+  for (const item of items) messages.add(item, context.getPath(item));
   return messages.all.filter(
     ({ role, content, tool_calls: calls, custom_content: custom }) =>
       role !== 'assistant' || content !== undefined || calls !== undefined || custom !== undefined,
@@ -58,29 +58,29 @@ interface Reply extends Message {
 
 class Messages {
   readonly all: Message[] = [];
-  readonly #conversing: TranslationContext;
+  readonly #context: TranslationContext;
   /** Names of called tools by call ID. */
-  readonly #called = new Map<string, string>();
+  readonly #calledNames = new Map<string, string>();
   /** Assistant message that the next assistant item extends. */
   #reply: Reply | undefined;
   /** Last assistant message in `all`. */
   #lastReply: Reply | undefined;
   /** Vendor signatures of calls, by call ID. */
-  readonly #signed = new Map<string, unknown>();
+  readonly #signatures = new Map<string, unknown>();
 
-  constructor(conversing: TranslationContext) {
-    this.#conversing = conversing;
+  constructor(context: TranslationContext) {
+    this.#context = context;
   }
 
   add(item: AnyItem, at: string): void {
     if (!isOwnItem(item)) {
-      if (this.#conversing.isNative) return;
+      if (this.#context.isNative) return;
       throw createRequestError(`${at}.type`, `is ${item.type}, ${unsupported}`);
     }
     switch (item.type) {
       case 'message':
         if (item.role === 'assistant') {
-          if (!this.#conversing.isNative) requireTexts(item.content, `${at}.content`);
+          if (!this.#context.isNative) requireTexts(item.content, `${at}.content`);
           this.#addReplyText(this.#toContent(item.content, `${at}.content`).parts);
         } else this.#addInput(item.role, this.#toContent(item.content, `${at}.content`));
         return;
@@ -95,10 +95,10 @@ class Messages {
         this.#result(item, at);
         return;
       case 'reasoning':
-        if (isSealed(item)) this.#recall(this.#conversing.open(item, at));
+        if (isSealed(item)) this.#recall(this.#context.open(item, at));
         return;
       case 'compaction':
-        this.#recall(this.#conversing.open(item, at));
+        this.#recall(this.#context.open(item, at));
         return;
       case 'parley:completed_control':
         this.#complete(item);
@@ -109,19 +109,19 @@ class Messages {
   }
 
   #toContent(content: string | readonly InputPart[], at: string): MessageContent {
-    return toMessageContent(content, at, this.#conversing.isNative);
+    return toMessageContent(content, at, this.#context.isNative);
   }
 
   #addOther(item: InputItem, at: string): void {
     switch (item.type) {
       case 'item_reference':
-        if (this.#conversing.isNative) return;
+        if (this.#context.isNative) return;
         throw createRequestError(`${at}.id`, 'refers to an item that is not stored. Send the item itself');
       case 'mcp_call':
         this.#callRemote(item, toRemoteResult(item));
         return;
       case 'mcp_approval_request': {
-        const approval = this.#conversing.approvals.find(String(item.id));
+        const approval = this.#context.approvals.find(String(item.id));
         if (approval !== undefined) this.#callRemote(item, approval.output);
         return;
       }
@@ -169,7 +169,7 @@ class Messages {
   }
 
   #call({ call_id, name, namespace }: FunctionCallInput | CustomCallInput, args: string): void {
-    this.#addCall(call_id, this.#conversing.tools.getFlatName(name, namespace), args);
+    this.#addCall(call_id, this.#context.tools.getFlatName(name, namespace), args);
   }
 
   /** Adds a call that Parley ran, with its result. A call without a result has not been run yet. */
@@ -182,14 +182,14 @@ class Messages {
   }
 
   #addCall(id: string, flatName: string, args: string): void {
-    this.#called.set(id, flatName);
+    this.#calledNames.set(id, flatName);
     const reply = this.#reply ?? this.#begin();
     reply.content ??= null;
     if (isFunctionCallId(id)) {
       reply.function_call = { name: flatName, arguments: args };
       return;
     }
-    const signed = this.#signed.get(id);
+    const signed = this.#signatures.get(id);
     const call = {
       id,
       type: 'function',
@@ -205,12 +205,12 @@ class Messages {
   #result({ call_id: id, output }: CallOutputInput, at: string): void {
     this.#reply = undefined;
     const { parts, attachments } = this.#toContent(output, `${at}.output`);
-    const name = this.#called.get(id);
-    const answered =
+    const name = this.#calledNames.get(id);
+    const reference =
       name !== undefined && isFunctionCallId(id)
         ? ({ role: 'function', name } as const)
         : ({ role: 'tool', tool_call_id: id } as const);
-    this.#addResult({ ...answered, content: toText(parts, paragraph) });
+    this.#addResult({ ...reference, content: toText(parts, paragraph) });
     const otherParts = parts.filter((part) => !isTextPart(part));
     if (otherParts.length === 0 && attachments.length === 0) return;
     const heading = textPart(`From the result of ${name ?? 'a tool'}:`);
@@ -225,8 +225,8 @@ class Messages {
   /** Inserts a result directly after the calls and earlier results. */
   #addResult(result: Message): void {
     const last = this.all.at(-1);
-    const isShown = last?.role === 'user' && this.all.at(-2)?.role === 'tool';
-    if (isShown && last !== undefined) this.all.splice(-1, 0, result);
+    const followsOutput = last?.role === 'user' && this.all.at(-2)?.role === 'tool';
+    if (followsOutput && last !== undefined) this.all.splice(-1, 0, result);
     else this.all.push(result);
   }
 
@@ -253,7 +253,7 @@ class Messages {
 
   /** The signature of a call may precede or follow the call. */
   #sign(id: string, signed: unknown): void {
-    this.#signed.set(id, signed);
+    this.#signatures.set(id, signed);
     for (const call of (this.#reply?.tool_calls as JsonObject[] | undefined) ?? [])
       if (call.id === id) call.extra_content = signed;
   }
