@@ -18,6 +18,6 @@ const { modules, summary } = JSON.parse(run.stdout) as Cruise;
 const files = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}']);
 const cruised = modules.filter(({ source }) => /^(src|web)\/.*\.tsx?$/.test(source)).length;
 for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} → ${to}`);
-if (cruised < files.length) console.error(`only ${cruised} of ${files.length} modules were looked at`);
+if (cruised < files.length) console.error(`only ${cruised} of ${files.length} modules were checked`);
 if (summary.violations.length > 0 || cruised < files.length) process.exit(1);
 console.log(`layers: ${cruised} modules, no violation`);

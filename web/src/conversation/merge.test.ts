@@ -26,7 +26,17 @@ describe('mergeConversations', () => {
     expect(both).toMatchObject({ title: 'Own', deployment: 'elsewhere', shown: { p: 'q', q: 'r' } });
   });
 
-  it('sends only complete turns that were not sent yet', () => {
+  it('prefers the complete answer of another device to an answer that this device lost', () => {
+    const lost = { ...turn('a', 'interrupted'), isLost: true } as Turn;
+    expect(mergeConversations(conversation('A', lost), conversation('A', turn('a')), undefined).turns.a).toEqual(turn('a'));
+    expect(mergeConversations(conversation('A', turn('a')), conversation('A', turn('a', 'running')), undefined).turns.a).toEqual(
+      turn('a'),
+    );
+  });
+});
+
+describe('listUnsentTurns', () => {
+  it('returns only complete turns that were not sent', () => {
     const own = conversation('A', turn('a'), turn('b'), turn('c', 'running'));
     const mark = { id: 'c', revision: 1, turns: ['a'], fields: getSharedFields(own) };
     expect(listUnsentTurns(own, mark).map(({ id }) => id)).toEqual(['b']);
@@ -34,7 +44,7 @@ describe('mergeConversations', () => {
     expect(areFieldsUnsent({ ...own, title: 'B' }, mark)).toBe(true);
   });
 
-  it('sends an answer that the service continues when it starts and when it ends', () => {
+  it('returns an answer that the service continues when it starts and when it ends', () => {
     const run = { ...turn('a', 'running'), isRun: true } as Turn;
     const started = conversation('A', run);
     expect(listUnsentTurns(started, undefined)).toEqual([run]);
@@ -44,13 +54,5 @@ describe('mergeConversations', () => {
     const ended = conversation('A', turn('a'));
     expect(listUnsentTurns(ended, mark)).toEqual([turn('a')]);
     expect(listUnsentTurns(ended, { ...mark, ...markTurns(mark, [turn('a')]) })).toEqual([]);
-  });
-
-  it('prefers the complete answer of another device to one that was lost here', () => {
-    const lost = { ...turn('a', 'interrupted'), isLost: true } as Turn;
-    expect(mergeConversations(conversation('A', lost), conversation('A', turn('a')), undefined).turns.a).toEqual(turn('a'));
-    expect(mergeConversations(conversation('A', turn('a')), conversation('A', turn('a', 'running')), undefined).turns.a).toEqual(
-      turn('a'),
-    );
   });
 });
