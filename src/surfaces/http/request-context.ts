@@ -111,11 +111,6 @@ export class RequestContext {
     return headers;
   }
 
-  /** Throws the reason if the request is canceled. */
-  throwIfCancelled(): void {
-    if (this.#cancelled !== undefined) throw this.#cancelled.reason;
-  }
-
   /**
    * Resolves when the reply has ended. Until then, canceling the request cancels the reply. From now on, every response includes
    * the reply's headers, and its tokens are recorded.
