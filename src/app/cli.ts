@@ -259,10 +259,10 @@ function readImportOpenapi({ values, positionals }: Parsed<typeof openapiOptions
   const [document, ...extraArgs] = positionals;
   if (document === undefined || extraArgs.length > 0) throw new Error('"import-openapi" requires exactly one FILE or URL');
   const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;
-  return { document, base, isPrivateAllowed, include: namesIn(include), exclude: namesIn(exclude) };
+  return { document, base, isPrivateAllowed, include: splitNames(include), exclude: splitNames(exclude) };
 }
 
-function namesIn(lists: readonly string[] | undefined): readonly string[] | undefined {
+function splitNames(lists: readonly string[] | undefined): readonly string[] | undefined {
   return lists?.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '');
 }
 

@@ -165,7 +165,7 @@ function toLevel(word: string): LogLevel {
 }
 
 /** Returns the secret values that must not appear in logs. */
-export function secretsIn({ secrets, shared }: Settings): readonly Secret[] {
+export function listSecrets({ secrets, shared }: Settings): readonly Secret[] {
   const { secretAccessKey, sessionToken } = shared.files?.credentials ?? {};
   return [...secrets, shared.databaseUrl, shared.replicaUrl, shared.redisUrl, secretAccessKey, sessionToken].filter(
     (secret) => secret !== undefined,

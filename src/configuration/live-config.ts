@@ -50,20 +50,20 @@ const minChars = 6;
 function collectSecrets(configuration: Configuration): readonly Secret[] {
   const values: (string | undefined)[] = [];
   for (const model of Object.values(configuration.models)) {
-    values.push(...valuesInQuery(model.endpoint));
+    values.push(...listQueryValues(model.endpoint));
     for (const upstream of model.upstreams) {
       const { key, headers, endpoint, extraData } = upstream;
       values.push(...keySecrets(protocolFor(upstream, model), key), ...listFieldSecrets(headers));
-      values.push(...valuesInQuery(endpoint), ...textsIn(extraData));
+      values.push(...listQueryValues(endpoint), ...listTexts(extraData));
     }
   }
   // A digest is not secret. Thousands of digests would slow down each line of the log.
   for (const [name, { key, sha256 }] of Object.entries(configuration.keys)) if (sha256 === undefined) values.push(key ?? name);
-  for (const { url, secret } of configuration.alerts) values.push(secret, ...valuesInQuery(url));
+  for (const { url, secret } of configuration.alerts) values.push(secret, ...listQueryValues(url));
   for (const { url, authorization } of Object.values(configuration.addons))
-    values.push(...Object.values(authorization ?? {}), ...valuesInQuery(url));
+    values.push(...Object.values(authorization ?? {}), ...listQueryValues(url));
   for (const { endpoint, applicationProperties } of Object.values(configuration.applications))
-    values.push(...valuesInQuery(endpoint), ...listSecrets(applicationProperties ?? {}));
+    values.push(...listQueryValues(endpoint), ...listSecrets(applicationProperties ?? {}));
   return values.filter((value) => value !== undefined && value.length >= minChars).map((value) => new Secret(String(value)));
 }
 
@@ -75,12 +75,12 @@ function keySecrets(protocol: string, key: string | undefined): readonly string[
 }
 
 /** Returns all strings in a value, at any depth. */
-function textsIn(value: unknown): readonly string[] {
+function listTexts(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listTexts) : [];
 }
 
 /** Returns the query values of a URL, because a query can contain a key. */
-function valuesInQuery(url: string | undefined): readonly string[] {
+function listQueryValues(url: string | undefined): readonly string[] {
   return [...(URL.parse(url ?? '')?.searchParams.values() ?? [])];
 }

@@ -49,18 +49,18 @@ export function parseTruncateRequest(value: unknown): readonly unknown[] {
 
 /** Parses `{rate, comment, responseId}`. Throws `invalid_request`. */
 export function parseRating(value: unknown): Rating {
-  const { rate, comment, responseId } = requireShape(ratingShape, withoutNulls(objectIn(value), optionalOfRating));
+  const { rate, comment, responseId } = requireShape(ratingShape, withoutNulls(parseObject(value), optionalOfRating));
   return { rate, ...(comment !== undefined && { comment }), ...(responseId !== undefined && { responseId }) };
 }
 
 function listInputs(value: unknown): readonly unknown[] {
-  const { inputs } = objectIn(value);
+  const { inputs } = parseObject(value);
   if (!Array.isArray(inputs)) throw createRequestError('inputs', 'must be a list');
   if (inputs.length > maxInputs) throw createRequestError('inputs', `must have at most ${maxInputs} items`);
   return inputs;
 }
 
-function objectIn(value: unknown): JsonObject {
+function parseObject(value: unknown): JsonObject {
   if (isJsonObject(value)) return value;
   throw new ParleyError('invalid_request', 'The body must be a JSON object.');
 }

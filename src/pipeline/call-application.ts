@@ -71,7 +71,7 @@ class KeyedCall extends DeferredHandle implements Sink<RawFrame> {
     try {
       const key = await this.#keys.issue(holder);
       this.#key = key;
-      if (this.isCancelled) await this.#revoke();
+      if (this.isCanceled) await this.#revoke();
       else this.start(() => call(key));
     } catch (error) {
       this.fail(error);
@@ -83,11 +83,11 @@ class KeyedCall extends DeferredHandle implements Sink<RawFrame> {
   }
 
   end(): void {
-    void this.#revoke().then(() => this.isCancelled || this.#sink.end());
+    void this.#revoke().then(() => this.isCanceled || this.#sink.end());
   }
 
   fail(error: unknown): void {
-    void this.#revoke().then(() => this.isCancelled || this.#sink.fail(error));
+    void this.#revoke().then(() => this.isCanceled || this.#sink.fail(error));
   }
 
   override cancel(): void {

@@ -30,7 +30,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   #hasEnded = false;
   /** Whether the reply ended without an error. */
   #isComplete = false;
-  #isCancelled = false;
+  #isCanceled = false;
 
   constructor(target: Target, account: CallAccount, reply: StartedSink<Item>) {
     this.ignored = account.ignored;
@@ -109,7 +109,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   cancel(): void {
-    this.#isCancelled = true;
+    this.#isCanceled = true;
     this.#work.cancel();
     if (!this.#hasEnded) this.#account.report(this.#used())?.catch(() => undefined);
     this.#hasEnded = true;
@@ -130,7 +130,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   /** Settles the usage before it ends the reply, because the record of the call may end with the reply. */
   #sendEnd(failure: { readonly error: unknown } | undefined): void {
     this.#settle();
-    if (this.#isCancelled) return;
+    if (this.#isCanceled) return;
     try {
       if (failure !== undefined) this.#reply.fail(failure.error);
       else this.#reply.end();
@@ -145,7 +145,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
    * the upstream was working.
    */
   #used(): readonly ModelUsage[] | undefined {
-    const wasAtWork = this.#reply.hasStarted || (this.#isCancelled && this.#account.isAdmitted);
+    const wasAtWork = this.#reply.hasStarted || (this.#isCanceled && this.#account.isAdmitted);
     return wasAtWork ? this.#account.usage.billed() : undefined;
   }
 

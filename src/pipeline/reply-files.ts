@@ -71,14 +71,14 @@ export class ReplyFiles implements Sink<RawFrame> {
     const { chain } = this.#answered.target.call.caller;
     if (attached.length === 0 || chain === null) return this.#sink.frame(checked);
     this.#waiting = [];
-    const goOn = (): void => {
+    const flush = (): void => {
       const waiting = this.#waiting ?? [];
       this.#waiting = undefined;
       this.#sink.frame(checked);
       for (const step of waiting) step();
     };
     // A caller that cannot be given a file still gets the reply. Reading the file is rejected.
-    chain.rights.change({ attached }).then(goOn, goOn);
+    chain.rights.change({ attached }).then(flush, flush);
   }
 }
 

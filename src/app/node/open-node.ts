@@ -19,7 +19,7 @@ import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts'
 import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { CloseStages } from '../process/drain.ts';
-import { type Settings, secretsIn } from '../settings.ts';
+import { listSecrets, type Settings } from '../settings.ts';
 import type { WorkerContext } from '../workers/worker-context.ts';
 import { NodeState } from './node-state.ts';
 import { openStores, type Stores } from './open-stores.ts';
@@ -65,7 +65,7 @@ export async function openNode(
   const loadBalancer = new LoadBalancer(worker && { slot: worker.slot, count: settings.workers });
   const caches = new Caches();
   const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock });
-  const { log, lines } = openLog(settings.logLevel, () => [...snapshot.secrets(), ...secretsIn(settings)]);
+  const { log, lines } = openLog(settings.logLevel, () => [...snapshot.secrets(), ...listSecrets(settings)]);
   const reportError = (message: string, error: unknown): void => log.error(message, error);
   const note = (message: string): void => log.info(message);
   if (isFirst) for (const warning of listWarnings(settings)) log.warn(warning);

@@ -24,7 +24,7 @@ import { listenAt } from '../process/listening.ts';
 import { releaseStartMemory } from '../process/memory-shares.ts';
 import { startSample } from '../sample/sample.ts';
 import { newSecret as newAdminSecret } from '../service/new-secret.ts';
-import { SettingError, type Settings, secretsIn } from '../settings.ts';
+import { listSecrets, SettingError, type Settings } from '../settings.ts';
 import { NodeView } from './node-view.ts';
 import { Supervisor, type WorkerProcess, WorkerStartError } from './supervisor.ts';
 import type { WorkerStart } from './worker-context.ts';
@@ -44,7 +44,7 @@ const interrupted = 130;
 export async function runPrimary(settings: Settings, environment: Environment): Promise<void> {
   let onHangUp = (): void => undefined;
   process.on('SIGHUP', () => onHangUp());
-  const { log, lines } = openLog(settings.logLevel, () => secretsIn(settings));
+  const { log, lines } = openLog(settings.logLevel, () => listSecrets(settings));
   const lock = await openDataFolder(settings);
   if (settings.secrets.length === 0) await openOwnSecret(settings.dataFolder);
   const isDefault = settings.configurationFiles.length === 0;

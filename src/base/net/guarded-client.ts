@@ -27,12 +27,12 @@ function checkAddress(guard: NetGuard, request: HttpRequest): HttpError | null {
 }
 
 function failLater(listener: ReplyListener, error: HttpError): Exchange {
-  let isCancelled = false;
+  let isCanceled = false;
   process.nextTick(() => {
-    if (!isCancelled) listener.fail(error);
+    if (!isCanceled) listener.fail(error);
   });
   const cancel = (): void => {
-    isCancelled = true;
+    isCanceled = true;
   };
   const ignore = (): void => undefined;
   return { pause: ignore, resume: ignore, endWithin: ignore, cancel };

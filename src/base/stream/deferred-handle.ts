@@ -4,20 +4,20 @@ import type { Handle } from './sink.ts';
 export class DeferredHandle implements Handle {
   #work: Handle | undefined;
   #isPaused = false;
-  #isCancelled = false;
+  #isCanceled = false;
 
-  get isCancelled(): boolean {
-    return this.#isCancelled;
+  get isCanceled(): boolean {
+    return this.#isCanceled;
   }
 
   /** Starts the work, unless it was canceled before. May be called again to replace the current work. */
   start(begin: () => Handle): void {
-    if (!this.#isCancelled) this.follow(begin());
+    if (!this.#isCanceled) this.follow(begin());
   }
 
   /** Controls work that has already started. */
   follow(work: Handle): void {
-    if (this.#isCancelled) return work.cancel();
+    if (this.#isCanceled) return work.cancel();
     this.#work = work;
     if (this.#isPaused) work.pause();
   }
@@ -35,7 +35,7 @@ export class DeferredHandle implements Handle {
     this.start(() => ({ pause() {}, resume() {}, cancel: () => waiting.abort() }));
     prepare(waiting.signal)
       .then((value) => this.start(() => begin(value)))
-      .catch((error: unknown) => this.#isCancelled || fail(error));
+      .catch((error: unknown) => this.#isCanceled || fail(error));
   }
 
   pause(): void {
@@ -49,7 +49,7 @@ export class DeferredHandle implements Handle {
   }
 
   cancel(): void {
-    this.#isCancelled = true;
+    this.#isCanceled = true;
     this.#work?.cancel();
   }
 }

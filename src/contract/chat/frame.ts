@@ -106,7 +106,7 @@ export class RawFrame {
 
   /** Approximate number of bytes, for limits. Does not serialize the frame. */
   get roughBytes(): number {
-    return this.#bytes?.length ?? roughSize(this.completion ?? this.#chunks);
+    return this.#bytes?.length ?? estimateSize(this.completion ?? this.#chunks);
   }
 
   /** Chunks of the events in order. A completion is one chunk. Throws `upstream_failed` if the text of an event is not JSON. */
@@ -120,7 +120,7 @@ export class RawFrame {
    * content.
    */
   get contentPieces(): readonly string[] | undefined {
-    return this.#contentSlot && piecesIn(this.#bytes ?? '', this.#contentSlot);
+    return this.#contentSlot && listPieces(this.#bytes ?? '', this.#contentSlot);
   }
 }
 
@@ -144,7 +144,7 @@ export function toEvent(value: unknown): string {
   return `data: ${toLatin1(JSON.stringify(value))}\n\n`;
 }
 
-function piecesIn(events: string, { before, after }: TextSlot): string[] {
+function listPieces(events: string, { before, after }: TextSlot): string[] {
   const pieces: string[] = [];
   for (let at = before.length; at <= events.length; ) {
     const end = findStringEnd(events, at);
@@ -169,11 +169,11 @@ function toRawChunk(value: JsonObject): RawChunk {
 }
 
 /** Returns the approximate number of characters of the JSON of a value, without escapes. */
-function roughSize(value: unknown): number {
+function estimateSize(value: unknown): number {
   if (typeof value === 'string') return value.length + 3;
   if (typeof value !== 'object' || value === null) return 5;
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + roughSize(item), 2);
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + estimateSize(item), 2);
   let size = 2;
-  for (const key in value) size += key.length + 3 + roughSize((value as JsonObject)[key]);
+  for (const key in value) size += key.length + 3 + estimateSize((value as JsonObject)[key]);
   return size;
 }

@@ -41,13 +41,13 @@ export function parseEvaluationRequest(body: unknown): EvaluationRequest {
   const { cases } = body;
   if (cases !== undefined && !Array.isArray(cases)) throw createRequestError('cases', 'must be an array');
   return {
-    ...numberIn(body.version, 'version', highestVersion),
-    ...numberIn(body.parallel, 'parallel', maxParallel),
+    ...parseNumber(body.version, 'version', highestVersion),
+    ...parseNumber(body.parallel, 'parallel', maxParallel),
     ...(cases !== undefined && { cases: parseList(cases, 'cases') }),
   };
 }
 
-function numberIn(value: unknown, key: 'version' | 'parallel', most: number): { [key: string]: number } {
+function parseNumber(value: unknown, key: 'version' | 'parallel', most: number): { [key: string]: number } {
   if (value === undefined || value === null) return {};
   const number = Number(value);
   if (typeof value !== 'number' || !Number.isInteger(number) || number < 1 || number > most)

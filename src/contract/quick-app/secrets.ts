@@ -37,7 +37,8 @@ export function restoreSecrets(
   const merged = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
     if (secret !== hidden) return secret;
     const before = storedAt(path, properties, stored);
-    const why = typeof before === 'string' ? whyMoved(path, properties, stored) : `${hidden} does not refer to a stored secret`;
+    const why =
+      typeof before === 'string' ? getMoveReason(path, properties, stored) : `${hidden} does not refer to a stored secret`;
     if (why === undefined) return before;
     errors.push({ path, message: `must be entered again: ${why}` });
     return secret;
@@ -61,18 +62,18 @@ function storedAt(path: Path, input: unknown, stored: unknown): unknown {
 const toolsetDepth = 2;
 
 /** Returns the reason why a stored secret does not apply to the current toolset, or undefined if it applies. */
-function whyMoved(path: Path, properties: JsonObject, stored: unknown): string | undefined {
+function getMoveReason(path: Path, properties: JsonObject, stored: unknown): string | undefined {
   const toolsetPath = path.slice(0, toolsetDepth);
-  const knownOrigins = new Set(originsIn(storedAt(toolsetPath, properties, stored)));
+  const knownOrigins = new Set(listOrigins(storedAt(toolsetPath, properties, stored)));
   const toolset = toolsetPath.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), properties);
-  const newOrigin = [...originsIn(toolset)].find((origin) => !knownOrigins.has(origin));
+  const newOrigin = [...listOrigins(toolset)].find((origin) => !knownOrigins.has(origin));
   return newOrigin === undefined ? undefined : `${newOrigin} was not in the toolset when it was saved`;
 }
 
 /** Yields the origin of every URL in a value. */
-function* originsIn(value: unknown): Iterable<string> {
+function* listOrigins(value: unknown): Iterable<string> {
   if (typeof value === 'string' && isHttpUrl(value)) yield new URL(value).origin;
-  if (isContainer(value)) for (const member of Object.values(value)) yield* originsIn(member);
+  if (isContainer(value)) for (const member of Object.values(value)) yield* listOrigins(member);
 }
 
 function isContainer(value: unknown): value is Readonly<Record<string | number, unknown>> {

@@ -70,7 +70,7 @@ export class ApplicationResources {
     requireWritable(caller, to);
     const { store, clock, newId } = this.#deps;
     const ids = { from: toId(from), to: toId(to) };
-    const spelling = spellingIn(destinationUrl);
+    const spelling = findSpelling(destinationUrl);
     const outcome = await store.move({ ...ids, spelling, replaces, nowMs: clock.epochMs(), etag: newId() });
     if (outcome === 'absent') throw sourceNotFound();
     if (outcome === 'occupied') throw destinationExists();
@@ -88,7 +88,7 @@ export class ApplicationResources {
     const id = toId(to);
     if ((await store.find(id)) === undefined) requireCapacity(await store.list(caller.subject));
     const nowMs = clock.epochMs();
-    const overrides = { id, spelling: spellingIn(destinationUrl), owner: caller.subject, etag: newId() };
+    const overrides = { id, spelling: findSpelling(destinationUrl), owner: caller.subject, etag: newId() };
     const copied = { ...source, ...overrides, createdAtMs: nowMs, updatedAtMs: nowMs };
     const stored = await store.put(copied, replaces ? undefined : 'absent');
     if (stored === undefined) throw destinationExists();
@@ -113,7 +113,7 @@ function toId({ bucket, path }: ResourceLocation): string {
   return `${applicationPrefix}${bucket}/${path}`;
 }
 
-function spellingIn(url: string): string | undefined {
+function findSpelling(url: string): string | undefined {
   return parseApplicationLocation(url.slice(applicationPrefix.length))?.spelling;
 }
 

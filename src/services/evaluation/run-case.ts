@@ -198,18 +198,18 @@ function listToolRuns(message: CompletionChoice['message'], trace: readonly Json
 function toRun({ name, sent, received, error }: JsonObject): ToolRun {
   const result = tryParseJson(String(received));
   const failed = error !== undefined || (isJsonObject(result) && result.failed === true);
-  return { tool: String(name), arguments: argumentsIn(sent), failed };
+  return { tool: String(name), arguments: parseArguments(sent), failed };
 }
 
 function listReturnedCalls(message: CompletionChoice['message']): readonly ToolRun[] {
   const callRequests = getToolCalls(message as Message).map(({ function: called }) => called);
   return [...callRequests, message.function_call]
     .filter(isJsonObject)
-    .map(({ name, arguments: argumentText }) => ({ tool: String(name), arguments: argumentsIn(argumentText), failed: false }));
+    .map(({ name, arguments: argumentText }) => ({ tool: String(name), arguments: parseArguments(argumentText), failed: false }));
 }
 
 /** Parses the arguments. Invalid or truncated JSON stays a text. */
-function argumentsIn(argumentText: unknown): unknown {
+function parseArguments(argumentText: unknown): unknown {
   return typeof argumentText === 'string' ? (tryParseJson(argumentText) ?? argumentText) : {};
 }
 

@@ -68,7 +68,7 @@ export class Relay implements ReplyListener {
   fail(error: HttpError): void {
     this.error = error;
     this.#exchange = undefined;
-    if (this.#response.headersSent) this.#breakOff();
+    if (this.#response.headersSent) this.#truncate();
     else this.answer(timeouts.has(error.kind) ? tooSlow : unreachable);
   }
 
@@ -117,7 +117,7 @@ export class Relay implements ReplyListener {
   }
 
   /** If the end of the connection marks the end of the body, only a reset signals the truncation. */
-  #breakOff(): void {
+  #truncate(): void {
     const { socket } = this.#response;
     if (this.#endsByClose && socket !== null && !('encrypted' in socket)) socket.resetAndDestroy();
     else this.#response.destroy();

@@ -115,7 +115,7 @@ function* findModelIssues(
 /** Requires documents to be in the owner's bucket, because an application answers with its owner's rights to documents. */
 function* findDocumentIssues(entry: ApplicationEntry, { bucket }: ApplicationLocation): Iterable<Issue> {
   const message = `must be a file of your own bucket, ${filePrefix}${bucket}/…`;
-  for (const { path, reference } of documentsIn(entry)) if (!isInBucket(bucket, reference)) yield { path, message };
+  for (const { path, reference } of listDocuments(entry)) if (!isInBucket(bucket, reference)) yield { path, message };
 }
 
 /** Returns an issue for each document that is not stored. Returns no issues if the store is unreachable. */
@@ -129,7 +129,7 @@ async function missingDocuments(entry: ApplicationEntry, files: SaveContext['fil
 }
 
 async function findMissing(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
-  const documents = documentsIn(entry).map((document) => ({ ...document, location: parseReference(document.reference) }));
+  const documents = listDocuments(entry).map((document) => ({ ...document, location: parseReference(document.reference) }));
   if (documents.length === 0) return [];
   const storedFiles = (await files?.findAll(documents.flatMap(({ location }) => location ?? []))) ?? [];
   const stored = new Set(storedFiles.map(toReference));
@@ -139,7 +139,7 @@ async function findMissing(entry: ApplicationEntry, files: SaveContext['files'])
   });
 }
 
-function documentsIn({ applicationProperties: properties }: ApplicationEntry): { path: Issue['path']; reference: string }[] {
+function listDocuments({ applicationProperties: properties }: ApplicationEntry): { path: Issue['path']; reference: string }[] {
   const documentUrl = properties?.document_relative_url;
   const path = ['applicationProperties', 'document_relative_url'];
   if (typeof documentUrl === 'string') return [{ path, reference: documentUrl }];

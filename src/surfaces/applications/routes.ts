@@ -45,7 +45,7 @@ export function applicationRoutes(app: FastifyInstance, deps: ApplicationDeps): 
 
 async function get(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const caller = await identifyBuilder(deps, request);
-  const bucket = bucketIn(request);
+  const bucket = getBucket(request);
   if (bucket !== undefined) return list(deps, caller, bucket);
   const location = parseLocation(base, request);
   const isOwn = isOwner(caller, location);
@@ -96,7 +96,7 @@ async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: Fas
 }
 
 /** Returns the bucket if the path consists of only a bucket. */
-function bucketIn({ url }: FastifyRequest): string | undefined {
+function getBucket({ url }: FastifyRequest): string | undefined {
   return /^([^/]+)\/?$/.exec(stripPathPrefix(base, url))?.[1];
 }
 
@@ -109,7 +109,7 @@ function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
 
 async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
   const { location } = await identifyOwner(deps, versionsBase, request);
-  const version = versionIn(request);
+  const version = getVersion(request);
   if (version !== undefined) return { ...toItem(await find(deps, location.id, version)), version };
   const versions = await deps.store.versions(location.id);
   if (versions.length === 0) throw notFound();
@@ -119,7 +119,7 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
 /** Saves a version again, with the secrets it had. Throws `invalid_request` if the version is no longer valid. */
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { caller, location } = await identifyOwner(deps, versionsBase, request);
-  const version = versionIn(request);
+  const version = getVersion(request);
   if (version === undefined) throw noVersion();
   const now = await deps.store.find(location.id);
   if (now === undefined) throw notFound();
@@ -149,7 +149,7 @@ async function find({ store }: ApplicationDeps, id: string, version: number): Pr
 }
 
 /** Returns the requested version, or undefined if the request has none. Throws `invalid_request`. */
-function versionIn({ raw }: FastifyRequest): number | undefined {
+function getVersion({ raw }: FastifyRequest): number | undefined {
   const [, query = ''] = (raw.url ?? '').split('?', 2);
   const versionText = new URLSearchParams(query).get('version');
   if (versionText === null) return undefined;

@@ -48,7 +48,7 @@ export interface DeploymentPlace {
 export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
   const targetPath = path.slice(base.length);
-  const match = apiIn(targetPath);
+  const match = findApi(targetPath);
   if (match === undefined) throw isListed && !targetPath.includes('/') ? notCalled() : routeNotFound();
   const { encodedId, api, inPath } = match;
   return {
@@ -58,14 +58,14 @@ export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace):
   };
 }
 
-function apiIn(path: string) {
+function findApi(path: string) {
   const match = form.exec(path);
   return match === null ? undefined : { encodedId: match[1] ?? '', api: match[2] as CompatApi, inPath: match[3] };
 }
 
 /** Returns the API of a path, for metrics. Defaults to chat completions. */
 export function apiOfPath(rawUrl: string, { base }: DeploymentPlace): CompatApi {
-  return apiIn(rawUrl.slice(base.length).split('?', 1)[0] ?? '')?.api ?? 'chat/completions';
+  return findApi(rawUrl.slice(base.length).split('?', 1)[0] ?? '')?.api ?? 'chat/completions';
 }
 
 /** Returns the deployment ID of a path. Throws `deployment_not_found` if the ID is invalid. */

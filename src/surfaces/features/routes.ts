@@ -40,7 +40,7 @@ interface FailedResult {
 
 /** Returns the number of tokens of a text or a request, with the estimate that limits use if an upstream reports no counts. */
 function tokenize(input: TokenizeInput, model: Deployment): object {
-  return orFailed(() => ({ status: 'success', token_count: countInputTokens(input, model), estimated: true }));
+  return catchFailure(() => ({ status: 'success', token_count: countInputTokens(input, model), estimated: true }));
 }
 
 function countInputTokens(input: TokenizeInput, model: Deployment): number {
@@ -50,7 +50,7 @@ function countInputTokens(input: TokenizeInput, model: Deployment): number {
 
 /** Returns the messages to remove so that a request fits its own limit, or otherwise the limit of the model. */
 function truncatePrompt(input: unknown, model: Deployment): object {
-  return orFailed(() => {
+  return catchFailure(() => {
     const request = parseChatRequest(input);
     const most = getPromptBound(request, model);
     const discarded = most === undefined ? [] : selectDiscarded(request, most);
@@ -71,8 +71,8 @@ function getPromptBound(request: ChatRequest, { limits = {} }: Deployment): numb
   return maxPromptTokens ?? (maxTotalTokens && maxTotalTokens - Number(request.max_tokens ?? maxCompletionTokens));
 }
 
-/** An error in one input does not affect the other inputs. */
-function orFailed(respond: () => object): object | FailedResult {
+/** Returns the result of one input, or its error, which does not affect the other inputs. */
+function catchFailure(respond: () => object): object | FailedResult {
   try {
     return respond();
   } catch (error) {
@@ -156,7 +156,7 @@ async function serveFeature(
   const { request, response } = context;
   const bytes = await handler.readJson(context);
   const snapshot = deps.snapshot();
-  const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(encodedIdIn(request.url ?? '')));
+  const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(getEncodedId(request.url ?? '')));
   const endpoint = findFeatureAddress(deployment, address);
   if (endpoint === undefined) {
     const body = await answer({ deps, context, caller, deployment, bytes });
@@ -175,7 +175,7 @@ async function serveFeature(
 }
 
 /** IDs may contain slashes. The last segment selects the operation. */
-function encodedIdIn(url: string): string {
+function getEncodedId(url: string): string {
   const path = stripPathPrefix(base, url);
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

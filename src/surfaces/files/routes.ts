@@ -12,7 +12,7 @@ import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { discardBody } from '../http/form/form-reader.ts';
 import { sendFile, toSelection } from '../http/replies/read-file.ts';
 import { identifyCaller } from '../requests.ts';
-import { noPlace } from './resources/metadata.ts';
+import { invalidPath } from './resources/metadata.ts';
 import { toMetadata } from './resources/to-metadata.ts';
 import { rejectLargeFile, requirePlain, withUpload } from './upload.ts';
 
@@ -91,7 +91,7 @@ interface Write {
 async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
   const { headers } = request;
   const location = readPlace(request);
-  if (location === undefined) throw noPlace('files');
+  if (location === undefined) throw invalidPath('files');
   requireWritable(caller, location);
   const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.findCurrent(location)) : undefined;
   return { location, condition };

@@ -44,7 +44,7 @@ export class RequestContext {
   readonly errorDialect: ErrorDialect;
   slot = -1;
   #controller: AbortController | undefined;
-  #cancelled: { readonly reason: unknown } | undefined;
+  #cancellation: { readonly reason: unknown } | undefined;
   #error: ParleyError | undefined;
   /** The reply in progress or the reply that was sent. */
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
@@ -73,7 +73,7 @@ export class RequestContext {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled.reason);
+      if (this.#cancellation !== undefined) this.#controller.abort(this.#cancellation.reason);
     }
     return this.#controller.signal;
   }
@@ -83,7 +83,7 @@ export class RequestContext {
   }
 
   get isDisconnected(): boolean {
-    return this.#cancelled?.reason instanceof ClientDisconnected;
+    return this.#cancellation?.reason instanceof ClientDisconnected;
   }
 
   /** Headers of every response. */
@@ -118,7 +118,7 @@ export class RequestContext {
   async follow(answer: Answer, reply: CancelableReply): Promise<void> {
     this.#answer = answer;
     this.#following = { answer, reply };
-    if (this.#cancelled !== undefined) this.#cancelReply(this.#cancelled.reason);
+    if (this.#cancellation !== undefined) this.#cancelReply(this.#cancellation.reason);
     await answer.ended;
     this.#following = undefined;
   }
@@ -141,8 +141,8 @@ export class RequestContext {
 
   /** Cancels the request. The reply in progress fails with the reason. */
   cancel(reason: unknown): void {
-    if (this.#cancelled !== undefined) return;
-    this.#cancelled = { reason };
+    if (this.#cancellation !== undefined) return;
+    this.#cancellation = { reason };
     this.#controller?.abort(reason);
     this.#cancelReply(reason);
   }
@@ -178,7 +178,7 @@ export class RequestContext {
   finish(): void {
     if (this.#isHandedOver) return;
     const { prompt_tokens, completion_tokens } = sumCounts(this.#answer?.used() ?? []);
-    const isDisconnected = this.#cancelled !== undefined && this.isDisconnected;
+    const isDisconnected = this.#cancellation !== undefined && this.isDisconnected;
     const error = isDisconnected ? undefined : this.#error;
     this.record.end({
       outcome: isDisconnected ? 'left' : error === undefined ? 'ok' : toCallOutcome(error),

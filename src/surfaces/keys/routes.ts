@@ -70,7 +70,7 @@ async function list(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonO
 
 async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { subject: owner } = await identifyOwner(deps, request);
-  const location = { owner, id: idIn(request) };
+  const location = { owner, id: getId(request) };
   if (!(await deps.userKeys.write(() => deps.store.delete(location, deps.clock.epochMs())))) throw notThere();
   note(deps, request, { action: 'key.deleted', location });
   reply.code(204);
@@ -78,7 +78,7 @@ async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fasti
 
 async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const { caller: creator, body } = await readRequest(request, userKey, () => identifyCreator(deps, request));
-  const location = { owner: creator.owner.subject, id: idIn(request) };
+  const location = { owner: creator.owner.subject, id: getId(request) };
   const { overlapSeconds = 0 } = checkRotation(body());
   const { key, ...createdKey } = createUserKey(deps.newSecret());
   const atMs = deps.clock.epochMs();
@@ -107,7 +107,7 @@ async function identifyOwner(deps: KeyRoutesDeps, request: FastifyRequest): Prom
   return owner;
 }
 
-function idIn({ params }: FastifyRequest): string {
+function getId({ params }: FastifyRequest): string {
   return (params as { key: string }).key;
 }
 

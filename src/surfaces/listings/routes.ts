@@ -192,12 +192,12 @@ function toItem(name: string, { displayName, description }: AddonEntry, createdS
 export function schemaRoutes(app: FastifyInstance, { identify }: { readonly identify: Identify }): void {
   app.get('/v1/application_type_schemas/schema', async (request, reply) => {
     await identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
-    return send(reply, idIn(request).slice(0, -quickAppSuffix.length));
+    return send(reply, getId(request).slice(0, -quickAppSuffix.length));
   });
   app.get(quickAppSuffix, (_request, reply) => send(reply, ''));
 }
 
-function idIn({ query }: FastifyRequest): string {
+function getId({ query }: FastifyRequest): string {
   const { id } = query as Readonly<Record<string, unknown>>;
   const hint = `Its ID must end with ${quickAppSuffix}`;
   if (typeof id !== 'string')

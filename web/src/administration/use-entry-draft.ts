@@ -81,7 +81,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
 
   const change = useCallback((path: Path, next: unknown): void => {
     setValue((now) => withoutEmptyGroup(withValueAt(now, path, next), path) as JsonObject);
-    setErrors(({ byField, general }) => ({ general, byField: withoutBelow(byField, formatPath(path)) }));
+    setErrors(({ byField, general }) => ({ general, byField: withoutFieldErrors(byField, formatPath(path)) }));
   }, []);
 
   const reportConflict = async (base: Entry, input: JsonObject): Promise<void> => {
@@ -132,7 +132,7 @@ function withoutEmptyGroup(value: unknown, path: Path): unknown {
   return isEmpty ? withValueAt(value, group, undefined) : value;
 }
 
-function withoutBelow(byField: EntryErrors['byField'], path: string): EntryErrors['byField'] {
+function withoutFieldErrors(byField: EntryErrors['byField'], path: string): EntryErrors['byField'] {
   const isBelow = (field: string): boolean => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
   return new Map([...byField].filter(([field]) => !isBelow(field)));
 }

@@ -89,7 +89,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
 
   const change = useCallback((path: Path, value: unknown) => {
     setEntry((now) => withValueAt(now, path, value) as JsonObject);
-    setFieldErrors((now) => withoutBelow(now, formatPath(path)));
+    setFieldErrors((now) => withoutFieldErrors(now, formatPath(path)));
   }, []);
   const replace = useCallback((next: JsonObject) => {
     setEntry(next);
@@ -169,7 +169,7 @@ function newEntry(model: string): JsonObject {
   };
 }
 
-function withoutBelow(fieldErrors: FieldErrors, path: string): FieldErrors {
+function withoutFieldErrors(fieldErrors: FieldErrors, path: string): FieldErrors {
   const isBelow = (field: string): boolean => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
   return [...fieldErrors.keys()].some(isBelow) ? new Map([...fieldErrors].filter(([field]) => !isBelow(field))) : fieldErrors;
 }

@@ -313,8 +313,8 @@ export class Library {
       this.#open.delete(id);
     if (open !== undefined && stored !== undefined) {
       const base = this.#saved.get(id);
-      const changed = listTurnsOfOthers(open, stored, this.#runs);
-      this.#open.set(id, mergeArrangement(withTurnsOfOthers(open, stored, changed), stored, base));
+      const changed = listOtherTabTurns(open, stored, this.#runs);
+      this.#open.set(id, mergeArrangement(withChangedTurns(open, stored, changed), stored, base));
       for (const turn of changed) if (!isRunning(turn)) this.#runs?.leave(turn.id);
       this.#resumeRuns(id);
       if (base !== undefined) this.#saved.set(id, { ...base, ...getArrangement(stored) });
@@ -355,7 +355,7 @@ function mergeTurns(local: Conversation, imported: Conversation): Conversation {
  * Lists turns of another tab that are complete or that the service continues, and answers that are complete only there, unless
  * this tab started them.
  */
-function listTurnsOfOthers(open: Conversation, stored: Conversation, runs: RunFollower | undefined): readonly Turn[] {
+function listOtherTabTurns(open: Conversation, stored: Conversation, runs: RunFollower | undefined): readonly Turn[] {
   return Object.values(stored.turns).filter((turn) => {
     const openTurn = open.turns[turn.id];
     if (openTurn === undefined) return !isRunning(turn) || (runs !== undefined && turn.isRun === true);
@@ -363,8 +363,8 @@ function listTurnsOfOthers(open: Conversation, stored: Conversation, runs: RunFo
   });
 }
 
-/** Adds or replaces turns, and shows the added ones. */
-function withTurnsOfOthers(open: Conversation, stored: Conversation, changed: readonly Turn[]): Conversation {
+/** Adds or replaces turns that another tab changed, and shows the added ones. */
+function withChangedTurns(open: Conversation, stored: Conversation, changed: readonly Turn[]): Conversation {
   if (changed.length === 0) return open;
   const added = changed.filter(({ id }) => open.turns[id] === undefined);
   return {

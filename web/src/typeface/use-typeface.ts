@@ -8,19 +8,19 @@ const afterMs = 1_000;
 /** Loads the typeface after the page is usable, or immediately if the browser stores the page. */
 export function useTypeface(isUsable: boolean): void {
   useEffect(() => {
-    if (navigator.serviceWorker?.controller) void bring();
+    if (navigator.serviceWorker?.controller) void loadTypeface();
     else if (isUsable && !isSparing()) {
-      const timer = setTimeout(bring, afterMs);
+      const timer = setTimeout(loadTypeface, afterMs);
       return () => clearTimeout(timer);
     }
   }, [isUsable]);
 }
 
-/** Loads it once. If this fails, the page keeps the fallback font. */
-async function bring(): Promise<void> {
+/** Loads the typeface once. If this fails, the page keeps the fallback font. */
+async function loadTypeface(): Promise<void> {
   const { fonts } = document;
-  const isThere = (): boolean => [...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family));
-  if (isThere()) return;
+  const isReady = (): boolean => [...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family));
+  if (isReady()) return;
   const face = new FontFace('Public Sans', `url(${file})`, { weight: '400 700' });
   const isLoaded = await face.load().then(
     () => true,
@@ -28,7 +28,7 @@ async function bring(): Promise<void> {
   );
   // The typeface waits for the end of an answer, because drawing it again would lose frames.
   while (isLoaded && document.querySelector('.markdown[aria-busy="true"]') !== null) await pause();
-  if (isLoaded && !isThere()) fonts.add(face);
+  if (isLoaded && !isReady()) fonts.add(face);
 }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, afterMs));

@@ -29,14 +29,14 @@ export class ForeignObject {
   /** Returns the value of a key, even if it is written in snake case. Returns undefined if it is null. */
   value(key: string): unknown {
     this.#readKeys.add(key);
-    const spelt = this.#spelt(key);
-    this.#readKeys.add(spelt);
-    return (Object.hasOwn(this.#value, spelt) ? this.#value[spelt] : undefined) ?? undefined;
+    const actualKey = this.#getSpelling(key);
+    this.#readKeys.add(actualKey);
+    return (Object.hasOwn(this.#value, actualKey) ? this.#value[actualKey] : undefined) ?? undefined;
   }
 
   /** Returns the path of a key, as it is written. */
   at(key: string): Path {
-    return [...this.path, this.#spelt(key)];
+    return [...this.path, this.#getSpelling(key)];
   }
 
   text(key: string): string | undefined {
@@ -100,8 +100,8 @@ export class ForeignObject {
   /** Returns which existing key probably is a misspelling of a missing one. */
   suggestKey(key: string): string | undefined {
     const actualKey = findNearest(key, this.keys());
-    const spelt = this.#reading.isSnake ? toSnake(key) : key;
-    return actualKey === undefined || this.value(key) !== undefined ? undefined : `did you mean ${spelt} by ${actualKey}?`;
+    const suggestedKey = this.#reading.isSnake ? toSnake(key) : key;
+    return actualKey === undefined || this.value(key) !== undefined ? undefined : `did you mean ${suggestedKey} by ${actualKey}?`;
   }
 
   /**
@@ -112,8 +112,8 @@ export class ForeignObject {
     for (const key of this.keys()) {
       if (this.#readKeys.has(key) || isEmpty(this.#value[key])) continue;
       const reason = [key, toCamel(key)]
-        .filter((spelt) => Object.hasOwn(dropReasons, spelt))
-        .map((spelt) => dropReasons[spelt])[0];
+        .filter((spelling) => Object.hasOwn(dropReasons, spelling))
+        .map((spelling) => dropReasons[spelling])[0];
       if (reason === null) continue;
       if (reason !== undefined) this.#reading.notes.addLoss([...this.path, key], `is not imported: ${reason}`);
       else {
@@ -123,7 +123,7 @@ export class ForeignObject {
     }
   }
 
-  #spelt(key: string): string {
+  #getSpelling(key: string): string {
     if (Object.hasOwn(this.#value, key)) return key;
     const snake = toSnake(key);
     return Object.hasOwn(this.#value, snake) ? snake : key;

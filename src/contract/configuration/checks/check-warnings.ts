@@ -10,17 +10,17 @@ import { protocolFor } from '../protocols.ts';
  * these settings can be intentional.
  */
 export function* findCheckWarnings(configuration: Configuration): Iterable<Issue> {
-  yield* weakKeys(configuration);
-  yield* rolesWithoutCallers(configuration);
-  yield* endpointsWithoutPath(configuration);
-  yield* toolsAtPrivateAddresses(configuration);
+  yield* findWeakKeys(configuration);
+  yield* findRolesWithoutCallers(configuration);
+  yield* findEndpointsWithoutPath(configuration);
+  yield* findToolsAtPrivateAddresses(configuration);
 }
 
 const minKeyChars = 16;
 // Pattern bound: a key in the configuration.
 const notAscii = /[^\x20-\x7e]/;
 
-function* weakKeys({ keys }: Configuration): Iterable<Issue> {
+function* findWeakKeys({ keys }: Configuration): Iterable<Issue> {
   for (const [name, entry] of Object.entries(keys)) {
     if (entry.sha256 !== undefined) continue;
     const { key = name } = entry;
@@ -36,7 +36,7 @@ function* weakKeys({ keys }: Configuration): Iterable<Issue> {
   }
 }
 
-function* rolesWithoutCallers({ roles, keys, identityProviders }: Configuration): Iterable<Issue> {
+function* findRolesWithoutCallers({ roles, keys, identityProviders }: Configuration): Iterable<Issue> {
   if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return;
   const usedRoles = new Set([defaultRole, ...Object.values(keys).flatMap(({ role, roles: several = [] }) => [role, ...several])]);
   for (const role of Object.keys(roles)) {
@@ -46,7 +46,7 @@ function* rolesWithoutCallers({ roles, keys, identityProviders }: Configuration)
   }
 }
 
-function* endpointsWithoutPath({ models }: Configuration): Iterable<Issue> {
+function* findEndpointsWithoutPath({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     for (const [index, upstream] of model.upstreams.entries()) {
       if (protocolFor(upstream, model) !== 'openai' || URL.parse(upstream.endpoint ?? '')?.pathname !== '/') continue;
@@ -59,7 +59,7 @@ function* endpointsWithoutPath({ models }: Configuration): Iterable<Issue> {
   }
 }
 
-function* toolsAtPrivateAddresses({ addons, applications, security }: Configuration): Iterable<Issue> {
+function* findToolsAtPrivateAddresses({ addons, applications, security }: Configuration): Iterable<Issue> {
   const guard = new NetGuard(security.allowPrivateNetworks);
   const isLocalAllowed = security.allowPrivateNetworks.some((allowed) => allowed.toLowerCase() === 'localhost');
   const sections: [Path, unknown][] = Object.entries(addons).map(([name, { url }]) => [['addons', name, 'url'], url]);

@@ -22,11 +22,11 @@ export function* findConfigurationWarnings(
 ): Iterable<Issue> {
   const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...removedIds]);
   if (removedIds.length === 0) yield* findMissingModels(configuration, ids);
-  yield* danglingDependencies(configuration, ids);
-  yield* danglingTools(configuration, ids);
-  yield* typesNotRun(configuration);
-  yield* rolesOfNobody(configuration);
-  yield* misspeltRolesOfKeys(configuration);
+  yield* findDanglingDependencies(configuration, ids);
+  yield* findDanglingTools(configuration, ids);
+  yield* findIgnoredTypes(configuration);
+  yield* findUnknownUserRoles(configuration);
+  yield* findMisspelledKeyRoles(configuration);
   yield* findKeyWarnings(configuration, { nowMs, ids, mayExist: (id) => mayExist(id, ids) });
   yield* findUnusedLimits(configuration, ids);
   yield* findAlertWarnings(configuration, ids, (id) => mayExist(id, ids));
@@ -49,13 +49,13 @@ export function* findConfigurationWarnings(
   }
   yield* findUpstreamWarnings(configuration);
   yield* findAccentWarnings(configuration);
-  yield* keysOfNobody(configuration);
-  yield* costLimitsWithoutPrices(configuration);
-  yield* pricesPerMillion(configuration);
-  yield* negativeLimits(configuration);
-  yield* quickAppsOfThemselves(configuration);
-  yield* repliesOfDefaultLength(configuration);
-  yield* unreadableDocuments(configuration);
+  yield* findUnusableSelfService(configuration);
+  yield* findCostLimitsWithoutPrices(configuration);
+  yield* findPricesPerMillion(configuration);
+  yield* findNegativeLimits(configuration);
+  yield* findSelfReferences(configuration);
+  yield* findDefaultReplyLengths(configuration);
+  yield* findUnreadableDocuments(configuration);
 }
 
 /** An entry with limits, and its path. */
@@ -71,7 +71,7 @@ function* listLimited({ roles, projects, users, keys }: Configuration): Iterable
 }
 
 /** Other products use limits below 0 for "unlimited". 0 is the documented way to deny access. */
-function* negativeLimits(configuration: Configuration): Iterable<Issue> {
+function* findNegativeLimits(configuration: Configuration): Iterable<Issue> {
   for (const { start, limits = {}, totals = {}, costLimit = {} } of listLimited(configuration)) {
     const sections: (readonly [Issue['path'], Readonly<Record<string, number | undefined>>])[] = [
       [[...start, 'costLimit'], costLimit],
@@ -87,7 +87,7 @@ function* negativeLimits(configuration: Configuration): Iterable<Issue> {
   }
 }
 
-function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Issue> {
+function* findSelfReferences({ applications }: Configuration): Iterable<Issue> {
   for (const [id, { endpoint, applicationProperties }] of Object.entries(applications)) {
     if (endpoint !== undefined || applicationProperties?.model !== id) continue;
     yield {
@@ -99,7 +99,7 @@ function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Issue
 }
 
 /** Yields a notice for each model without prices if a role, a project, a user, or a key has a cost limit. */
-function* costLimitsWithoutPrices(configuration: Configuration): Iterable<Issue> {
+function* findCostLimitsWithoutPrices(configuration: Configuration): Iterable<Issue> {
   const { models, keys } = configuration;
   const [limited] = [...listLimited(configuration)].filter(({ costLimit = {} }) => Object.keys(costLimit).length > 0);
   if (limited === undefined) return;
@@ -125,7 +125,7 @@ const minSuspiciousPrice = 0.01;
 const tokensPerMillion = 1_000_000;
 const maxDecimals = 12;
 
-function* pricesPerMillion({ models }: Configuration): Iterable<Issue> {
+function* findPricesPerMillion({ models }: Configuration): Iterable<Issue> {
   for (const [id, { pricing = {} }] of Object.entries(models)) {
     for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const) {
       const price = pricing[name] ?? 0;
@@ -142,7 +142,7 @@ function* pricesPerMillion({ models }: Configuration): Iterable<Issue> {
   }
 }
 
-function* unreadableDocuments({ applications }: Configuration): Iterable<Issue> {
+function* findUnreadableDocuments({ applications }: Configuration): Iterable<Issue> {
   for (const [id, { applicationProperties }] of Object.entries(applications)) {
     const documentUrl = applicationProperties?.document_relative_url;
     const path = ['applications', id, 'applicationProperties', 'document_relative_url'];
@@ -154,7 +154,7 @@ function* unreadableDocuments({ applications }: Configuration): Iterable<Issue> 
 }
 
 /** Yields a notice for each model of the Messages dialect without a reply limit, because the dialect requires one. */
-function* repliesOfDefaultLength({ models }: Configuration): Iterable<Issue> {
+function* findDefaultReplyLengths({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     const { type, defaults, limits = {}, upstreams } = model;
     const isBounded = [limits.maxCompletionTokens, defaults.max_tokens, defaults.max_completion_tokens].some(
@@ -175,8 +175,8 @@ function* repliesOfDefaultLength({ models }: Configuration): Iterable<Issue> {
   }
 }
 
-/** Only signed-in users create keys for themselves. */
-function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Issue> {
+/** Finds `selfService` settings without an identity provider. Only signed-in users create keys for themselves. */
+function* findUnusableSelfService({ roles, identityProviders }: Configuration): Iterable<Issue> {
   if (Object.keys(identityProviders).length > 0) return;
   for (const [name, { selfService }] of Object.entries(roles)) {
     if (selfService === undefined) continue;
@@ -237,7 +237,7 @@ function* findMissingModels({ keys, identityProviders, models }: Configuration, 
   }
 }
 
-function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
+function* findDanglingDependencies(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { dependencies }] of Object.entries(configuration[section])) {
       for (const [index, dependency] of dependencies.entries()) {
@@ -248,7 +248,7 @@ function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<st
   }
 }
 
-function* typesNotRun({ applications }: Configuration): Iterable<Issue> {
+function* findIgnoredTypes({ applications }: Configuration): Iterable<Issue> {
   for (const [id, { endpoint, applicationTypeSchemaId: schemaId = '' }] of Object.entries(applications)) {
     const path = ['applications', id, 'applicationTypeSchemaId'];
     if (endpoint !== undefined && isQuickAppSchemaId(schemaId))
@@ -256,7 +256,7 @@ function* typesNotRun({ applications }: Configuration): Iterable<Issue> {
   }
 }
 
-function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
+function* findDanglingTools({ applications }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const [application, { applicationProperties }] of Object.entries(applications)) {
     const tools = applicationProperties?.applications_as_tools;
     for (const [index, id] of (Array.isArray(tools) ? tools : []).entries()) {
@@ -272,8 +272,11 @@ export function listKnownRoles({ roles, keys }: Pick<Configuration, 'roles' | 'k
   return new Set([defaultRole, ...Object.keys(roles), ...keyRoles]);
 }
 
-/** If tokens can contain additional roles, only likely misspellings cause a warning. */
-function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
+/**
+ * Finds entries whose `userRoles` name an unknown role. If tokens can contain additional roles, only likely misspellings cause
+ * a warning.
+ */
+function* findUnknownUserRoles(configuration: Configuration): Iterable<Issue> {
   const { identityProviders } = configuration;
   const knownRoles = listKnownRoles(configuration);
   const isOpen = Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined);
@@ -293,8 +296,10 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
   }
 }
 
-/** A misspelled role has the limits of `default`, or no limits, so it could grant too much access. */
-function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Issue> {
+/**
+ * Finds unknown roles of keys. A misspelled role has the limits of `default`, or no limits, so it could grant too much access.
+ */
+function* findMisspelledKeyRoles({ roles, keys }: Configuration): Iterable<Issue> {
   const knownRoles = new Set([defaultRole, ...Object.keys(roles)]);
   for (const [name, key] of Object.entries(keys)) {
     const assignments = [

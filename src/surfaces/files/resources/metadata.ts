@@ -149,7 +149,7 @@ export function notFound(kind: ResourceKind): ParleyError {
 }
 
 /** Returns the 404 error for a write to a path that is not valid for the kind. The message explains the rules for paths. */
-export function noPlace(kind: ContentKind): ParleyError {
+export function invalidPath(kind: ContentKind): ParleyError {
   const what = kind.slice(0, -1);
   return new ParleyError(
     'file_not_found',

@@ -40,7 +40,7 @@ import { parseBody, readBody, rejectLargeBody, requireJson } from '../../http/re
 import { sendFile, toSelection } from '../../http/replies/read-file.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { identifyCaller } from '../../requests.ts';
-import { noPlace, notFound, pathTooLong, type ResourceDeps, readMetadata } from './metadata.ts';
+import { invalidPath, notFound, pathTooLong, type ResourceDeps, readMetadata } from './metadata.ts';
 import { toMetadata } from './to-metadata.ts';
 
 /** Maximum size of an operation's body in bytes. If `security.maxBodyBytes` is less, that bound applies. */
@@ -211,7 +211,8 @@ function getLocation({ kind }: RecordKind, { url, method }: FastifyRequest): Con
   if (kind === 'conversations' && conversationId.test(encoded))
     throw new ParleyError('route_not_found', 'No endpoint exists at this path. /docs lists the endpoints.');
   const location = parseLocation(kind, encoded);
-  if (location === undefined || isFolder(location)) throw method === 'GET' || method === 'HEAD' ? notFound(kind) : noPlace(kind);
+  if (location === undefined || isFolder(location))
+    throw method === 'GET' || method === 'HEAD' ? notFound(kind) : invalidPath(kind);
   if (isTooLong(location)) throw pathTooLong();
   return location;
 }

@@ -82,7 +82,7 @@ export class StreamedReply implements ReplySink {
   #sendError(error: ParleyError): void {
     const context = this.#context;
     if (this.#stream === undefined) context.sendError(error);
-    else this.#breakOff(this.#stream, error);
+    else this.#endWithError(this.#stream, error);
   }
 
   /** Throws the writer's error if the reply may not end here. */
@@ -93,7 +93,7 @@ export class StreamedReply implements ReplySink {
     this.#stream?.end();
   }
 
-  #breakOff(stream: EventStream, error: ParleyError): void {
+  #endWithError(stream: EventStream, error: ParleyError): void {
     if (this.#context.isDisconnected) return stream.abandon();
     stream.send(this.#writer.toErrorEvent(error, this.#context));
     stream.end();

@@ -20,11 +20,11 @@ interface ServerCheckContext {
 export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPath }: ServerCheckContext): RemoteServer[] {
   const { tools = [], tool_choice: choice } = request;
   const matches = [
-    ...serversIn(tools, 'tools'),
-    ...items.filter(isAdditional).flatMap((item) => serversIn(item.tools, getPath(item))),
+    ...listServers(tools, 'tools'),
+    ...items.filter(isAdditional).flatMap((item) => listServers(item.tools, getPath(item))),
   ];
   const reportedLabels = new Set(
-    items.flatMap((item) => (item.type === 'mcp_list_tools' && !('error' in item && item.error) ? [labelIn(item)] : [])),
+    items.flatMap((item) => (item.type === 'mcp_list_tools' && !('error' in item && item.error) ? [getLabel(item)] : [])),
   );
   return matches.map(({ server, at }) => {
     requireHost(server, { hosts, at });
@@ -38,7 +38,7 @@ interface LocatedServer {
   readonly at: string;
 }
 
-function serversIn(tools: readonly ResponsesTool[], at: string): LocatedServer[] {
+function listServers(tools: readonly ResponsesTool[], at: string): LocatedServer[] {
   const path = at === 'tools' ? at : `${at}.tools`;
   return tools.flatMap((tool, index) => (isMcpTool(tool) ? [{ server: tool, at: `${path}[${index}]` }] : []));
 }
@@ -47,7 +47,7 @@ function isAdditional(item: AnyItem): item is AdditionalTools {
   return item.type === 'additional_tools';
 }
 
-function labelIn(item: AnyItem): unknown {
+function getLabel(item: AnyItem): unknown {
   return (item as JsonObject).server_label;
 }
 

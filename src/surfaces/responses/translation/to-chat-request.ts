@@ -219,13 +219,13 @@ function toAllowedTools({ mode = 'auto', tools }: JsonObject, offeredTools: Offe
   const allowedNames = tools.flatMap((tool, index) => {
     const at = `tool_choice.tools[${index}]`;
     if (!isJsonObject(tool)) throw createRequestError(at, 'must be an object');
-    if (tool.type === 'namespace') return namesIn(tool, offeredTools, at);
+    if (tool.type === 'namespace') return listAllowedNames(tool, offeredTools, at);
     return tool.type === 'function' || tool.type === 'custom' ? [resolveName(tool, offeredTools, at)] : [];
   });
   return { choice: mode, names: new Set(allowedNames) };
 }
 
-function namesIn({ name }: JsonObject, offered: OfferedTools, at: string): string[] {
+function listAllowedNames({ name }: JsonObject, offered: OfferedTools, at: string): string[] {
   const names = [...offered.all].filter(([, { namespace }]) => namespace === name).map(([flatName]) => flatName);
   if (names.length === 0) throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
   return names;

@@ -195,7 +195,7 @@ class Citations {
     const sources = [...this.#sources].sort(([left], [right]) => left - right).map(([, source]) => source);
     const cited = sources.filter((source) => getUrl(source) !== undefined);
     if (cited.length === 0 || text === '') return [];
-    const marks = marksIn(text);
+    const marks = findMarks(text);
     const numbers = [...new Set(marks.flatMap((mark) => mark.numbers))].sort((left, right) => left - right);
     if (numbers.length !== cited.length) return [];
     return marks.flatMap(({ numbers: ownNumbers, start_index, end_index }) =>
@@ -235,7 +235,7 @@ interface Mark {
 }
 
 /** Returns the citation marks outside of code. */
-function marksIn(text: string): Mark[] {
+function findMarks(text: string): Mark[] {
   const readable = text.replace(code, (span) => ' '.repeat(span.length));
   return [...readable.matchAll(marks)].slice(0, maxCitations).map((match) => {
     const numbers = (match[1] ?? match[2] ?? '').split(/[,;]/).map(Number);

@@ -16,7 +16,7 @@ const dropReasons = {
 /** Imports the identity providers of the static settings. Providers whose tokens DIAL does not verify are left out. */
 export function importIdentityProviders(settings: ForeignObject, tools: ImportTools): void {
   for (const [name, provider] of settings.namedObjects('identityProviders')) {
-    const why = whyLeftOut(provider);
+    const why = getOmissionReason(provider);
     const entry = why === undefined ? toEntry(provider, tools) : undefined;
     if (entry === undefined)
       tools.notes.addLoss(
@@ -27,7 +27,7 @@ export function importIdentityProviders(settings: ForeignObject, tools: ImportTo
   }
 }
 
-function whyLeftOut(provider: ForeignObject): string | undefined {
+function getOmissionReason(provider: ForeignObject): string | undefined {
   if (provider.flag('disableJwtVerification')) return 'its tokens are not verified, so that anyone can forge them';
   if (provider.value('userInfoEndpoint') !== undefined) return 'its tokens are opaque, and Parley accepts signed ones (JWT)';
   return undefined;

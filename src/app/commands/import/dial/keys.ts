@@ -26,7 +26,7 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       },
       'a key of DIAL',
     );
-    const why = whyLeftOut({ project, roles, allowedIps, expiresAtMs, nowMs: tools.nowMs });
+    const why = getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs: tools.nowMs });
     if (why !== undefined || project === undefined) {
       tools.notes.addLoss(entry.path, `is left out: ${why}`);
       continue;
@@ -54,7 +54,7 @@ interface Limits {
   readonly nowMs: number;
 }
 
-function whyLeftOut({ project, roles, allowedIps, expiresAtMs, nowMs }: Limits): string | undefined {
+function getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs }: Limits): string | undefined {
   if (project === undefined || project === '') return 'it has no project';
   if (expiresAtMs !== undefined && Number.isNaN(expiresAtMs)) return 'its expiresAt is neither a date nor milliseconds';
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return 'it has expired';
