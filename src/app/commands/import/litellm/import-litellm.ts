@@ -152,14 +152,14 @@ function addFallbacks(settings: readonly ForeignObject[], groups: Groups, tools:
     for (const entry of holder.items('fallbacks')) {
       for (const model of entry.keys()) {
         modelsWithFallbacks.add(model);
-        addFallbacksOf(model, entry, model, context);
+        addFallbackTiers(model, entry, model, context);
       }
     }
   }
   for (const holder of settings) {
     if (holder.value('defaultFallbacks') === undefined) continue;
     for (const model of groups.keys())
-      if (!modelsWithFallbacks.has(model)) addFallbacksOf(model, holder, 'defaultFallbacks', context);
+      if (!modelsWithFallbacks.has(model)) addFallbackTiers(model, holder, 'defaultFallbacks', context);
   }
 }
 
@@ -170,7 +170,7 @@ interface FallbackContext {
 }
 
 /** Adds the models that `holder` lists under `key` as fallbacks of `model`. */
-function addFallbacksOf(
+function addFallbackTiers(
   model: string,
   holder: ForeignObject,
   key: string,
