@@ -71,18 +71,14 @@ class Loop {
     const toolset = new Toolset(options.tools, this.#callerToolNames);
     const results = this.#prepareResults(toolset);
     this.#runs = {
+      ...options,
       reply: this.#reply,
       toolset,
       results,
       tally: this.#tally,
       citations: options.citations ?? new Citations(),
-      clock: options.clock,
-      signal: options.signal,
       checkTime: new CheckTime(),
-      timeoutMs: options.timeoutMs,
-      maxResultBytes: options.maxResultBytes,
       onToolError: options.onToolError ?? (() => undefined),
-      onRejectedCall: options.onRejectedCall,
     };
     this.#requests = new ModelRequests(options, { toolset, results, addUsage: (usage) => this.#tally.add(usage) });
     this.#format = this.#requests.offersTools ? findAnswerFormat(options.request) : undefined;

@@ -59,28 +59,20 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
   const clientTools = createClientTools(app, run.request);
   const citations = new Citations(conversation.citations, conversation.state?.citations);
   return runLoop({
+    ...run,
+    ...limits,
     sendRequest: (request) => sendModelRequest(run, request),
     request: toModelRequest(run, clientTools),
     tools: tools.tools,
     missing: conversation.state === undefined ? tools.missing : [],
     model: app.model,
-    deployment: run.deployment,
-    id: run.id,
-    clock: run.clock,
-    signal: run.signal,
-    ...limits,
     added: conversation.added,
     answeredQuestion: conversation.answeredQuestion,
     handoverMode: clientTools.handoverMode,
-    acceptedMedia: run.acceptedMedia,
     citations,
     buildState: (memory) => buildState(run, memory, citations),
-    acceptsFormatWithTools: run.acceptsFormatWithTools,
     context: toContextOptions(run),
     earlierResults: conversation.fullResults,
-    wrapTool: run.wrapTool,
-    onToolError: run.onToolError,
-    onRejectedCall: run.onRejectedCall,
   });
 }
 
