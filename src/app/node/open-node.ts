@@ -70,12 +70,9 @@ export async function openNode(
   const note = (message: string): void => log.info(message);
   if (isFirst) for (const warning of listWarnings(settings)) log.warn(warning);
   const stores = await openStores(settings, { clock, caches, note, reportError, worker });
-  const {
-    listener,
-    recordAudit,
-    losses,
-    close: closeJournal,
-  } = openJournal({ journal: stores.journal, contents: stores.callContents, clock, note, reportError });
+  const { journal, callContents: contents } = stores;
+  const records = openJournal({ journal, contents, clock, note, reportError });
+  const { listener, recordAudit, losses } = records;
   state.storesOpened({ ...stores, losses });
   const telemetry = await openTelemetry({
     env: environment,
@@ -101,10 +98,7 @@ export async function openNode(
   });
   await entries.start();
   sharePauses({ stores, loadBalancer });
-  const maintenance = new RecordMaintenance({
-    ...{ records: stores.journal, contents: stores.callContents },
-    ...{ snapshot: snapshot.current, clock, reportError },
-  });
+  const maintenance = new RecordMaintenance({ records: journal, contents, snapshot: snapshot.current, clock, reportError });
   const share = (): Promise<void> =>
     entries
       .shareFiles()
@@ -116,7 +110,7 @@ export async function openNode(
     fileLayer?.ownChanged(changed);
     void share();
   };
-  const closing = [[telemetry, entries, nodes, maintenance, { close: closeJournal }], [stores], [lines]];
+  const closing = [[telemetry, entries, nodes, maintenance, records], [stores], [lines]];
   return {
     settings,
     snapshot,
