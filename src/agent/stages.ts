@@ -71,13 +71,8 @@ function formatCodeBlock(text: string, language: string): string {
 }
 
 /** Describes a context reduction to the user as Markdown. */
-export function toContextMarkdown({
-  wasRejected,
-  tokens,
-  clearedResults,
-  summarizedMessages,
-  summaryError,
-}: ContextChange): string {
+export function toContextMarkdown(change: ContextChange): string {
+  const { wasRejected, tokens, clearedResults, summarizedMessages, summaryError } = change;
   const cause = wasRejected
     ? `The model rejected a request of about ${tokens.before} tokens as too long.`
     : `The conversation has about ${tokens.before} tokens. The maximum is ${tokens.max}.`;

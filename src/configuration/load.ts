@@ -80,18 +80,13 @@ async function checkMerged(
   environment: Environment,
   { isRunning = false, isCheck = false, allowsMissingEnvironment = false }: LoadOptions,
 ): Promise<ValidConfiguration | RejectedConfiguration> {
-  const {
-    value: substituted,
-    errors,
-    unset,
-    writtenKeys,
-  } = substitute(value, environment, {
+  const { errors, unset, writtenKeys, ...substituted } = substitute(value, environment, {
     expectedTypeAt: (path) => schemaAt(Configuration, path).type,
     readFile: readSecretFile,
     isRunning,
     allowsMissing: allowsMissingEnvironment,
   });
-  const logo = await readLogo(substituted, findFile(['page', 'logo']));
+  const logo = await readLogo(substituted.value, findFile(['page', 'logo']));
   const checked = checkConfiguration(logo.value, { findFile, writtenKeys, isCheck });
   const toError = (error: Issue) => toConfigurationError(error, value, { findFile, writtenKeys: new Map() });
   const result = unset.length === 0 ? checked : withUnset(checked, unset.map(toError));

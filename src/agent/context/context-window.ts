@@ -277,21 +277,15 @@ interface SummaryPlan {
 const summaryTokens = 1_000;
 
 /** Plans a summary. Call it after `planClearing`. Returns undefined if no message is left to summarize. */
-function planSummary({
-  messages,
-  memory,
-  tokens: before,
-  target,
-  counter,
-  renderer,
-}: OversizedConversation): SummaryPlan | undefined {
+function planSummary(oversized: OversizedConversation): SummaryPlan | undefined {
+  const { messages, memory, target, counter, renderer } = oversized;
   const conversation = withoutInstructions(messages);
   const question = conversation.findLastIndex((message) => message.role === 'user' && !isMediaMessage(message));
   const start = memory.summary?.before ?? 0;
   const lastIndex = Math.min(findUnansweredStart(conversation), conversation.length - 1);
   const starts = new Set(listGroupStarts(conversation));
   const tools = new Map<string, string>();
-  let tokens = before + (memory.summary === undefined ? Math.min(summaryTokens, target / 2) : 0);
+  let tokens = oversized.tokens + (memory.summary === undefined ? Math.min(summaryTokens, target / 2) : 0);
   let end: number | undefined;
   let summarizedCount = 0;
   for (const [index, message] of conversation.entries()) {

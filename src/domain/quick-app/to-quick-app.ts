@@ -58,15 +58,10 @@ function toWebToolset(toolset: RestToolset | ObsoleteWebToolset): RestToolsetSet
 }
 
 /** Converts an entry of `mcp_toolset`. */
-export function toMcpToolset({
-  name,
-  mcp_server_info,
-  allowed_tools,
-  resources = false,
-  prompts = false,
-}: McpToolset): McpToolsetSettings {
+export function toMcpToolset(toolset: McpToolset): McpToolsetSettings {
+  const { name, mcp_server_info, allowed_tools: allowedTools, resources = false, prompts = false } = toolset;
   const { url, protocol, authorization = null } = mcp_server_info;
-  return { kind: 'mcp', name, url, protocol, authorization, allowedTools: allowed_tools, resources, prompts };
+  return { kind: 'mcp', name, url, protocol, authorization, allowedTools, resources, prompts };
 }
 
 interface ParameterInfo {

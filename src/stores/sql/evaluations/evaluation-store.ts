@@ -186,21 +186,11 @@ function toRow(evaluation: Evaluation, owner: string): EvaluationRow {
   return { id, application, version, subject, status, owner, total, ...tally, bytes: 0, started_at_ms: startedAtMs, ...noEnd };
 }
 
-function fromRow({
-  id,
-  application,
-  version,
-  subject,
-  status,
-  total,
-  passed,
-  failed,
-  errors,
-  ...row
-}: EvaluationRow): Evaluation {
+function fromRow(row: EvaluationRow): Evaluation {
+  const { id, application, version, subject, total, passed, failed, errors } = row;
   return {
     ...{ id, application, version, subject, total },
-    status: status as EvaluationStatus,
+    status: row.status as EvaluationStatus,
     tally: { passed, failed, errors },
     startedAtMs: row.started_at_ms,
     endedAtMs: row.ended_at_ms ?? undefined,

@@ -177,25 +177,21 @@ export class SqlConversationStore implements ConversationStore {
   async #page(
     kysely: Kysely<Schema>,
     conversation: string,
-    {
-      limit,
-      order,
-      after,
-      before,
-    }: { limit: number; order: 'asc' | 'desc'; after?: number | undefined; before?: number | undefined },
+    query: { limit: number; order: 'asc' | 'desc'; after?: number | undefined; before?: number | undefined },
   ): Promise<ItemPage> {
+    const { limit, order, after, before } = query;
     const [afterOperator, beforeOperator] = order === 'asc' ? (['>', '<'] as const) : (['<', '>'] as const);
     // The items nearest to `before` are selected in reverse order.
     const isBackward = before !== undefined && after === undefined;
     const direction = isBackward === (order === 'asc') ? 'desc' : 'asc';
-    let query = kysely
+    let selected = kysely
       .selectFrom('conversation_items')
       .select(itemColumns)
       .where('conversation', '=', conversation)
       .where('is_hidden', '=', 0);
-    if (after !== undefined) query = query.where('nth', afterOperator, after);
-    if (before !== undefined) query = query.where('nth', beforeOperator, before);
-    const rows = await query
+    if (after !== undefined) selected = selected.where('nth', afterOperator, after);
+    if (before !== undefined) selected = selected.where('nth', beforeOperator, before);
+    const rows = await selected
       .orderBy('nth', direction)
       .limit(limit + 1)
       .execute();

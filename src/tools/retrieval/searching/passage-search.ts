@@ -77,19 +77,12 @@ export class PassageSearch {
   }
 
   /** Returns no hits if there are no vectors yet, or the question cannot be embedded. */
-  async searchByMeaning({
-    text,
-    documents,
-    embedder,
-    signal,
-  }: PassageQuery): Promise<{ hits: readonly NearHit[]; isComplete: boolean }> {
+  async searchByMeaning(query: PassageQuery): Promise<{ hits: readonly NearHit[]; isComplete: boolean }> {
+    const { text, documents, embedder, signal } = query;
     const sets = await Promise.all(
       documents.map(async (document) => {
-        return {
-          document: document.id,
-          passages: document.passageCount,
-          vectors: await this.#vectors.get(document, embedder.model),
-        };
+        const vectors = await this.#vectors.get(document, embedder.model);
+        return { document: document.id, passages: document.passageCount, vectors };
       }),
     );
     if (sets.every(({ vectors }) => vectors.length === 0)) return { hits: [], isComplete: false };
