@@ -1,13 +1,22 @@
 import type { FastifyRequest } from 'fastify';
 import type { JsonBounds } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from './http/read-request.ts';
 
-interface IdentifyDeps {
+/** Dependencies of most surfaces. */
+export interface SurfaceDeps {
   readonly identify: Identify;
+  readonly snapshot: () => ConfigSnapshot;
+  readonly clock: Clock;
+  readonly recordAudit: RecordAudit;
 }
+
+type IdentifyDeps = Pick<SurfaceDeps, 'identify'>;
 
 /** Returns the caller of a request. Throws the errors of `identify`. */
 export async function identifyCaller({ identify }: IdentifyDeps, { raw }: FastifyRequest): Promise<Caller> {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
@@ -7,12 +6,11 @@ import { adminRole, auditorRole } from '#contract/roles.ts';
 import { isTagName } from '#contract/tags.ts';
 import type { NodeRecord } from '#domain/administration/node-record.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
-import type { AuditRecord, Journal, RecordAudit, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import { identifyUser as identifyUserOf } from '../requests.ts';
+import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
+import { identifyUser as identifyUserOf, type SurfaceDeps } from '../requests.ts';
 import {
   type CallsScope,
   callColumns,
@@ -28,17 +26,13 @@ import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
 import { filterNames, type Query, readFilter, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
 
-export interface AdminDeps {
-  readonly identify: Identify;
-  readonly snapshot: () => ConfigSnapshot;
+export interface AdminDeps extends SurfaceDeps {
   readonly journal: Journal;
   /** Content of calls. If undefined, calls have no content. */
   readonly callContents?: Pick<CallContentStore, 'find'>;
-  readonly recordAudit: RecordAudit;
   readonly readNode: () => NodeReport | Promise<NodeReport>;
   /** The running nodes. If undefined, the list of nodes is empty. */
   readonly nodes?: { list(): Promise<readonly NodeRecord[]> };
-  readonly clock: Clock;
 }
 
 /**
@@ -58,28 +52,18 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const scope = { subject: undefined, keys, nowMs: clock.epochMs() };
     return sendUsage(journal, query, { scope, reply });
   });
-  app.get('/v1/admin/calls', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    const query = request.query as Query;
-    return sendCalls(journal, query, { scope: { subject: undefined, nowMs: clock.epochMs() }, reply });
-  });
-  app.get('/v1/admin/calls/:id', async (request, reply) => {
-    const caller = await requireAdmin(deps, request, reply, 'reads');
-    requireKnown(request.query as Query, []);
+  serveAdminRead(app, deps, '/v1/admin/calls', (query, { reply }) =>
+    sendCalls(journal, query, { scope: { subject: undefined, nowMs: clock.epochMs() }, reply }),
+  );
+  serveAdminRead(app, deps, '/v1/admin/calls/:id', (query, { request, caller }) => {
+    requireKnown(query, []);
     const { id } = request.params as { readonly id: string };
     return readCall(deps, id, { caller, requestId: request.id });
   });
-  app.get('/v1/admin/audit', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    return readAudit(journal, request.query as Query);
-  });
-  app.get('/v1/admin/state', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    return readNode();
-  });
-  app.get('/v1/admin/health', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    requireKnown(request.query as Query, []);
+  serveAdminRead(app, deps, '/v1/admin/audit', (query) => readAudit(journal, query));
+  serveAdminRead(app, deps, '/v1/admin/state', () => readNode());
+  serveAdminRead(app, deps, '/v1/admin/health', async (query) => {
+    requireKnown(query, []);
     const records = (await nodes?.list()) ?? [];
     return { object: 'list', data: records.map(({ node, report }) => ({ id: node, ...report })) };
   });
@@ -135,6 +119,25 @@ export async function requireAdmin(
   const caller = await identifyUser(deps, request, reply, 'administer');
   if (canAdminister(caller, use)) return caller;
   throw createRoleError(use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole);
+}
+
+interface AdminRead {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly caller: Caller;
+}
+
+/** Serves a GET route for the roles `admin` and `auditor`. */
+export function serveAdminRead(
+  app: FastifyInstance,
+  deps: Pick<AdminDeps, 'identify'>,
+  url: string,
+  answer: (query: Query, read: AdminRead) => unknown,
+): void {
+  app.get(url, async (request, reply) => {
+    const caller = await requireAdmin(deps, request, reply, 'reads');
+    return answer(request.query as Query, { request, reply, caller });
+  });
 }
 
 function canAdminister({ roles }: Caller, use: 'reads' | 'changes'): boolean {

@@ -16,7 +16,7 @@ import { rejectLargeBody } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { readJson } from '../requests.ts';
 import { type Query, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
-import { type AdminDeps, requireAdmin } from './routes.ts';
+import { type AdminDeps, requireAdmin, serveAdminRead } from './routes.ts';
 
 export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
   readonly store: KeyStore;
@@ -44,15 +44,9 @@ const checkBlock = createCheck(BlockedUserBody);
  * Serves the list and the deletion of keys at `/v1/admin/keys`, those of the configuration and of users, and `/v1/admin/blocked-users`, the users whose credentials are rejected.
  */
 export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void {
-  app.get('/v1/admin/keys', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    return listKeys(deps, request.query as Query);
-  });
+  serveAdminRead(app, deps, '/v1/admin/keys', (query) => listKeys(deps, query));
   serveEarly(app, { method: 'DELETE', url: '/v1/admin/keys/:entry' }, (request, reply) => revokeKey(deps, request, reply));
-  app.get('/v1/admin/blocked-users', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    return listBlocked(deps, request.query as Query);
-  });
+  serveAdminRead(app, deps, '/v1/admin/blocked-users', (query) => listBlocked(deps, query));
   const url = '/v1/admin/blocked-users/:user';
   serveEarly(app, { method: 'PUT', url }, (request, reply) => block(deps, request, reply));
   serveEarly(app, { method: 'DELETE', url }, (request, reply) => unblock(deps, request, reply));

@@ -1,29 +1,22 @@
-import type { Clock } from '#base/time/clock.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolsetSurvey } from '#domain/tools/tool.ts';
-import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
+import type { SurfaceDeps } from '../requests.ts';
 
 /** Dependencies of the application routes. */
-export interface ApplicationDeps {
-  readonly snapshot: () => ConfigSnapshot;
-  readonly identify: Identify;
+export interface ApplicationDeps extends SurfaceDeps {
   readonly store: ApplicationStore;
   readonly catalog: Catalog;
   /** Index of files, which include the documents of applications. Undefined if no files are stored. */
   readonly files: Pick<FileIndex, 'findAll'> | undefined;
   /** Returns the current tools of an MCP server. Rejects with ToolError, or with the signal's reason. */
   readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
-  readonly clock: Clock;
   /** Returns a new ETag. */
   readonly newId: () => string;
-  readonly recordAudit: RecordAudit;
 }
 
 /** Dependencies of the routes for cases and evaluations. */

@@ -2,11 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { IsolationError } from '#base/isolation/run-isolated.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { parseImportRequest } from '#contract/tool-requests.ts';
-import type { Identify } from '#domain/callers/identify.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyUser, readRequest } from '../requests.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../requests.ts';
 
 /** Request to import an OpenAPI document. */
 interface ImportRequest {
@@ -27,9 +25,7 @@ interface ImportResult {
   readonly notes: readonly string[];
 }
 
-export interface ImportDeps {
-  readonly snapshot: () => ConfigSnapshot;
-  readonly identify: Identify;
+export interface ImportDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
   /**
    * Rejects with ToolError if the input is not an OpenAPI document or cannot be fetched. Rejects with IsolationError if too many
    * imports of the owner are already queued.

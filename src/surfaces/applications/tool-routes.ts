@@ -5,22 +5,18 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import { readToolset } from '#contract/quick-app/quick-app-issues.ts';
 import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/tool-requests.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import { applicationPrefix, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyUser, readRequest } from '../requests.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../requests.ts';
 import { notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
 
-export interface ToolRoutesDeps {
-  readonly snapshot: () => ConfigSnapshot;
-  readonly identify: Identify;
+export interface ToolRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
   readonly store: Pick<ApplicationStore, 'find'>;
   /** Returns the current tools of a server. Rejects with ToolError, or with the signal's reason. */
   readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;

@@ -1,13 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/stored-chat.ts';
 import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { withoutNulls } from '#contract/schemas/without-nulls.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import type {
   ChatChange,
   ChatCursor,
@@ -19,19 +17,15 @@ import type {
   DeletedChat,
   StoredChat,
 } from '#domain/chats/chat-store.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyUser, readRequest } from '../requests.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../requests.ts';
 
-export interface ChatRoutesDeps {
+export interface ChatRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
   readonly chats: ChatStore;
-  readonly identify: Identify;
-  readonly snapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
 }
 
 const mebibyte = 1024 ** 2;

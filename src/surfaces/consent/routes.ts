@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { stripPathPrefix } from '#base/http/url-path.ts';
-import type { Clock } from '#base/time/clock.ts';
 import { isSameForm, parseConsentForm } from '#contract/consent.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import {
   buildConsentForm,
   type ConsentDeps,
@@ -14,18 +12,12 @@ import {
   type StoredConsent,
 } from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
-import type { RecordAudit } from '#domain/usage/journal.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyUser, readRequest } from '../requests.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../requests.ts';
 
-export interface ConsentSurfaceDeps extends ConsentDeps {
-  readonly snapshot: () => ConfigSnapshot;
+export interface ConsentSurfaceDeps extends ConsentDeps, SurfaceDeps {
   readonly catalog: Catalog;
-  readonly identify: Identify;
-  readonly clock: Clock;
-  readonly recordAudit: RecordAudit;
 }
 
 const base = '/v1/consent';

@@ -16,12 +16,10 @@ import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type AddressFeature, findFeatureAddress } from '#domain/deployments/features.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
-import type { RecordAudit } from '#domain/usage/journal.ts';
 import { selectDiscarded } from '#domain/usage/truncate-prompt.ts';
 import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
 import { parseBody } from '../http/read-request.ts';
@@ -31,6 +29,7 @@ import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
+import type { SurfaceDeps } from '../requests.ts';
 import type { RatingQuota } from './rating-quota.ts';
 
 interface FailedResult {
@@ -81,12 +80,10 @@ function catchFailure(respond: () => object): object | FailedResult {
   }
 }
 
-export interface FeatureRoutesDeps {
+export interface FeatureRoutesDeps extends Pick<SurfaceDeps, 'snapshot' | 'recordAudit'> {
   readonly handler: RequestHandler;
   readonly calls: Pick<Calls, 'callFeature'>;
-  readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
-  readonly recordAudit: RecordAudit;
   readonly ratings: RatingQuota;
 }
 

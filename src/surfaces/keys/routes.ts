@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
-import type { Clock } from '#base/time/clock.ts';
 import type { AuditAction } from '#contract/audit-actions.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
@@ -12,26 +11,19 @@ import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { KeyRotation, NewKey } from '#contract/user-keys.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import type { KeyRef, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
 import { createUserKey, toVisibleKey } from '#domain/callers/user-key-form.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyCaller, readRequest } from '../requests.ts';
+import { identifyCaller, readRequest, type SurfaceDeps } from '../requests.ts';
 
-export interface KeyRoutesDeps {
+export interface KeyRoutesDeps extends SurfaceDeps {
   readonly store: KeyStore;
   readonly userKeys: Pick<UserKeys, 'write'>;
-  readonly identify: Identify;
-  readonly snapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
   readonly newId: () => string;
   /** Returns 32 random bytes in base64url. */
   readonly newSecret: () => string;
-  readonly recordAudit: RecordAudit;
 }
 
 const checkNewKey = createCheck(NewKey);

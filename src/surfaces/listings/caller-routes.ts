@@ -1,14 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { stripPathPrefix } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
-import type { Clock } from '#base/time/clock.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { adminRole } from '#contract/roles.ts';
 import type { Calls } from '#domain/call.ts';
 import { isBoundKey } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -23,8 +21,9 @@ import type { DocumentProgress } from '#domain/tools/passage-index.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readCredentials } from '../http/read-request.ts';
+import type { SurfaceDeps } from '../requests.ts';
 
-export interface CallerRoutesDeps {
+export interface CallerRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
   /** Whether the service can share chats. The configuration must also allow it. */
   readonly sharesChats: boolean;
   /** Whether the service stores files and documents of users. */
@@ -33,9 +32,7 @@ export interface CallerRoutesDeps {
   readonly runsChats: boolean;
   /** Returns the caller's rights to create keys. Undefined if the caller may not create keys. */
   readonly keysToMake: (caller: Caller) => SelfService | undefined;
-  readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
-  readonly identify: Identify;
   readonly calls: Pick<Calls, 'callFeature'>;
   readonly counters: LimitCounters;
   /** Rejects with StoreError. */
@@ -45,7 +42,6 @@ export interface CallerRoutesDeps {
     deployment: Deployment,
     requester: { readonly caller: Caller; readonly signal: AbortSignal },
   ) => Promise<readonly string[]>;
-  readonly clock: Clock;
 }
 
 /** A deployment that the caller may use under the current configuration. */

@@ -14,16 +14,14 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import { readCredentials } from '../http/read-request.ts';
+import type { SurfaceDeps } from '../requests.ts';
 import { toListItem } from './list-item.ts';
 
-interface ListingDeps {
-  readonly snapshot: () => ConfigSnapshot;
+interface ListingDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
   readonly catalog: Catalog;
-  readonly identify: Identify;
   /** Prefixes of the listings, such as `openai`. */
   readonly prefixes: readonly string[];
   /** Paths of listings in the form of OpenAI's API, such as `/v1/models`. */

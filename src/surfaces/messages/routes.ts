@@ -10,10 +10,8 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
@@ -25,6 +23,7 @@ import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
+import type { SurfaceDeps } from '../requests.ts';
 import { canonicalPrefix, getErrorDialect } from './error-dialect.ts';
 import { JsonMessage, MessageWriter } from './message-reply.ts';
 import { ReplyEvents } from './reply-events.ts';
@@ -133,10 +132,8 @@ function conversationPrefix(body: unknown, subject: string): string {
   return hash('sha256', JSON.stringify([subject, system, first]), 'base64url');
 }
 
-interface ModelRoutesDeps {
-  readonly snapshot: () => ConfigSnapshot;
+interface ModelRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
   readonly catalog: Catalog;
-  readonly identify: Identify;
   /** Creation time of all deployments, in seconds since the epoch. */
   readonly createdSeconds: number;
 }

@@ -12,7 +12,7 @@ import { keyErrors } from '../../http/openapi/operation-errors.ts';
 import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../../operations.ts';
 import { nextToken, paging } from '../openapi.ts';
 import { type Query, readLimit, readPage, readText, requireKnown, toPage } from '../query.ts';
-import { requireAdmin } from '../routes.ts';
+import { serveAdminRead } from '../routes.ts';
 
 export interface AlertRouteDeps {
   readonly identify: Identify;
@@ -22,17 +22,11 @@ export interface AlertRouteDeps {
 
 /** Serves `/v1/admin/alerts`, the webhooks about limits, newest first, and `/v1/admin/configured-alerts` with the state of each. */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
-  const { identify, store } = deps;
-  app.get('/v1/admin/configured-alerts', async (request, reply) => {
-    await requireAdmin({ identify }, request, reply, 'reads');
-    return listConfigured(deps, request.query as Query);
-  });
-  app.get('/v1/admin/alerts', async (request, reply) => {
-    await requireAdmin({ identify }, request, reply, 'reads');
-    const query = request.query as Query;
+  serveAdminRead(app, deps, '/v1/admin/configured-alerts', (query) => listConfigured(deps, query));
+  serveAdminRead(app, deps, '/v1/admin/alerts', async (query) => {
     requireKnown(query, ['limit', 'token']);
     const { limit, ...before } = readPage(query);
-    const stored = await store.list({ ...before, limit: limit + 1 });
+    const stored = await deps.store.list({ ...before, limit: limit + 1 });
     return toPage(stored, limit, { toPlace: ({ createdAtMs: atMs, id }) => ({ atMs, id }), toItem });
   });
 }

@@ -14,7 +14,7 @@ import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { readJson } from '../../requests.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
-import { requireAdmin } from '../routes.ts';
+import { requireAdmin, serveAdminRead } from '../routes.ts';
 import { change, getPrefix, isEntryId, preparePut, readFlag, toWriteItem } from './entry-routes.ts';
 import type { KeyDeps } from './key-routes.ts';
 
@@ -32,19 +32,14 @@ export interface ChangeDeps extends KeyDeps {
 /** Serves `/v1/admin/apply`, `/v1/admin/export`, and `/v1/admin/changes`. */
 export function changeRoutes(app: FastifyInstance, deps: ChangeDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/admin/apply' }, (request, reply) => applyDocument(deps, request, reply));
-  app.get('/v1/admin/export', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    requireKnown(request.query as Query, []);
+  serveAdminRead(app, deps, '/v1/admin/export', (query) => {
+    requireKnown(query, []);
     return exportDocument(deps);
   });
-  app.get('/v1/admin/changes', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    return listChanges(deps, request.query as Query);
-  });
-  app.get('/v1/admin/changes/:change', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    return toChangeItem(await findChange(deps, request));
-  });
+  serveAdminRead(app, deps, '/v1/admin/changes', (query) => listChanges(deps, query));
+  serveAdminRead(app, deps, '/v1/admin/changes/:change', async (_query, { request }) =>
+    toChangeItem(await findChange(deps, request)),
+  );
   serveEarly(app, { method: 'POST', url: '/v1/admin/changes/:change/rollback' }, (request, reply) =>
     rollBack(deps, request, reply),
   );

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Clock } from '#base/time/clock.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { hasSecretName } from '#contract/configuration/access.ts';
@@ -11,11 +10,9 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { EntryRef, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import { hashKey } from '#domain/callers/user-key-form.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import type { Journal, RecordAudit } from '#domain/usage/journal.ts';
+import type { Journal } from '#domain/usage/journal.ts';
 import { toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
 import { listDifferences } from '#services/administration/entry-differences.ts';
 import {
@@ -30,17 +27,13 @@ import {
 import { toWriteCondition } from '../../http/conditions.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { readJson } from '../../requests.ts';
+import { readJson, type SurfaceDeps } from '../../requests.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
-import { requireAdmin } from '../routes.ts';
+import { requireAdmin, serveAdminRead } from '../routes.ts';
 
-export interface EntryDeps {
-  readonly identify: Identify;
-  readonly snapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
+export interface EntryDeps extends SurfaceDeps {
   readonly entries: RuntimeEntries;
   readonly journal: Pick<Journal, 'readKeyUses'>;
-  readonly recordAudit: RecordAudit;
   readonly newId: () => string;
   /** Returns 32 random bytes in base64url. */
   readonly newSecret: () => string;
@@ -51,24 +44,20 @@ const addedFields: ReadonlySet<string> = new Set(['id', 'source', 'etag', 'creat
 
 /** Serves `/v1/admin/schema`, `/v1/admin/{kind}`, and `/v1/admin/{kind}/{id}`, except the lists and deletions of keys. */
 export function entryRoutes(app: FastifyInstance, deps: EntryDeps): void {
-  app.get('/v1/admin/schema', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    requireKnown(request.query as Query, []);
+  serveAdminRead(app, deps, '/v1/admin/schema', (query) => {
+    requireKnown(query, []);
     return { object: 'list', data: entryKindNames.map(describeKind) };
   });
   for (const kind of entryKindNames) {
     const url = `/v1/admin/${kind}/:entry`;
     if (kind !== 'keys') {
-      app.get(`/v1/admin/${kind}`, async (request, reply) => {
-        await requireAdmin(deps, request, reply, 'reads');
-        const query = request.query as Query;
+      serveAdminRead(app, deps, `/v1/admin/${kind}`, async (query) => {
         requireKnown(query, ['limit', 'token']);
         return listPage(await listEntries(deps, kind), query);
       });
       serveEarly(app, { method: 'DELETE', url }, (request, reply) => deleteEntry(deps, kind, request, reply));
     }
-    app.get(url, async (request, reply) => {
-      await requireAdmin(deps, request, reply, 'reads');
+    serveAdminRead(app, deps, url, async (_query, { request, reply }) => {
       const item = await findItem(deps, { kind, id: readId(request) });
       reply.header('etag', `"${item.etag}"`);
       return item;

@@ -1,9 +1,7 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationResources } from '#domain/deployments/application-resources.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { publicBucket } from '#domain/files/bucket.ts';
 import type { FolderPage, FolderQuery } from '#domain/files/list-folder.ts';
 import {
@@ -18,12 +16,11 @@ import {
 } from '#domain/files/resource-location.ts';
 import { canRead, listPermissions } from '#domain/files/resource-rights.ts';
 import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
+import type { SurfaceDeps } from '../../requests.ts';
 import { type ResourceFacts, type ShowPermissions, toFolderNode, toMetadata } from './to-metadata.ts';
 
 /** Dependencies of the routes for stored items. */
-export interface ResourceDeps {
-  readonly snapshot: () => ConfigSnapshot;
-  readonly identify: Identify;
+export interface ResourceDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
   /** Files, prompts, and conversations. */
   readonly contents: StoredResources;
   readonly applications: ApplicationResources;

@@ -1,29 +1,24 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Clock } from '#base/time/clock.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { parseItems } from '#contract/responses/parse-items.ts';
 import { readMetadata } from '#contract/responses/responses-request.ts';
 import { mayUseRecord, toRecordId } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
 import { toStorageFullError } from '#services/responses/database-response-storage.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import type { SurfaceDeps } from '../../requests.ts';
 import { type Query, readInclude, readItemQuery, toItemList, unknownItem } from './stored-pages.ts';
 import { notStored } from './stored-routes.ts';
 
-export interface ConversationRoutesDeps {
-  readonly identify: Identify;
-  readonly snapshot: () => ConfigSnapshot;
+export interface ConversationRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
   readonly conversations: ConversationStore;
   readonly responses: ResponseStore;
-  readonly clock: Clock;
   readonly newId: () => string;
   /** Prefixes such as `openai`. */
   readonly aliases: readonly string[];

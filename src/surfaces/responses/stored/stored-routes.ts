@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { mayUseRecord } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { isChatRunId } from '#domain/responses/chat-run.ts';
 import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
@@ -14,6 +12,7 @@ import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials } from '../../http/read-request.ts';
 import { streamRun } from '../../http/replies/run-stream.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import type { SurfaceDeps } from '../../requests.ts';
 import { listResponsesBases } from '../base-paths.ts';
 import { toBytes } from '../response-reply.ts';
 import {
@@ -29,11 +28,9 @@ import {
   unknownItem,
 } from './stored-pages.ts';
 
-export interface StoredRoutesDeps {
-  readonly identify: Identify;
+export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'> {
   readonly responses: ResponseStore;
   readonly runs: BackgroundRuns;
-  readonly clock: Clock;
   /** Called after a user ended a response, to notify another node that may run it. */
   readonly notifyEnded: (id: string) => void;
   /** Prefixes such as `openai`. */
