@@ -66,3 +66,8 @@ export function listConditions(item: string): readonly [Parameter, Parameter] {
     inHeader('If-None-Match', `ETags. The ETag of the ${item} must not be one of them. ${none}`, { example: '"2f8b1c"' }),
   ];
 }
+
+/** Returns the part of operation IDs for a path prefix. */
+export function toIdSuffix(prefix: string): string {
+  return prefix.replace(/[^a-z0-9]+/gi, '_');
+}

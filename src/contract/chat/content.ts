@@ -18,7 +18,7 @@ function toPlainMessage(message: Message): Message {
   const { custom_content: custom, ...plain } = message;
   if (custom === undefined) return message;
   const added: ContentPart[] = [];
-  if (custom.completed_control !== undefined) added.push(textPart(toText(custom.completed_control)));
+  if (custom.completed_control !== undefined) added.push(toControlPart(custom.completed_control));
   for (const attachment of custom.attachments ?? []) added.push(toPart(attachment, message.role));
   if (added.length === 0) return plain;
   const parts = [...toParts(plain.content), ...added];
@@ -30,8 +30,8 @@ function toParts(content: Message['content']): readonly ContentPart[] {
   return content === '' ? [] : [textPart(content)];
 }
 
-function toText({ label, value }: CompletedControl): string {
-  return value === undefined ? label : `${label}: ${JSON.stringify(value)}`;
+function toControlPart({ label, value }: CompletedControl): ContentPart {
+  return textPart(value === undefined ? label : `${label}: ${JSON.stringify(value)}`);
 }
 
 /** Images and files are valid only in user messages. */
@@ -60,8 +60,28 @@ function toDescription({ title, data, url }: Attachment, type: string): string {
   return readableTypes.test(type) ? `${name}:\n${data}` : name;
 }
 
-function textPart(text: string): ContentPart & { text: string } {
+type TextPart = ContentPart & { readonly type: 'text'; readonly text: string };
+
+export function textPart(text: string): TextPart {
   return { type: 'text', text };
+}
+
+export function isTextPart(part: ContentPart): part is TextPart {
+  return part.type === 'text';
+}
+
+/** Returns the texts of the parts as one string. */
+export function toText(parts: readonly ContentPart[], between: string): string {
+  return parts
+    .filter(isTextPart)
+    .map(({ text }) => text)
+    .join(between);
+}
+
+/** Returns a string if all parts are text without cache marks, otherwise the parts. */
+export function toContent(parts: readonly ContentPart[], between: string): string | ContentPart[] {
+  const isPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
+  return isPlain ? toText(parts, between) : [...parts];
 }
 
 function isText(part: ContentPart): part is ContentPart & { text: string } {

@@ -177,3 +177,10 @@ function estimateSize(value: unknown): number {
   for (const key in value) size += key.length + 3 + estimateSize((value as JsonObject)[key]);
   return size;
 }
+
+/** Throws `upstream_failed` if a relayed reply has another form than the client requested. */
+export function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
+  if (isWhole === (requestedForm === 'whole')) return;
+  const claim = isWhole ? 'with a complete response instead of the requested stream' : 'with a stream that was not requested';
+  throw new ParleyError('upstream_failed', `The upstream responded ${claim}.`);
+}

@@ -10,7 +10,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import { identifyUser as identifyUserOf, type SurfaceDeps } from '../requests.ts';
+import { identifyUser, type SurfaceDeps } from '../requests.ts';
 import {
   type CallsScope,
   callColumns,
@@ -68,13 +68,13 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     return { object: 'list', data: records.map(({ node, report }) => ({ id: node, ...report })) };
   });
   app.get('/v1/user/usage', async (request, reply) => {
-    const { subject } = await identifyUser(deps, request, reply, "read its user's usage");
+    const { subject } = await identifyUncached(deps, request, reply, "read its user's usage");
     const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
     const query = request.query as Query;
     return sendUsage(journal, query, { scope, reply });
   });
   app.get('/v1/user/calls', async (request, reply) => {
-    const { subject } = await identifyUser(deps, request, reply, "read its user's usage");
+    const { subject } = await identifyUncached(deps, request, reply, "read its user's usage");
     const query = request.query as Query;
     return sendCalls(journal, query, { scope: { subject, nowMs: clock.epochMs() }, reply });
   });
@@ -116,7 +116,7 @@ export async function requireAdmin(
   reply: FastifyReply,
   use: 'reads' | 'changes',
 ): Promise<Caller> {
-  const caller = await identifyUser(deps, request, reply, 'administer');
+  const caller = await identifyUncached(deps, request, reply, 'administer');
   if (canAdminister(caller, use)) return caller;
   throw createRoleError(use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole);
 }
@@ -155,7 +155,7 @@ export async function requireReader(
   reply: FastifyReply,
   project: string | undefined,
 ): Promise<Caller> {
-  const caller = await identifyUser(deps, request, reply, 'read the usage of a project');
+  const caller = await identifyUncached(deps, request, reply, 'read the usage of a project');
   const isOwner = project !== undefined && ownsProject(deps.snapshot(), caller, project);
   if (isOwner || canAdminister(caller, 'reads')) return caller;
   throw createRoleError(`${adminRole} or ${auditorRole}, or an owner of the project`);
@@ -170,7 +170,7 @@ export async function requireKeyCreator(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<{ readonly caller: Caller; readonly isAdmin: boolean }> {
-  const caller = await identifyUser(deps, request, reply, 'create keys');
+  const caller = await identifyUncached(deps, request, reply, 'create keys');
   if (canAdminister(caller, 'changes')) return { caller, isAdmin: true };
   const snapshot = deps.snapshot();
   const ownedProject = Object.keys(snapshot.configuration.projects).find((name) => ownsProject(snapshot, caller, name));
@@ -183,14 +183,14 @@ export function ownsProject({ configuration: { projects } }: ConfigSnapshot, { s
   return Object.hasOwn(projects, project) && projects[project]?.owners?.includes(subject) === true;
 }
 
-async function identifyUser(
+async function identifyUncached(
   deps: Pick<AdminDeps, 'identify'>,
   request: FastifyRequest,
   reply: FastifyReply,
   action: string,
 ): Promise<Caller> {
   reply.header('cache-control', 'no-store');
-  return identifyUserOf(deps, request, action);
+  return identifyUser(deps, request, action);
 }
 
 /** Returns one page of ratings of replies, newest first. Throws `invalid_request` or StoreError. */

@@ -1,8 +1,8 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
-import type { Frame, Native } from '#contract/chat/frame.ts';
-import { ParleyError } from '#contract/errors/errors.ts';
+import { type Frame, requireForm } from '#contract/chat/frame.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
 import { type BlockDelta, type ContentBlock, type MessagesReply, toMessagesError } from '#contract/messages/dialect.ts';
 import type { ReplySink } from '#domain/call.ts';
 import { thoughtFields } from '#domain/upstreams/find-unsupported-thoughts.ts';
@@ -109,12 +109,6 @@ function toOwnName(field: string): string {
 /** Returns whether a piece is a valid JSON string body. Otherwise the parser must reject it. */
 function isJsonText(piece: string): boolean {
   return !escapesOrControls.test(piece) || tryParseJson(`"${piece}"`) !== undefined;
-}
-
-function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
-  if (isWhole === (requestedForm === 'whole')) return;
-  const claim = isWhole ? 'with a complete response instead of the requested stream' : 'with a stream that was not requested';
-  throw new ParleyError('upstream_failed', `The upstream responded ${claim}.`);
 }
 
 /** Assembles the events of a message into the JSON reply. */

@@ -14,7 +14,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, reply } from '../operations.ts';
+import { listOperations, nameObject, reply, toIdSuffix } from '../operations.ts';
 import { message, messagesError, messagesEvent, messagesModel } from './reply-schema.ts';
 
 const messagesRequest: NamedSchema = { name: 'MessagesRequest', schema: MessagesBody };
@@ -61,7 +61,7 @@ function toOperations(prefix: string): ApiOperation[] {
   const content = [...json(message), { type: 'text/event-stream', schema: messagesEvent }];
   return listOperations(shared, {
     [`post ${path}`]: {
-      id: `createMessage_${toSuffix(prefix)}`,
+      id: `createMessage_${toIdSuffix(prefix)}`,
       summary: 'Create a message',
       description,
       body: json(messagesRequest, toMessageExamples()),
@@ -69,7 +69,7 @@ function toOperations(prefix: string): ApiOperation[] {
       errors: messagesErrors,
     },
     [`post ${path}/count_tokens`]: {
-      id: `countMessageTokens_${toSuffix(prefix)}`,
+      id: `countMessageTokens_${toIdSuffix(prefix)}`,
       summary: 'Count the tokens of a request',
       description:
         'The count comes from the upstream if it supports the Messages API. Otherwise, it is an estimate. The request is free of charge.',
@@ -94,22 +94,18 @@ function toListings(alias: string): ApiOperation[] {
   const shared = { tag: 'Messages', errors: keyErrors, errorShape, acceptsXApiKey: true } as const;
   return listOperations(shared, {
     [`get ${path}`]: {
-      id: `listMessagesModels_${toSuffix(alias)}`,
+      id: `listMessagesModels_${toIdSuffix(alias)}`,
       summary: 'List the available deployments in the format of the Messages API',
       responses: [reply(200, 'The list.', list)],
     },
     [`get ${path}/{id}`]: {
-      id: `getMessagesModel_${toSuffix(alias)}`,
+      id: `getMessagesModel_${toIdSuffix(alias)}`,
       summary: 'Get a deployment in the format of the Messages API',
       parameters: [inDeploymentPath()],
       responses: [reply(200, 'The deployment.', messagesModel)],
       errors: ['deployment_not_found', 'access_denied'],
     },
   });
-}
-
-function toSuffix(prefix: string): string {
-  return prefix.replace(/[^a-z0-9]+/gi, '_');
 }
 
 function toMessageExamples(): Content['examples'] {

@@ -1,3 +1,5 @@
+import { toIdSuffix } from '../operations.ts';
+
 /** A base path of the Responses API. */
 export interface ResponsesBase {
   /** Path prefix before `/responses`. */
@@ -11,15 +13,11 @@ export interface ResponsesBase {
 /** Returns `/v1`, and for each alias both `/{alias}/v1` and `/{alias}`, which Azure clients use. */
 export function listResponsesBases(aliases: readonly string[]): ResponsesBase[] {
   const aliasBases = aliases.flatMap((alias): ResponsesBase[] => {
-    const suffix = toSuffix(alias);
+    const suffix = toIdSuffix(alias);
     return [
       { base: `/${alias}/v1`, suffix, acceptsVersion: false },
       { base: `/${alias}`, suffix: `${suffix}_azure`, acceptsVersion: true },
     ];
   });
   return [{ base: '/v1', suffix: 'V1', acceptsVersion: false }, ...aliasBases];
-}
-
-function toSuffix(alias: string): string {
-  return alias.replace(/[^a-z0-9]+/gi, '_');
 }

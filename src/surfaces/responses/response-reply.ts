@@ -2,8 +2,8 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
-import { endEvent, type Frame, type Native } from '#contract/chat/frame.ts';
-import { ParleyError } from '#contract/errors/errors.ts';
+import { endEvent, type Frame, requireForm } from '#contract/chat/frame.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ReplySink } from '#domain/call.ts';
 import type { EventHead } from '../http/replies/event-stream.ts';
@@ -174,12 +174,6 @@ export function streamed(context: RequestContext, run: ResponseRun, ignored: Lis
 /** Returns events as latin1 bytes. */
 export function toBytes(events: readonly (object & { readonly type?: unknown })[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`).join('');
-}
-
-function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
-  if (isWhole === (requestedForm === 'whole')) return;
-  const claim = isWhole ? 'with a complete response instead of the requested stream' : 'with a stream that was not requested';
-  throw new ParleyError('upstream_failed', `The upstream responded ${claim}.`);
 }
 
 /** Returns the headers of a response, including the names of omitted request fields. */

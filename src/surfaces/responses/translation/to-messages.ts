@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isTextPart, textPart, toContent, toText } from '#contract/chat/content.ts';
 import { isFunctionCallId } from '#contract/chat/function-calling.ts';
 import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
@@ -15,7 +16,7 @@ import type { McpApprovals } from './mcp-approvals.ts';
 import { toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
 import { isSealed, type SealedItem, type Thoughts } from './sealed-thoughts.ts';
-import { isTextPart, type MessageContent, textPart, toContent, toMessageContent, toText } from './to-parts.ts';
+import { type MessageContent, toMessageContent } from './to-parts.ts';
 
 /** Separator between several texts of one message. */
 const paragraph = '\n\n';

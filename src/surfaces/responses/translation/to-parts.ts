@@ -1,3 +1,4 @@
+import { textPart } from '#contract/chat/content.ts';
 import type { Attachment, ContentPart } from '#contract/chat/message.ts';
 import { createRequestError, requireUrlLength } from '#contract/errors/request-error.ts';
 import type { InputPart } from '#contract/responses/input-items.ts';
@@ -8,8 +9,6 @@ export interface MessageContent {
   /** Files that are available only by URL. */
   readonly attachments: Attachment[];
 }
-
-type TextPart = ContentPart & { type: 'text'; text: string };
 
 const maxEndingChars = 8;
 const types: ReadonlyMap<string, string> = new Map([
@@ -41,26 +40,6 @@ export function toMessageContent(content: string | readonly InputPart[], at: str
     add(part, result, `${at}[${index}]`);
   });
   return result;
-}
-
-/** Returns a string if all parts are text, otherwise the parts. */
-export function toContent(parts: readonly ContentPart[], between: string): string | ContentPart[] {
-  return parts.every(isTextPart) ? toText(parts, between) : [...parts];
-}
-
-export function toText(parts: readonly ContentPart[], between: string): string {
-  return parts
-    .filter(isTextPart)
-    .map(({ text }) => text)
-    .join(between);
-}
-
-export function textPart(text: string): TextPart {
-  return { type: 'text', text };
-}
-
-export function isTextPart(part: ContentPart): part is TextPart {
-  return part.type === 'text';
 }
 
 function add(part: InputPart, { parts, attachments }: MessageContent, at: string): void {
