@@ -1,17 +1,20 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
-const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
+export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
+
+function typed<const Name extends string, Fields extends TProperties>(type: Name, fields: Fields) {
+  return Type.Object({ type: Type.Literal(type), ...fields });
+}
 
 const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const;
 export type ItemStatus = (typeof itemStatuses)[number];
 const status = Type.Enum([...itemStatuses]);
 
 /** Source of a range of the text. Indexes are UTF-16 code units. */
-export const UrlCitation = Type.Object({
-  type: Type.Literal('url_citation'),
+export const UrlCitation = typed('url_citation', {
   url: text,
   title: text,
   start_index: Type.Integer({ minimum: 0, description: 'Index of the first cited character.' }),
@@ -19,22 +22,20 @@ export const UrlCitation = Type.Object({
 });
 export type UrlCitation = Static<typeof UrlCitation>;
 
-export const OutputText = Type.Object({
-  type: Type.Literal('output_text'),
+export const OutputText = typed('output_text', {
   text,
   annotations: Type.Array(UrlCitation),
   logprobs: Type.Array(anyObject('The likelihood of a token.')),
 });
 export type OutputText = Static<typeof OutputText>;
 
-export const RefusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: text });
+export const RefusalPart = typed('refusal', { refusal: text });
 export type RefusalPart = Static<typeof RefusalPart>;
 
-export const SummaryText = Type.Object({ type: Type.Literal('summary_text'), text });
+export const SummaryText = typed('summary_text', { text });
 export type SummaryText = Static<typeof SummaryText>;
 
-export const OutputMessage = Type.Object({
-  type: Type.Literal('message'),
+export const OutputMessage = typed('message', {
   id: text,
   status,
   role: Type.Literal('assistant'),
@@ -44,18 +45,16 @@ export type OutputMessage = Static<typeof OutputMessage>;
 
 const callFields = { id: text, call_id: text, name: text, namespace: Type.Optional(text), status };
 
-export const FunctionCallItem = Type.Object({
-  type: Type.Literal('function_call'),
+export const FunctionCallItem = typed('function_call', {
   ...callFields,
   arguments: Type.String({ description: 'JSON text.' }),
 });
 export type FunctionCallItem = Static<typeof FunctionCallItem>;
 
-export const CustomCallItem = Type.Object({ type: Type.Literal('custom_tool_call'), ...callFields, input: text });
+export const CustomCallItem = typed('custom_tool_call', { ...callFields, input: text });
 export type CustomCallItem = Static<typeof CustomCallItem>;
 
-export const ReasoningItem = Type.Object({
-  type: Type.Literal('reasoning'),
+export const ReasoningItem = typed('reasoning', {
   id: text,
   status: Type.Optional(status),
   summary: Type.Array(SummaryText),
@@ -65,15 +64,13 @@ export const ReasoningItem = Type.Object({
 });
 export type ReasoningItem = Static<typeof ReasoningItem>;
 
-export const CompactionItem = Type.Object({
-  type: Type.Literal('compaction'),
+export const CompactionItem = typed('compaction', {
   id: text,
   encrypted_content: Type.String({ description: 'Replacement of the compacted items, sealed for the user.' }),
 });
 
 /** A stage of the response. Requires `include: ["parley:stages"]`. */
-export const StageItem = Type.Object({
-  type: Type.Literal('parley:stage'),
+export const StageItem = typed('parley:stage', {
   id: text,
   status: Type.Enum(['in_progress', 'completed', 'failed', 'incomplete']),
   name: text,
@@ -83,8 +80,7 @@ export const StageItem = Type.Object({
 export type StageItem = Static<typeof StageItem>;
 
 /** Output in addition to the text. Requires `include: ["parley:attachments"]`. */
-export const AttachmentItem = Type.Object({
-  type: Type.Literal('parley:attachment'),
+export const AttachmentItem = typed('parley:attachment', {
   id: text,
   status,
   content_type: Type.Optional(Type.String({ description: 'MIME type. Default: text/markdown.' })),
@@ -97,8 +93,7 @@ export const AttachmentItem = Type.Object({
 export type AttachmentItem = Static<typeof AttachmentItem>;
 
 /** A control that the response offers to the user. Requires `include: ["parley:controls"]`. */
-export const ControlItem = Type.Object({
-  type: Type.Literal('parley:control'),
+export const ControlItem = typed('parley:control', {
   id: text,
   status,
   label: text,
@@ -113,8 +108,7 @@ const mcpTool = Type.Object({
   annotations: Type.Optional(orNull(anyObject('Annotations of the tool from the server.'))),
 });
 
-export const McpListToolsItem = Type.Object({
-  type: Type.Literal('mcp_list_tools'),
+export const McpListToolsItem = typed('mcp_list_tools', {
   id: text,
   server_label: text,
   tools: Type.Array(mcpTool),
@@ -123,8 +117,7 @@ export const McpListToolsItem = Type.Object({
 
 export type McpListToolsItem = Static<typeof McpListToolsItem>;
 
-export const McpCallItem = Type.Object({
-  type: Type.Literal('mcp_call'),
+export const McpCallItem = typed('mcp_call', {
   id: text,
   server_label: text,
   name: text,
@@ -137,8 +130,7 @@ export const McpCallItem = Type.Object({
 
 export type McpCallItem = Static<typeof McpCallItem>;
 
-const McpApprovalRequestItem = Type.Object({
-  type: Type.Literal('mcp_approval_request'),
+const McpApprovalRequestItem = typed('mcp_approval_request', {
   id: text,
   server_label: text,
   name: text,

@@ -1,10 +1,8 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Statistics } from '../chat/chunk.ts';
-import { CompactionItem, OutputItem, ResponseUsage } from './output-items.ts';
+import { anyObject, CompactionItem, OutputItem, orNull, ResponseUsage } from './output-items.ts';
 
 const text = Type.String();
-const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 
 const responseStatuses = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] as const;
 
