@@ -76,24 +76,18 @@ const plain: ProtocolTraits = {
   passesRejections: false,
 };
 
+const openai: ProtocolTraits = {
+  ...plain,
+  telemetryName: 'openai',
+  needsEndpoint: true,
+  speaksChat: true,
+  acceptsReasoning: isLenient,
+  hasSeveralApis: true,
+};
+
 const traitsOfModels = {
-  openai: {
-    ...plain,
-    telemetryName: 'openai',
-    needsEndpoint: true,
-    speaksChat: true,
-    acceptsReasoning: isLenient,
-    hasSeveralApis: true,
-  },
-  azure: {
-    ...plain,
-    telemetryName: 'azure.ai.openai',
-    needsEndpoint: true,
-    needsApiVersion: true,
-    speaksChat: true,
-    acceptsReasoning: isLenient,
-    hasSeveralApis: true,
-  },
+  openai,
+  azure: { ...openai, telemetryName: 'azure.ai.openai', needsApiVersion: true },
   anthropic: { ...plain, telemetryName: 'anthropic', needsEndpoint: true, speaksMessages: () => true, acceptsThinking: true },
   bedrock: {
     ...plain,
