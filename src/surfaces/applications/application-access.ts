@@ -72,3 +72,9 @@ export function notFound(): ParleyError {
     'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.',
   );
 }
+
+/** Returns the query parameters of a request. */
+export function getQuery({ raw }: FastifyRequest): URLSearchParams {
+  const [, query = ''] = (raw.url ?? '').split('?', 2);
+  return new URLSearchParams(query);
+}

@@ -62,11 +62,8 @@ export async function findWarnings(entry: ApplicationEntry, checking: CheckConte
     }));
 }
 
-/**
- * Returns no issues for a StoreError: the application is already saved, so a failing store must not fail the request. Rethrows
- * other errors.
- */
-function toNone(error: unknown): readonly Issue[] {
+/** Returns no issues for a StoreError, because a failing store must not fail the request. Rethrows other errors. */
+export function toNone(error: unknown): readonly Issue[] {
   if (error instanceof StoreError) return [];
   throw error;
 }

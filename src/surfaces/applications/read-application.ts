@@ -15,7 +15,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { addressFeatures } from '#domain/deployments/features.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/file-references.ts';
-import { StoreError } from '#domain/store-error.ts';
+import { toNone } from './find-warnings.ts';
 
 const maxReportedIssues = 5;
 const maxPathLength = 200;
@@ -54,7 +54,7 @@ export async function readApplication(body: unknown, saving: SaveContext): Promi
     ...findModelIssues(entry, ids),
     ...findDocumentIssues(entry, location),
   ]);
-  rejectIssues(await missingDocuments(entry, saving.files));
+  rejectIssues(await findMissing(entry, saving.files).catch(toNone));
   return entry;
 }
 
@@ -118,16 +118,7 @@ function* findDocumentIssues(entry: ApplicationEntry, { bucket }: ApplicationLoc
   for (const { path, reference } of listDocuments(entry)) if (!isInBucket(bucket, reference)) yield { path, message };
 }
 
-/** Returns an issue for each document that is not stored. Returns no issues if the store is unreachable. */
-async function missingDocuments(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
-  try {
-    return await findMissing(entry, files);
-  } catch (error) {
-    if (error instanceof StoreError) return [];
-    throw error;
-  }
-}
-
+/** Returns an issue for each document that is not stored. */
 async function findMissing(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
   const documents = listDocuments(entry).map((document) => ({ ...document, location: parseReference(document.reference) }));
   if (documents.length === 0) return [];

@@ -16,6 +16,7 @@ import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { readRequest } from '../requests.ts';
 import {
+  getQuery,
   identifyBuilder,
   identifyOwner,
   isOwner,
@@ -149,9 +150,8 @@ async function find({ store }: ApplicationDeps, id: string, version: number): Pr
 }
 
 /** Returns the requested version, or undefined if the request has none. Throws `invalid_request`. */
-function getVersion({ raw }: FastifyRequest): number | undefined {
-  const [, query = ''] = (raw.url ?? '').split('?', 2);
-  const versionText = new URLSearchParams(query).get('version');
+function getVersion(request: FastifyRequest): number | undefined {
+  const versionText = getQuery(request).get('version');
   if (versionText === null) return undefined;
   if (!/^[1-9]\d{0,8}$/.test(versionText)) throw noVersion();
   return Number(versionText);

@@ -8,7 +8,7 @@ import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
+import { getQuery, identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { getBucket, rejectLargeCases } from './case-routes.ts';
 import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
@@ -111,11 +111,6 @@ async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<E
   if (evaluation === undefined || !isOwner(caller, { bucket: getBucket(evaluation.application) }))
     throw createEvaluationNotFoundError();
   return evaluation;
-}
-
-function getQuery({ raw }: FastifyRequest): URLSearchParams {
-  const [, query = ''] = (raw.url ?? '').split('?', 2);
-  return new URLSearchParams(query);
 }
 
 function createEvaluationNotFoundError(): ParleyError {
