@@ -106,20 +106,15 @@ function readOutcome(query: Query): CallOutcome | undefined {
   return outcome;
 }
 
+/** Undefined fields are absent in JSON. */
 function toItem({ atMs, subject, cost, ...call }: UsageRecord): object {
   const { id, requestId, project, deployment, path, operation, outcome, status } = call;
   const { promptTokens, completionTokens, durationMs, keyId } = call;
   const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, serviceTier, session, tags } = call;
   return {
     ...{ id, at: atMs, requestId, user: subject, project, deployment, path, operation, outcome, status },
-    ...{ promptTokens, completionTokens, cost: cost / unitsPerUsd, durationMs },
-    ...(keyId !== undefined && { key: keyId }),
-    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
-    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
-    ...(cacheWrite1hTokens !== undefined && { cacheWrite1hTokens }),
-    ...(serviceTier !== undefined && { serviceTier }),
-    ...(session !== undefined && { session }),
-    ...(tags !== undefined && { tags }),
+    ...{ promptTokens, completionTokens, cost: cost / unitsPerUsd, durationMs, key: keyId },
+    ...{ cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, serviceTier, session, tags },
   };
 }
 

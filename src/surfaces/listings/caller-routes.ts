@@ -175,15 +175,12 @@ function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): Record<s
       if (window.kind === 'calls')
         return [toStatsName(window), { total: status?.limit.total ?? null, used: status?.reserved ?? 0 }];
       const units = window.kind === 'cost' ? unitsPerUsd : 1;
-      const stats: WindowStats =
-        status === undefined
-          ? { total: null, used: 0, resetsAt: ends[window.period] }
-          : {
-              total: status.limit.total / units,
-              used: status.used / units,
-              ...(status.reserved > 0 && { reserved: status.reserved / units }),
-              resetsAt: status.resetsAtMs,
-            };
+      const { limit, used = 0, reserved = 0, resetsAtMs: resetsAt = ends[window.period] } = status ?? {};
+      const stats: WindowStats = {
+        ...{ total: limit === undefined ? null : limit.total / units, used: used / units },
+        ...(reserved > 0 && { reserved: reserved / units }),
+        resetsAt,
+      };
       return [toStatsName(window), stats];
     }),
   );
