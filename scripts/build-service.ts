@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { OutputChunk, Plugin } from 'rolldown';
+import type { CodeSplittingOptions, OutputChunk, Plugin } from 'rolldown';
 import packageJson from '../package.json' with { type: 'json' };
 import { licensesFile, listLicenses } from './release/licenses.ts';
 import { runBuild } from './stamped-build.ts';
@@ -55,6 +55,22 @@ const rewriteRelativeUrls: Plugin = {
   },
 };
 
+/** Packages that Fastify loads for schemas of its kind and for injected requests. The service has neither: `compose.ts`. */
+const unusedPackages = /^(?:@fastify\/(?:ajv|fast-json-stringify)-compiler|light-my-request)$/;
+
+/** Leaves out packages that are never used, because V8 would keep their text in memory: 0.5 MB. */
+const leftOut: Plugin = {
+  name: 'left-out',
+  resolveId: {
+    filter: { id: unusedPackages },
+    handler: (id) => `\0${id}`,
+  },
+  load: {
+    filter: { id: /^\0(?:@fastify|light)/ },
+    handler: (id) => `throw new Error('${id.slice(1)} is not part of the built service');`,
+  },
+};
+
 /**
  * Imports Node's own modules with `getBuiltinModule`. An `import` would read each of their exports and thereby load
  * unused parts: 29 ms and 14 MB for `node:http` alone.
@@ -78,19 +94,37 @@ async function bundle(): Promise<OutputChunk[]> {
     tsconfig: join(root, 'tsconfig.json'),
     external: isExternal,
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [rewriteRelativeUrls],
+    preserveEntrySignatures: 'allow-extension',
+    plugins: [rewriteRelativeUrls, leftOut],
   });
-  const { output } = await bundling.generate({
-    format: 'esm',
-    sourcemap: true,
-    comments: false,
-    intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
-    // Escapes only characters outside of ASCII, because they would make V8 store two bytes for each character of a file.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
-  });
-  return output.filter((file) => file.type === 'chunk');
+  const generate = async (codeSplitting?: CodeSplittingOptions): Promise<OutputChunk[]> => {
+    const { output } = await bundling.generate({
+      format: 'esm',
+      sourcemap: true,
+      comments: false,
+      intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
+      // Escapes only characters outside of ASCII, because they would make V8 store two bytes for each character of a file.
+      minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+      ...(codeSplitting && { codeSplitting }),
+    });
+    return output.filter((file) => file.type === 'chunk');
+  };
+  return generate(splitByFolder(await generate()));
+}
+
+/**
+ * Divides the chunk of `serve` by folder. Node reads, and V8 parses, each file at once, and the C library does not return the memory
+ * of large files: 5 MB for one file of 1.8 MB. No folder imports a folder to the right of it, so the chunks have no cycle.
+ */
+function splitByFolder(chunks: readonly OutputChunk[]): CodeSplittingOptions {
+  const parts = new Set(chunks.find(({ name }) => name === 'serve')?.moduleIds);
+  const name = (id: string): string | null => {
+    if (!parts.has(id)) return null;
+    return id.includes('node_modules') ? 'packages' : (/\/src\/((?!app\/)\w+)\//.exec(id)?.[1] ?? null);
+  };
+  return { groups: [{ name, debugName: 'folders of src' }], includeDependenciesRecursively: false };
 }
 
 async function buildService(folder: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import {
   countEmbeddingThreads,
@@ -5,6 +6,7 @@ import {
   getDocumentMemoryMb,
   getProcessMemory,
   getVectorBytes,
+  releaseStartMemory,
 } from './memory-shares.ts';
 
 const mebibyte = 1024 ** 2;
@@ -39,4 +41,14 @@ it('countEmbeddingThreads returns one thread per core, or fewer if memory is sma
     [65_536, 1],
   ] as const;
   expect(machines.map(([memory, cores]) => countEmbeddingThreads(memory * mebibyte, cores))).toEqual([1, 2, 4, 1]);
+});
+
+it('releaseStartMemory collects garbage, and does not leave the collector to other code', () => {
+  let cells: object | undefined;
+  for (let count = 0; count < 1_000_000; count += 1) cells = { next: cells };
+  const used = process.memoryUsage().heapUsed;
+  cells = undefined;
+  releaseStartMemory();
+  expect(process.memoryUsage().heapUsed).toBeLessThan(used - 10 * mebibyte);
+  expect(runInNewContext('typeof gc')).toBe('undefined');
 });

@@ -8,11 +8,13 @@ import { requireShape, type Shape } from '../errors/request-error.ts';
  * compiled immediately, so that the first call does not wait for it.
  */
 export function compileShape<const Schema extends TSchema>(schema: Schema, { isEager = false } = {}): Shape<Static<Schema>> {
-  let compiled = isEager ? Build(schema).Evaluate() : undefined;
+  // Only the function is stored, because the result of `Evaluate` also holds the pieces of the generated code.
+  const compile = () => Reflect.get(Build(schema).Evaluate(), 'check') as (value: unknown) => boolean;
+  let check = isEager ? compile() : undefined;
   return {
     Check(value): value is Static<Schema> {
-      compiled ??= Build(schema).Evaluate();
-      return compiled.Check(value);
+      check ??= compile();
+      return check(value);
     },
     Errors: (value) => Errors(schema, value),
   };
