@@ -31,7 +31,7 @@ describeOnEach('chats', (node) => {
     await there().write(reference, second, always);
     expect(await here().readChat(reference, 0)).toEqual({
       head: { id: 'a', revision: 2, updatedAtMs: nowMs + 1, pinned: false, archived: false, fields: { title: 'Grüße' } },
-      rest: { shown: { '': 'q' } },
+      extra: { shown: { '': 'q' } },
       turns: [turn('q', 'anew'), turn('r')],
     });
     await here().write(reference, change({ turns: [turn('s')] }), always);
