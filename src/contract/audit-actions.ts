@@ -3,6 +3,7 @@ export type AuditAction =
   | 'application.deleted'
   | 'application.evaluated'
   | 'application.saved'
+  | 'application.shared'
   | 'call.content_read'
   | 'chat.share_revoked'
   | 'chat.shared'

@@ -7,7 +7,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { defaultRole } from '#contract/roles.ts';
-import type { Caller } from '#domain/callers/caller.ts';
+import type { Caller, Profile } from '#domain/callers/caller.ts';
 import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
 import { toTokenSubject } from '#domain/callers/subjects.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -21,8 +21,8 @@ export interface TokenVerifierDeps {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly caches: Caches;
-  /** Called with the caller of each verified token that was not in the cache. */
-  readonly recordSignIn?: ((caller: Caller) => void) | undefined;
+  /** Called with the caller of each verified token that was not in the cache, and with the user's name from its claims. */
+  readonly recordSignIn?: ((caller: Caller, profile: Profile) => void) | undefined;
   /** Called on the first failure to fetch keys, and again only after a success. */
   readonly reportError: (message: string, error: unknown) => void;
 }
@@ -83,7 +83,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
     const caller = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, nowMs) };
     tokens.store(digest, caller, Math.min(maxCacheMs, claims.exp * 1000 - nowMs));
-    deps.recordSignIn?.(caller);
+    deps.recordSignIn?.(caller, toProfile(claims));
     return caller;
   };
 }
@@ -104,12 +104,14 @@ function introspectOnce(
   const introspect = async (): Promise<Caller> => {
     const isTrusted = createNetworkMatcher(configuration.security.trustedProxies);
     const { realIp } = resolveClientAddress(toPeer(from.socket), from.headers, isTrusted);
+    let profile: Profile = { name: null, address: null };
     const caller = await introspection.introspect({ token, digest, address: realIp }, ({ provider, claims, validMs }) => {
+      profile = toProfile(claims);
       const accepted = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, clock.epochMs()) };
       tokens.store(digest, accepted, validMs);
       return accepted;
     });
-    recordSignIn?.(caller);
+    recordSignIn?.(caller, profile);
     return caller;
   };
   const pending = introspecting.get(digest) ?? introspect().finally(() => introspecting.delete(digest));
@@ -190,6 +192,19 @@ export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFi
     roles: roles.length > 0 ? roles : [defaultRole],
     chain: null,
   };
+}
+
+/** Maximum length of a name or address that other users see. */
+const maxProfileChars = 256;
+
+/**
+ * Returns the name and the address of the user (OpenID Connect Core 1.0, 5.1). An address that the provider has not verified is
+ * ignored, because other users share applications by it.
+ */
+function toProfile({ name, email, email_verified: isVerified }: Readonly<Record<string, unknown>>): Profile {
+  const toText = (claim: unknown): string | null =>
+    typeof claim === 'string' && claim.length <= maxProfileChars && isSubject(claim) ? claim : null;
+  return { name: toText(name), address: isVerified === true || isVerified === 'true' ? toText(email) : null };
 }
 
 /** Returns the project of a token. A value that stores do not preserve is ignored. */

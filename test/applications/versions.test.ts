@@ -110,17 +110,17 @@ describe('the versions of an application', () => {
 });
 
 describe('a restored version', () => {
-  it('is active as a new version', async () => {
-    await save(service, getApplicationPath('back'), quickApp({ instructions: 'One.' }));
+  it('is active as a new version, with the present access', async () => {
+    await save(service, getApplicationPath('back'), quickApp({ instructions: 'One.' }, { userRoles: ['default'] }));
     const second = await save(service, getApplicationPath('back'), quickApp({ instructions: 'Two.' }, { userRoles: ['staff'] }));
     audited.length = 0;
     const response = await restore('back', '?version=1', { 'if-match': second.headers.etag as string });
     expect([response.status, response.headers.etag]).toEqual([200, `"${(response.json as ListedVersion).etag}"`]);
-    expect(response.json).toMatchObject(quickApp({ instructions: 'One.' }));
+    expect(response.json).toMatchObject(quickApp({ instructions: 'One.' }, { userRoles: ['staff'] }));
     expect((await show(service, getApplicationPath('back'))).json).toEqual(response.json);
     expect((await list('back')).map(({ version }) => version)).toEqual([3, 2, 1]);
     const staffList = (await show(service, '/openai/applications', 'staff')).json as { data: { id: string }[] };
-    expect(staffList.data.map(({ id }) => id)).not.toContain(`applications/${ownBucket}/back`);
+    expect(staffList.data.map(({ id }) => id)).toContain(`applications/${ownBucket}/back`);
     const common = {
       action: 'application.saved',
       subject: 'key:test',

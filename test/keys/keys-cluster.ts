@@ -3,6 +3,7 @@ import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
+import { SqlPeopleStore } from '#stores/sql/people/people-store.ts';
 import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
@@ -63,6 +64,7 @@ export async function startKeysCluster(
         store: new SqlKeyStore(responseDatabase.database),
         blockedUsers: new SqlBlockedUserStore(responseDatabase.database),
         scim: new SqlScimStore(responseDatabase.database, seal),
+        people: new SqlPeopleStore(responseDatabase.database),
         isShared: true,
       },
       admin: { journal: new SqlJournal(responseDatabase.database), readNode: () => report },

@@ -3,6 +3,7 @@ import type {
   ApplicationMove,
   ApplicationStore,
   ApplicationVersion,
+  SharedQuery,
   StoredApplication,
 } from '#domain/deployments/application-store.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
@@ -55,7 +56,18 @@ export class MemoryApplicationStore implements ApplicationStore {
   }
 
   async listOpen({ subject, roles }: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
-    return this.#filter(({ owner, entry }) => owner === subject || (entry.userRoles ?? []).some((role) => roles.includes(role)));
+    return this.#filter(
+      ({ owner, entry: { userRoles = [], users = [] } }) =>
+        owner === subject || users.includes(subject) || userRoles.some((role) => roles.includes(role)),
+    );
+  }
+
+  async listShared({ after, limit, user }: SharedQuery): Promise<readonly StoredApplication[]> {
+    const shared = this.#filter(({ id, entry: { userRoles = [], users = [] } }) => {
+      const isMatch = user === undefined ? userRoles.length + users.length > 0 : users.includes(user);
+      return id > after && isMatch;
+    });
+    return shared.slice(0, limit);
   }
 
   async versions(id: string): Promise<readonly ApplicationVersion[]> {

@@ -8,6 +8,7 @@ import type { OpenDatabase, SqlDatabase } from '#stores/sql/engine/sql-database.
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
+import { SqlPeopleStore } from '#stores/sql/people/people-store.ts';
 import type { ServiceOptions } from './start-service.ts';
 
 export type { OpenDatabase };
@@ -25,7 +26,10 @@ export function createFileIndex(database: SqlDatabase): FileIndex {
   return new SqlFileIndex(database);
 }
 
-/** Creates the stores of user keys and of blocked users. */
-export function createKeyStores(database: SqlDatabase): Pick<NonNullable<ServiceOptions['keys']>, 'store' | 'blockedUsers'> {
-  return { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database) };
+/** Creates the stores of user keys, of blocked users, and of the people who have signed in. */
+export function createKeyStores(
+  database: SqlDatabase,
+): Pick<NonNullable<ServiceOptions['keys']>, 'store' | 'blockedUsers' | 'people'> {
+  const people = new SqlPeopleStore(database);
+  return { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), people };
 }

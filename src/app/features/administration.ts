@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { adminApplicationRoutes } from '#surfaces/admin/application-routes.ts';
 import { adminEntryOperations } from '#surfaces/admin/entries/openapi.ts';
 import { adminEntryRoutes, createConfiguredKeys } from '#surfaces/admin/entries/routes.ts';
 import { adminOperations } from '#surfaces/admin/openapi.ts';
@@ -14,6 +15,7 @@ export const administration: Feature = {
   add({ app, admin, entries, keys, userKeys, blockedUsers, ...core }) {
     if (admin === undefined) return;
     adminRoutes(app, { ...core, ...admin });
+    adminApplicationRoutes(app, { ...core, store: core.savedApplications });
     const entryDeps = entries && { ...core, ...admin, ...entries, newId: randomUUID, newSecret };
     if (entryDeps !== undefined) adminEntryRoutes(app, entryDeps);
     if (keys === undefined || userKeys === undefined || blockedUsers === undefined) return;

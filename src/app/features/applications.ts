@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { accessOperations } from '#surfaces/applications/access-openapi.ts';
+import { accessRoutes } from '#surfaces/applications/access-routes.ts';
 import { importOperations } from '#surfaces/applications/import-openapi.ts';
 import { type ImportDeps, importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationOperations } from '#surfaces/applications/openapi.ts';
@@ -12,12 +14,13 @@ const maxLoadMs = 30_000;
 
 /** Applications that users save, with tests of their tools and the import of OpenAPI documents. */
 export const applications: Feature = {
-  operations: () => [...applicationOperations, ...importOperations, ...toolOperations],
+  operations: () => [...applicationOperations, ...accessOperations, ...importOperations, ...toolOperations],
   add(core) {
     const { app, savedApplications: store, files } = core;
     importRoutes(app, { ...core, importDocument: createImportDocument(core) });
     toolRoutes(app, { ...core, store });
     applicationRoutes(app, { ...core, store, files: files?.index, newId: randomUUID });
+    accessRoutes(app, { ...core, store, newId: randomUUID });
   },
 };
 

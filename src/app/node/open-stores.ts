@@ -22,6 +22,7 @@ import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlLimitCounters } from '#stores/sql/limits/limit-counters.ts';
 import { SqlNodeStore } from '#stores/sql/nodes/node-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { SqlPeopleStore } from '#stores/sql/people/people-store.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
@@ -142,6 +143,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       store: new SqlKeyStore(database, recordInvalid),
       blockedUsers: new SqlBlockedUserStore(database),
       scim: new SqlScimStore(database, seal, recordInvalid),
+      people: new SqlPeopleStore(database),
       isShared,
     },
     entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared },

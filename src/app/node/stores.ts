@@ -4,6 +4,7 @@ import type { EntryStore } from '#domain/administration/entry-store.ts';
 import type { NodeStore } from '#domain/administration/node-record.ts';
 import type { BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import type { KeyStore } from '#domain/callers/key-store.ts';
+import type { PeopleStore } from '#domain/callers/people-store.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
@@ -64,6 +65,8 @@ export interface KeyStores {
   readonly store: KeyStore;
   /** Users and groups that an identity provider provisions. If undefined, their paths are not served. */
   readonly scim?: ScimStore;
+  /** People who have signed in. If undefined, applications can be shared only with users of configured keys. */
+  readonly people?: PeopleStore;
   /** Users that administrators blocked. */
   readonly blockedUsers: BlockedUserStore;
   /** Whether other nodes write to the stores too. */

@@ -8,7 +8,7 @@ import { Recurring } from '#base/time/recurring.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { userBlocked } from '#domain/callers/blocked-users.ts';
-import type { Caller } from '#domain/callers/caller.ts';
+import type { Caller, Profile } from '#domain/callers/caller.ts';
 import {
   createIdentify,
   hasExpired,
@@ -26,6 +26,7 @@ import { BlockedUsers } from '#services/keys/blocked-users.ts';
 import { UserKeys } from '#services/keys/user-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { GroupRoles } from '#services/scim/group-roles.ts';
+import { People } from '#services/scim/people.ts';
 import { AddinMount, mountedAddin } from '#surfaces/addin/mount.ts';
 import { listAliasOperations } from '#surfaces/chat-completions/openapi.ts';
 import { compatErrorDialectAt } from '#surfaces/chat-completions/replies.ts';
@@ -98,7 +99,8 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipelin
   endCallsOfRevokedKeys(app, parts, inFlightCalls);
   const blockedUsers = composeBlockedUsers(app, parts, inFlightCalls);
   const groupRoles = composeGroupRoles(app, parts);
-  const identify = composeIdentify(parts, { userKeys, blockedUsers, groupRoles });
+  const people = parts.keys?.people && new People({ ...parts, store: parts.keys.people, scim: parts.keys.scim });
+  const identify = composeIdentify(parts, { userKeys, blockedUsers, groupRoles, people });
   const contents = composeContents(parts);
   const { applications } = parts.stores;
   const prepareSaved = (id: string): void =>
@@ -113,6 +115,7 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipelin
     userKeys,
     blockedUsers,
     groupRoles,
+    people,
     hasEnded: (caller) =>
       userKeys?.hasEnded(caller) === true ||
       blockedUsers?.has(caller) === true ||
@@ -183,13 +186,15 @@ function listPaths(aliases: Configuration['aliases']): readonly MethodOfPath[] {
 
 function composeIdentify(
   { snapshot, http, clock, caches, stores, entries, reportError, recordAudit }: CompleteServiceDeps,
-  { userKeys, blockedUsers, groupRoles }: Pick<Core, 'userKeys' | 'blockedUsers' | 'groupRoles'>,
+  { userKeys, blockedUsers, groupRoles, people }: Pick<Core, 'userKeys' | 'blockedUsers' | 'groupRoles' | 'people'>,
 ): Identify {
   const recordRejection = (code: string): void =>
     recordAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
-  const recordSignIn =
-    userKeys &&
-    (async (caller: Caller) => userKeys.onSignIn(groupRoles === undefined ? caller : await groupRoles.addRoles(caller)));
+  const recordSignIn = async (tokenCaller: Caller, profile: Profile): Promise<void> => {
+    const caller = groupRoles === undefined ? tokenCaller : await groupRoles.addRoles(tokenCaller);
+    userKeys?.onSignIn(caller);
+    await people?.onSignIn(caller, profile);
+  };
   const verify = createTokenVerifier({ snapshot, http, clock, caches, reportError, recordSignIn });
   const verifyToken: VerifyToken =
     groupRoles === undefined ? verify : async (token, from) => groupRoles.addRoles(await verify(token, from));

@@ -8,6 +8,7 @@ import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import type { GroupRoles } from '#services/scim/group-roles.ts';
+import type { People } from '#services/scim/people.ts';
 import type { CompatDeps } from '#surfaces/chat-completions/routes.ts';
 import type { ApiOperation } from '#surfaces/http/openapi/operation.ts';
 import type { RequestHandler } from '#surfaces/http/request-handler.ts';
@@ -26,6 +27,8 @@ export interface Core extends CompleteServiceDeps, CallPipeline {
   readonly blockedUsers: BlockedUsers | undefined;
   /** Undefined if the service stores no provisioned users. */
   readonly groupRoles: GroupRoles | undefined;
+  /** Undefined if the service does not store who has signed in. */
+  readonly people: People | undefined;
   /** Returns whether calls that this caller started must end, because its key is no longer valid or its user is blocked. */
   readonly hasEnded: (caller: Caller) => boolean;
   /** Undefined if the service stores no files. */

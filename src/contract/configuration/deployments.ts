@@ -316,6 +316,12 @@ export const ApplicationEntry = strict(
       }),
     ),
     ...common,
+    users: Type.Optional(
+      texts({
+        description:
+          'IDs of users who can see and call it, as in `GET /v1/user/info`. If it is set, only they and the roles in `userRoles` can. Default: none.',
+      }),
+    ),
     maxRetryAttempts: attempts(1),
   },
   { description: 'An application with its own endpoint, or settings of a type that Parley runs.' },

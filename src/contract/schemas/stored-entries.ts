@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { FirstStartBody, NewAdminKey } from '../administration/admin-keys.ts';
 import { entryKinds } from '../administration/entry-kinds.ts';
+import { ApplicationAccess } from '../application-access.ts';
 import { ApplicationEntry } from '../configuration/deployments.ts';
 import { ConsentBody } from '../consent.ts';
 import { EvaluationCase } from '../evaluation/evaluation-case.ts';
@@ -33,6 +34,7 @@ const mebibyte = 1024 ** 2;
  */
 export const storedEntries = {
   application: { schemas: [ApplicationEntry, QuickAppForm], maxBytes: 512 * kibibyte, boundedBy: 'fields' },
+  applicationAccess: { schemas: [ApplicationAccess], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
   userKey: { schemas: [NewKey], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
   /** An entry that an administrator creates at run time. */
   adminEntry: { schemas: entrySchemas, maxBytes: mebibyte, boundedBy: 'bytes' },

@@ -15,14 +15,12 @@ export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: De
 /** Throws `access_denied` if a caller may not use a deployment. */
 export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): void {
   const { id } = deployment;
+  if (!canAccess(caller, deployment)) throw deploymentClosed(caller, deployment);
   if (isClosedToApplications(caller, deployment))
     throw new ParleyError(
       'access_denied',
       `Applications may not call "${id}", because features.accessibleByPerRequestKey is false.`,
     );
-  if (isExcludedByKey(caller, id))
-    throw new ParleyError('access_denied', `Your key may not use "${id}", because it is bound to other deployments.`);
-  if (!canAccess(caller, deployment)) throw new ParleyError('access_denied', `Your roles may not use "${id}".`);
   const closed = limits.findDenying(caller, id);
   if (closed === undefined) return;
   const { kind, period } = closed.window;
@@ -34,16 +32,37 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
 }
 
 /**
- * Returns whether the roles, the key, and the ownership open a deployment. A saved deployment is open to the roles that it
- * lists and to its owner, unless an application of another user is in the call chain. Only a configured deployment without
- * `userRoles` is open to all callers. A key that is bound to deployments opens no others, but their inner calls use the rights
- * of the user.
+ * Returns the error for a deployment that the caller may not use. For a saved application it is the same as for an ID without an
+ * application, which has no `ownership`, so that it does not reveal which applications exist.
  */
-function canAccess(caller: Actor, { id, userRoles, ownership }: Deployment): boolean {
+export function deploymentClosed(
+  caller: Actor,
+  { id, ownership }: Pick<Deployment, 'id'> & Partial<Pick<Deployment, 'ownership'>>,
+): ParleyError {
+  if (isExcludedByKey(caller, id))
+    return new ParleyError('access_denied', `Your key may not use "${id}", because it is bound to other deployments.`);
+  const isConfigured = ownership === null;
+  return new ParleyError(
+    'access_denied',
+    isConfigured
+      ? `Your roles may not use "${id}".`
+      : `There is no application "${id}", or its owner has not shared it with you.`,
+  );
+}
+
+/**
+ * Returns whether the roles, the key, and the ownership open a deployment. A saved deployment is open to its owner, and to the
+ * roles and users that it lists. If an application of another user is in the call chain, the rights of the owner do not count.
+ * The rights of a listed user then count only if the owner of the deployment saved that application too. A configured
+ * deployment without roles and users is open to all callers. A key that is bound to deployments opens only these, and their
+ * inner calls use the rights of the user.
+ */
+function canAccess(caller: Actor, { id, userRoles, users, ownership }: Deployment): boolean {
   const { subject, roles } = caller;
   if (isExcludedByKey(caller, id)) return false;
   if (ownership !== null && ownership.owner === subject && !hasForeignApplication(caller)) return true;
-  return userRoles === null ? ownership === null : userRoles.some((role) => roles.includes(role));
+  if (users?.includes(subject) && !hasForeignApplication(caller, ownership?.owner)) return true;
+  return userRoles === null ? ownership === null && users === null : userRoles.some((role) => roles.includes(role));
 }
 
 function isClosedToApplications({ chain }: Actor, { features }: Deployment): boolean {

@@ -26,10 +26,12 @@ export function buildPath(deployment: Deployment, caller: Caller): readonly stri
 }
 
 /**
- * Returns whether the call chain of a per-request key contains an application that another user saved. Such an application acts
- * with the roles of its user, but without that user's rights as an owner.
+ * Returns whether the call chain of a per-request key contains an application that another user saved. Such an application has
+ * the roles of its user, but not that user's rights as an owner. Applications of `trustedOwner` do not count.
  */
-export function hasForeignApplication({ subject, chain }: Actor): boolean {
+export function hasForeignApplication({ subject, chain }: Actor, trustedOwner = subject): boolean {
   const savedIds = chain?.path.filter((id) => id.startsWith(applicationPrefix)) ?? [];
-  return savedIds.length > 0 && !savedIds.every((id) => id.startsWith(`${applicationPrefix}${toBucket(subject)}/`));
+  if (savedIds.length === 0) return false;
+  const buckets = [subject, trustedOwner].map(toBucket);
+  return !savedIds.every((id) => buckets.includes(id.split('/')[1] ?? ''));
 }

@@ -19,6 +19,13 @@ export interface Caller {
   readonly configuredKey?: ConfiguredKey;
 }
 
+/** How other users see the user of a token. */
+export interface Profile {
+  readonly name: string | null;
+  /** Verified e-mail address. */
+  readonly address: string | null;
+}
+
 /** A key of the configuration, with the restrictions that apply while its calls are in progress. */
 export interface ConfiguredKey {
   /** Does not change on a reload. A named entry keeps its ID when its secret changes. */

@@ -6,8 +6,11 @@ import type { Deployment } from '../deployments/deployment.ts';
 
 /** Lookup of deployments and their dependencies from the perspective of one caller. */
 export interface DependencySource {
-  /** Looks up several IDs in one query. A missing deployment is undefined. The result has the order of the IDs. */
-  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | undefined>>;
+  /**
+   * Looks up several IDs in one query. A missing deployment is undefined, and a saved application that is hidden from the caller is
+   * null. The result has the order of the IDs.
+   */
+  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | null | undefined>>;
   /** Returns the IDs of the deployments that this one calls. */
   listDependencies(deployment: Deployment): Promise<readonly string[]>;
 }

@@ -89,7 +89,9 @@ export class ApplicationResources {
     if ((await store.find(id)) === undefined) requireCapacity(await store.list(caller.subject));
     const nowMs = clock.epochMs();
     const overrides = { id, spelling: findSpelling(destinationUrl), owner: caller.subject, etag: newId() };
-    const copied = { ...source, ...overrides, createdAtMs: nowMs, updatedAtMs: nowMs };
+    // Users received access to the original only.
+    const { users: _users, ...entry } = source.entry;
+    const copied = { ...source, ...overrides, entry, createdAtMs: nowMs, updatedAtMs: nowMs };
     const stored = await store.put(copied, replaces ? undefined : 'absent');
     if (stored === undefined) throw destinationExists();
     this.#note('application.saved', { caller, id, requestId });

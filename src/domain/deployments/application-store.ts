@@ -35,6 +35,13 @@ export interface ApplicationMove {
   readonly etag: string;
 }
 
+/** Selects the applications after an ID that other users may use, or only those that list one user. */
+export interface SharedQuery {
+  readonly after: string;
+  readonly limit: number;
+  readonly user?: string | undefined;
+}
+
 /** Returns the ID of an application as clients receive it. */
 export function toPublicId({ id, spelling }: Pick<StoredApplication, 'id' | 'spelling'>): string {
   return spelling ?? id;
@@ -62,8 +69,10 @@ export interface ApplicationStore {
   delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'>;
   /** Returns the applications of one owner, ordered by ID. */
   list(owner: string): Promise<readonly StoredApplication[]>;
-  /** Returns the applications that the user owns or that list one of the roles, ordered by ID. */
+  /** Returns the applications that the user owns, or that list the user or one of the roles, ordered by ID. */
   listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]>;
+  /** Returns applications that list roles or users, ordered by ID. */
+  listShared(query: SharedQuery): Promise<readonly StoredApplication[]>;
   /**
    * Returns the versions, newest first. The first is the active one, followed by at most 50 former versions. Returns an empty
    * list if the application does not exist.

@@ -83,6 +83,7 @@ function toCommonFields(id: string, entry: ModelEntry | ApplicationEntry) {
     description: entry.description,
     iconUrl: entry.iconUrl,
     userRoles: entry.userRoles ?? null,
+    users: ('users' in entry && entry.users) || null,
     features: entry.features,
     defaults: entry.defaults,
     dependencies: entry.dependencies,

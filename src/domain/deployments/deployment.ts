@@ -20,6 +20,8 @@ export interface Deployment {
   readonly iconUrl: string | undefined;
   /** Roles that may use it. Null if no roles are set. */
   readonly userRoles: readonly string[] | null;
+  /** Users that may use it, in addition to those with one of the roles. Null if no users are set. */
+  readonly users: readonly string[] | null;
   readonly features: Readonly<Record<string, unknown>>;
   /** Defaults for fields that a request does not set. */
   readonly defaults: Readonly<Record<string, unknown>>;

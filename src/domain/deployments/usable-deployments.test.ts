@@ -5,9 +5,9 @@ import type { Deployment } from './deployment.ts';
 import { findUsable, listUsable } from './usable-deployments.ts';
 
 const deployments = [
-  { id: 'open', type: 'chat', userRoles: null, ownership: null },
-  { id: 'vectors', type: 'embedding', userRoles: null, ownership: null },
-  { id: 'closed', type: 'chat', userRoles: ['staff'], ownership: null },
+  { id: 'open', type: 'chat', userRoles: null, users: null, ownership: null },
+  { id: 'vectors', type: 'embedding', userRoles: null, users: null, ownership: null },
+  { id: 'closed', type: 'chat', userRoles: ['staff'], users: null, ownership: null },
 ] as unknown as Deployment[];
 
 const lookup = {

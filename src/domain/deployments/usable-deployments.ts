@@ -1,6 +1,9 @@
 import { ParleyError } from '#contract/errors/errors.ts';
-import { mayUse, requireAccess } from '../callers/access.ts';
+import { deploymentClosed, mayUse, requireAccess } from '../callers/access.ts';
+import { hasForeignApplication } from '../callers/build-path.ts';
 import type { Actor } from '../callers/caller.ts';
+import { toBucket } from '../files/bucket.ts';
+import { applicationPrefix } from './application-location.ts';
 import type { Catalog } from './catalog.ts';
 import type { ConfigSnapshot } from './config-snapshot.ts';
 import type { Deployment } from './deployment.ts';
@@ -19,8 +22,8 @@ type DeploymentPredicate = (deployment: Deployment) => boolean;
 
 /**
  * Finds a deployment by ID. An undefined `id` means that the client's text is not a valid ID. Rejects with
- * `deployment_not_found` if the deployment does not exist or does not match, `access_denied` if the caller may not use it, or
- * `StoreError`.
+ * `deployment_not_found` if the deployment does not exist or does not match, `access_denied` if the caller may not use it or if it
+ * would be an application of another user, or `StoreError`.
  */
 export async function findUsable(
   lookup: DeploymentLookup,
@@ -29,9 +32,18 @@ export async function findUsable(
 ): Promise<Deployment> {
   const { catalog, snapshot, caller } = lookup;
   const deployment = id === undefined ? undefined : await catalog.find(snapshot, id);
+  if (id !== undefined && deployment === undefined && isHidden(caller, id)) throw deploymentClosed(caller, { id });
+  // The access to a saved application is checked first, so that no other error reveals that it exists.
+  if (deployment !== undefined && deployment.ownership !== null) requireAccess(snapshot, caller, deployment);
   if (deployment === undefined || matches?.(deployment) === false) throw deploymentNotFound(id);
   requireAccess(snapshot, caller, deployment);
   return deployment;
+}
+
+/** Returns whether the caller may not know if an application with the ID exists, unless it is shared with the caller. */
+function isHidden(caller: Actor, id: string): boolean {
+  if (!id.startsWith(applicationPrefix)) return false;
+  return hasForeignApplication(caller) || !id.startsWith(`${applicationPrefix}${toBucket(caller.subject)}/`);
 }
 
 /** Returns all matching deployments that the caller may use. Rejects with `StoreError`. */

@@ -21,7 +21,13 @@ export function createDependencySource(lookup: DeploymentLookup): DependencySour
     },
   };
   return {
-    findAll: (ids) => catalog.findAll(snapshot, ids),
+    async findAll(ids) {
+      const found = await catalog.findAll(snapshot, ids);
+      // No call of the caller can reach such an application, and the form must not reveal that it exists.
+      const isHidden = (deployment: Deployment | undefined): boolean =>
+        deployment !== undefined && deployment.ownership !== null && !mayUse(snapshot, lookup.caller, deployment);
+      return new Map([...found].map(([id, deployment]) => [id, isHidden(deployment) ? null : deployment]));
+    },
     async listDependencies(deployment) {
       // A quick app can use only deployments that are open to its per-request key, which may be fewer than those of its user.
       const caller = { ...lookup.caller, chain: { path: [deployment.id] } };

@@ -27,6 +27,7 @@ export function withFileDeletion(
     put: (application, condition) => store.put(application, condition),
     list: (owner) => store.list(owner),
     listOpen: (user) => store.listOpen(user),
+    listShared: (query) => store.listShared(query),
     versions: (id) => store.versions(id),
     findVersion: (id, version) => store.findVersion(id, version),
     async move(move) {

@@ -7,6 +7,7 @@ import { toCallContentTable, toRecordTables } from './journal/record-tables.ts';
 import { toBlockedUserTable, toKeyTables } from './keys/key-tables.ts';
 import { toLimitCounterTable } from './limits/limit-counter-tables.ts';
 import { toNodeTables } from './nodes/node-tables.ts';
+import { toPeopleTables } from './people/people-tables.ts';
 import { toResponseTables } from './responses/response-tables.ts';
 import { toScimTables } from './scim/scim-tables.ts';
 
@@ -62,6 +63,7 @@ export const migrations: readonly Migration[] = [
   toAlertAttempts,
   // Chat runs of a user that have not ended are counted when another one starts.
   () => ['create index chat_runs_under_way on responses (subject) where is_background = 2 and owner is not null'],
+  toPeopleTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

@@ -8,6 +8,7 @@ import type { KeySchema } from './keys/key-tables.ts';
 import type { LimitCounterSchema } from './limits/limit-counter-tables.ts';
 import type { NodeSchema } from './nodes/node-tables.ts';
 import type { PassageSchema } from './passages/passage-schema.ts';
+import type { PeopleSchema } from './people/people-tables.ts';
 import type { ResponseSchema } from './responses/response-schema.ts';
 import type { ScimSchema } from './scim/scim-tables.ts';
 
@@ -21,6 +22,7 @@ export interface Schema
     LimitCounterSchema,
     NodeSchema,
     PassageSchema,
+    PeopleSchema,
     ResponseSchema,
     ScimSchema,
     UsageSumSchema {

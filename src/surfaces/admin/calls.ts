@@ -35,7 +35,7 @@ export async function readCalls(journal: Journal, query: Query, scope: CallsScop
   const { from, to, ...filter } = readCallsQuery(query, scope);
   const limit = readLimit(query);
   const records = await journal.listCalls({ ...filter, before: readCursor(query), limit: limit + 1 });
-  const { data, nextToken } = toPage(records, limit, { toPlace: (record) => record, toItem });
+  const { data, nextToken } = toPage(records, limit, { toCursor: (record) => record, toItem });
   return { object: 'list', from, to, data, nextToken };
 }
 

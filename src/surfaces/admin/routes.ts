@@ -322,7 +322,7 @@ interface RecordSelection {
 async function readRecords(journal: Journal, query: Query, { kind, toItem }: RecordSelection): Promise<object> {
   const { limit, ...before } = readPage(query);
   const records = await journal.readAudit({ ...before, kind, limit: limit + 1 });
-  return toPage(records, limit, { toPlace: (record) => record, toItem });
+  return toPage(records, limit, { toCursor: (record) => record, toItem });
 }
 
 function toRecordItem({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {

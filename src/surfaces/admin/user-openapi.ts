@@ -1,5 +1,5 @@
 import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
-import { buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildArray, buildObject, buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
 import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../operations.ts';
@@ -39,6 +39,23 @@ const blockedUser = nameObject('BlockedUser', {
 });
 
 const blockedUsers: NamedSchema = { name: 'BlockedUserPage', schema: buildPage(blockedUser, nextToken) };
+
+const namedUser = buildObject({ id: { ...text, description: 'ID of the user.' }, name: orNull('string') });
+
+const sharedApplications = nameSchema(
+  'SharedApplicationPage',
+  buildPage(
+    buildObject({
+      id: text,
+      displayName: orNull('string'),
+      owner: namedUser,
+      roles: buildArray(text),
+      users: buildArray(namedUser),
+      updatedAt: moment,
+    }),
+    nextToken,
+  ),
+);
 
 const inUser = inPath(
   'user',
@@ -98,5 +115,13 @@ export const adminUserOperations = listOperations(shared, {
     parameters: [inUser],
     responses: [reply(204, 'The user is unblocked on all nodes within 1 s.')],
     errors: ['invalid_request', 'user_not_blocked'],
+  },
+  'get /v1/admin/shared-applications': {
+    id: 'listSharedApplications',
+    summary: 'Lists the saved applications that other users may use, by ID',
+    description: 'For the roles `admin` and `auditor`. The list has no settings of the applications.',
+    parameters: [inQuery('user', 'Only the applications that are shared with a user by ID.'), ...paging],
+    responses: [reply(200, 'A page.', sharedApplications)],
+    errors: ['invalid_request'],
   },
 });

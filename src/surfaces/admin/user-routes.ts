@@ -69,9 +69,9 @@ async function listKeys({ store, configuredKeys }: AdminUserDeps, query: Query):
     return { object: 'list', data: page, nextToken };
   }
   const items = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: remaining + 1 });
-  const toPlace = ({ createdAtMs: atMs, id }: StoredKey) => ({ atMs, id });
+  const toCursor = ({ createdAtMs: atMs, id }: StoredKey) => ({ atMs, id });
   const userPage = toPage(items, remaining, {
-    toPlace,
+    toCursor,
     toItem: (key) => ({ ...toVisibleKey(key), source: 'user', user: key.owner, project: key.project }),
   });
   return { ...userPage, data: [...page, ...userPage.data] };
@@ -100,7 +100,7 @@ async function listBlocked({ blockedUserStore }: AdminUserDeps, query: Query): P
   requireKnown(query, ['limit', 'token']);
   const { limit, beforeMs, beforeId: beforeUser } = readPage(query);
   const items = await blockedUserStore.list({ beforeMs, beforeUser, limit: limit + 1 });
-  return toPage(items, limit, { toPlace: ({ blockedAtMs: atMs, user: id }) => ({ atMs, id }), toItem: toBlockedItem });
+  return toPage(items, limit, { toCursor: ({ blockedAtMs: atMs, user: id }) => ({ atMs, id }), toItem: toBlockedItem });
 }
 
 async function block(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {

@@ -5,12 +5,15 @@ import type { FileIndex } from '#domain/files/file-index.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolsetSurvey } from '#domain/tools/tool.ts';
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
+import type { People } from '#services/scim/people.ts';
 import type { SurfaceDeps } from '../requests.ts';
 
 /** Dependencies of the application routes. */
 export interface ApplicationDeps extends SurfaceDeps {
   readonly store: ApplicationStore;
   readonly catalog: Catalog;
+  /** Users that applications can be shared with. Undefined if the service does not store who has signed in. */
+  readonly people: People | undefined;
   /** Index of files, which include the documents of applications. Undefined if no files are stored. */
   readonly files: Pick<FileIndex, 'findAll'> | undefined;
   /** Returns the current tools of an MCP server. Rejects with ToolError, or with the signal's reason. */

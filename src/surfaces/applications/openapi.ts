@@ -54,19 +54,18 @@ const versionList = nameSchema(
   'ApplicationVersionList',
   buildList(buildObject({ version: versionNumber, etag: text, savedAt: moment })),
 );
-
 const savedVersion = nameSchema('ApplicationVersion', {
   ...savedSchema,
   required: [...savedSchema.required, 'version'],
   properties: { ...savedFields, version: versionNumber },
 });
 
-const pathParams = [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', exampleNames.ownApplication)];
+export const pathParams = [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', exampleNames.ownApplication)];
 const path = '/v1/applications/{bucket}/{path}';
 const versions = '/v1/versions/applications/{bucket}/{path}';
 const version: Parameter = inQuery('version', 'Number of a version.', { schema: versionNumber, example: 1 });
 
-const conditions = listConditions('application');
+export const conditions = listConditions('application');
 
 const guide = {
   displayName: 'Guide',
@@ -94,7 +93,7 @@ export const applicationOperations = listOperations(shared, {
     id: 'getApplication',
     summary: 'Shows an application',
     description:
-      'The owner receives all fields, with `***` in place of secrets. Other users with access do not receive `endpoint`, `applicationProperties`, `defaults`, and `userRoles`.',
+      'The owner receives all fields, with `***` in place of secrets. Other users with access do not receive `endpoint`, `applicationProperties`, `defaults`, `userRoles`, and `users`.',
     parameters: [...pathParams, ...conditions],
     responses: [
       reply(200, 'The application, with its `ETag`.', savedApplication),
@@ -137,7 +136,7 @@ export const applicationOperations = listOperations(shared, {
     id: 'restoreApplicationVersion',
     summary: 'Restores a version with its secrets',
     description:
-      'Restoring follows the rules of `PUT`. Parley rejects a version that would not be valid today. The replaced application becomes a version too.',
+      'Restoring follows the rules of `PUT`. `userRoles` and `users` stay as they are. Parley rejects a version that would not be valid today. The replaced application becomes a version too.',
     parameters: [...pathParams, { ...version, required: true }, ...conditions],
     responses: [reply(200, 'The version is in effect again.', savedApplication)],
     errors: ['deployment_not_found', 'invalid_request', 'precondition_failed'],

@@ -15,7 +15,9 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { addressFeatures } from '#domain/deployments/features.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/file-references.ts';
+import type { People } from '#services/scim/people.ts';
 import { toNone } from './find-warnings.ts';
+import { findSharingIssues } from './sharing.ts';
 
 const maxReportedIssues = 5;
 const maxPathLength = 200;
@@ -26,14 +28,14 @@ interface SaveContext {
   readonly location: ApplicationLocation;
   readonly snapshot: ConfigSnapshot;
   readonly catalog: Catalog;
+  /** Undefined if the service does not store who has signed in. */
+  readonly people: Pick<People, 'find'> | undefined;
   /** The stored application. Undefined if the application is new. */
   readonly stored: StoredApplication | undefined;
   /** Undefined if no files are stored. */
   readonly files: Pick<FileIndex, 'findAll'> | undefined;
 }
 
-/** Maximum number of roles. Each role has its own row in the store. */
-const maxRoles = 100;
 const maxReferenceLength = 200;
 const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'warnings']);
 
@@ -48,12 +50,8 @@ export async function readApplication(body: unknown, saving: SaveContext): Promi
   const { entry, errors } = readApplicationEntry(input, { ids, storedProperties });
   rejectIssues(errors);
   const { location } = saving;
-  rejectIssues([
-    ...findRoleIssues(entry),
-    ...findEndpointIssues(entry, saving),
-    ...findModelIssues(entry, ids),
-    ...findDocumentIssues(entry, location),
-  ]);
+  rejectIssues([...findEndpointIssues(entry, saving), ...findModelIssues(entry, ids), ...findDocumentIssues(entry, location)]);
+  rejectIssues(await findSharingIssues(entry, { stored: saving.stored?.entry, people: saving.people }));
   rejectIssues(await findMissing(entry, saving.files).catch(toNone));
   return entry;
 }
@@ -73,10 +71,6 @@ async function possibleModels(input: unknown, { caller, catalog, snapshot }: Sav
   const isPossible = (deployment: Deployment): boolean => deployment.type === 'chat' && mayUse(snapshot, caller, deployment);
   const ids = [...snapshot.deployments.values()].filter(isPossible).map(({ id }) => id);
   return new Set(namedModel !== undefined && isPossible(namedModel) ? [...ids, String(model)] : ids);
-}
-
-function* findRoleIssues({ userRoles = [] }: ApplicationEntry): Iterable<Issue> {
-  if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must have at most ${maxRoles} roles` };
 }
 
 /** Reports addresses that the guard of outgoing calls rejects. Does not resolve host names, so it cannot find all of them. */

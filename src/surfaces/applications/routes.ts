@@ -28,6 +28,7 @@ import {
 import type { ApplicationDeps } from './application-deps.ts';
 import { findWarnings } from './find-warnings.ts';
 import { readApplication } from './read-application.ts';
+import { describeSharing, replaceSharing } from './sharing.ts';
 
 const base = '/v1/applications/';
 const versionsBase = '/v1/versions/applications/';
@@ -75,9 +76,10 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   requireOwner(caller, location);
   const before = await store.find(location.id);
   const condition = toWriteCondition(request.headers, before);
-  const entry = await readApplication(body(), { caller, location, snapshot, catalog, stored: before, files });
+  const { people } = deps;
+  const entry = await readApplication(body(), { caller, location, snapshot, catalog, people, stored: before, files });
   if (before === undefined) requireCapacity(await store.list(caller.subject));
-  const stored = await writeApplication(deps, { caller, location, entry, condition, requestId: request.id });
+  const stored = await writeApplication(deps, { caller, location, entry, before, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
   const signal = createDisconnectSignal(reply.raw);
   const warnings = await findWarnings(entry, { caller, snapshot, catalog, files, survey: deps.survey, signal });
@@ -117,7 +119,10 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
   return { object: 'list', data: versions.map(({ savedAtMs, ...savedVersion }) => ({ ...savedVersion, savedAt: savedAtMs })) };
 }
 
-/** Saves a version again, with the secrets it had. Throws `invalid_request` if the version is no longer valid. */
+/**
+ * Saves a version again, with the secrets it had and with the present access, so that it does not undo the removal of a user. Throws
+ * `invalid_request` if the version is no longer valid.
+ */
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { caller, location } = await identifyOwner(deps, versionsBase, request);
   const version = getVersion(request);
@@ -126,20 +131,21 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
   if (now === undefined) throw notFound();
   const condition = toWriteCondition(request.headers, now);
   const former = await find(deps, location.id, version);
-  const saving = { caller, location, snapshot: deps.snapshot(), catalog: deps.catalog, stored: former, files: deps.files };
-  const entry = await readApplication(former.entry, saving);
-  // By default the application must still exist, so that a concurrent deletion is not undone.
+  const stored = { ...former, entry: replaceSharing(now.entry, former.entry) };
+  const entry = await readApplication(stored.entry, { ...deps, caller, location, snapshot: deps.snapshot(), stored });
+  // The access comes from `now`, and the application must still exist, so that a concurrent change or deletion is not undone.
   const savedEntry = {
     caller,
     location,
     entry,
-    condition: condition ?? ('present' as const),
+    before: now,
+    condition: condition === undefined || condition === 'present' ? { etag: now.etag } : condition,
     requestId: request.id,
     details: { restored: version },
   };
-  const stored = await writeApplication(deps, savedEntry);
-  reply.header('etag', `"${stored.etag}"`);
-  return toItem(stored);
+  const restored = await writeApplication(deps, savedEntry);
+  reply.header('etag', `"${restored.etag}"`);
+  return toItem(restored);
 }
 
 async function find({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
@@ -166,16 +172,18 @@ interface ApplicationWrite {
   readonly caller: Caller;
   readonly location: ApplicationLocation;
   readonly entry: ApplicationEntry;
+  /** The application before the write. Undefined for a new one. */
+  readonly before: StoredApplication | undefined;
   readonly condition: WriteCondition;
   readonly requestId: string;
   /** Details for the audit log. */
   readonly details?: AuditRecord['details'];
 }
 
-/** Writes an application and adds an audit record. Throws `precondition_failed`. */
+/** Writes an application and adds audit records of the change and of a change of its access. Throws `precondition_failed`. */
 async function writeApplication(
   { store, clock, newId, recordAudit }: ApplicationDeps,
-  { caller, location: { id, spelling }, entry, condition, requestId, details }: ApplicationWrite,
+  { caller, location: { id, spelling }, entry, before, condition, requestId, details }: ApplicationWrite,
 ): Promise<StoredApplication> {
   const nowMs = clock.epochMs();
   const application = { id, spelling, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
@@ -183,6 +191,8 @@ async function writeApplication(
   if (stored === undefined) throw preconditionFailed();
   const what = { action: 'application.saved', subject: caller.subject, object: id, requestId } as const;
   recordAudit({ ...what, ...(details !== undefined && { details }) });
+  const sharing = describeSharing(before?.entry, entry);
+  if (sharing !== undefined) recordAudit({ ...what, action: 'application.shared', details: sharing });
   return stored;
 }
 
@@ -192,9 +202,10 @@ function toItem({ entry, ...stored }: StoredApplication): Record<string, unknown
   return { ...entry, ...(properties && { applicationProperties: hideSecrets(properties) }), ...toFacts(stored) };
 }
 
-/** Returns the view for other users who may use the application: without endpoint, properties, defaults, and roles. */
+/** Returns the view for other users who may use the application: without endpoint, properties, defaults, roles, and users. */
 function toSharedView({ entry, ...stored }: StoredApplication): Record<string, unknown> {
-  const { endpoint: _endpoint, applicationProperties: _properties, defaults: _defaults, userRoles: _roles, ...shared } = entry;
+  const { endpoint: _endpoint, applicationProperties: _properties, defaults: _defaults, ...remaining } = entry;
+  const { userRoles: _roles, users: _users, ...shared } = remaining;
   return { ...shared, ...(shared.features && { features: getPublicFeatures(shared) }), ...toFacts(stored) };
 }
 

@@ -76,7 +76,7 @@ export function compatOperations(
   toResponse: ToResponse,
 ): ApiOperation[] {
   const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
-  return [byModel, ...prefixes.map(toPlace), ...aliases].flatMap((location) => {
+  return [byModel, ...prefixes.map(toCursor), ...aliases].flatMap((location) => {
     const passed = (location.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
     const calls = [toChat(location), toEmbeddings(location), ...passed.map((api) => toPassThrough(api, location))];
     return location.isNamedByBody ? calls : [...calls, toResponse(location)];
@@ -85,7 +85,7 @@ export function compatOperations(
 
 function toAliases(prefix: string): Place[] {
   const suffix = `V1_${toSuffix(prefix)}`;
-  const olderClientLocation = { ...toPlace(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
+  const olderClientLocation = { ...toCursor(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
   return [
     { ...byModel, path: `/${prefix}/v1/{operation}`, suffix },
     { ...olderClientLocation, suffix: `${suffix}_deployments` },
@@ -102,7 +102,7 @@ export function listAliasOperations(prefixes: readonly string[]): MethodOfPath[]
   return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
 }
 
-function toPlace(prefix: string): Place {
+function toCursor(prefix: string): Place {
   const hasVersionInPath = prefix === canonicalPrefix;
   const inAddress = hasVersionInPath
     ? { ...inPath('api_version', versionForm, version), schema: { type: 'string', pattern: versionPattern } }

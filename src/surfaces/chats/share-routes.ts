@@ -87,7 +87,7 @@ async function storeShare(
 
 function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: StoredChat): Promise<ChatSnapshot> {
   const owner = asOwner(subject);
-  return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toPlace(subject, path)))?.etag);
+  return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toCursor(subject, path)))?.etag);
 }
 
 /** Lists the files that a share of the chat would make readable for users with the link. */
@@ -131,7 +131,7 @@ async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: F
   const shared = /^\d{1,6}$/.test(index) ? opened.snapshot.files[Number(index)] : undefined;
   if (shared === undefined || deps.files === undefined) throw fileMissing();
   const { subject } = opened;
-  const fileLocation = toPlace(subject, shared.path);
+  const fileLocation = toCursor(subject, shared.path);
   if ((await deps.files.find(asOwner(subject), fileLocation)) === undefined) throw fileMissing();
   const content = await deps.files.openFile(asOwner(subject), fileLocation, (file) => {
     if (file.etag !== shared.etag) throw fileMissing();
@@ -173,7 +173,7 @@ function toShareItem({ id, chat, title, createdAtMs, expiresAtMs }: ChatShare): 
   return { id, chat, title, createdAtMs, expiresAtMs };
 }
 
-function toPlace(subject: string, path: string): ContentLocation {
+function toCursor(subject: string, path: string): ContentLocation {
   return { kind: 'files', bucket: toBucket(subject), path };
 }
 

@@ -2,6 +2,7 @@ import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import type { SharedQuery } from '#domain/deployments/application-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreError } from '#domain/store-error.ts';
@@ -65,18 +66,40 @@ export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]):
   return rows.flat();
 }
 
-/** Returns the ETags of the applications that the user owns or that name one of the roles. Each part uses its own index. */
+/** Returns the ETags of the applications that the user owns or that name the user or one of the roles. Each part uses its own index. */
 export function findAccessibleEtags(
   kysely: Kysely<Schema>,
   { subject, roles }: Pick<Caller, 'subject' | 'roles'>,
 ): Promise<readonly HeadRow[]> {
-  const ownHeads = selectHeads(kysely).where('owner', '=', subject);
   const storable = roles.filter(isStorableKey);
-  if (storable.length === 0) return ownHeads.orderBy('id').execute();
-  const naming = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
-  return ownHeads
-    .union(selectHeads(kysely).where('id', 'in', naming))
+  const ofUser = kysely.selectFrom('application_users').select('application').where('user_id', '=', subject);
+  const ofRoles = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
+  const heads = selectHeads(kysely)
+    .where('owner', '=', subject)
+    .union(selectHeads(kysely).where('id', 'in', ofUser));
+  const all = storable.length === 0 ? heads : heads.union(selectHeads(kysely).where('id', 'in', ofRoles));
+  return all.orderBy('id').execute();
+}
+
+/** Returns the ETags of the applications of one owner. */
+export function findOwnEtags(kysely: Kysely<Schema>, owner: string): Promise<readonly HeadRow[]> {
+  return selectHeads(kysely).where('owner', '=', owner).orderBy('id').execute();
+}
+
+/** Returns the ETags of applications after an ID that name roles or users, or that name one user. */
+export function findSharedEtags(kysely: Kysely<Schema>, { after, limit, user }: SharedQuery): Promise<readonly HeadRow[]> {
+  const ofUsers = kysely.selectFrom('application_users').select('application');
+  const named = user === undefined ? ofUsers : ofUsers.where('user_id', '=', user);
+  return selectHeads(kysely)
+    .where(({ eb, or }) =>
+      or([
+        eb('id', 'in', named),
+        ...(user === undefined ? [eb('id', 'in', kysely.selectFrom('application_roles').select('application'))] : []),
+      ]),
+    )
+    .where('id', '>', after)
     .orderBy('id')
+    .limit(limit)
     .execute();
 }
 

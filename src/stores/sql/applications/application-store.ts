@@ -9,6 +9,7 @@ import type {
   ApplicationMove,
   ApplicationStore,
   ApplicationVersion,
+  SharedQuery,
   StoredApplication,
 } from '#domain/deployments/application-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
@@ -20,9 +21,11 @@ import type { Schema, SealedRow } from '../schema.ts';
 import {
   findAccessibleEtags,
   findHeads,
+  findOwnEtags,
   findRow,
   findRows,
   findRowsOfUnknownRoles,
+  findSharedEtags,
   type HeadRow,
   lockRow,
   openEntry,
@@ -73,7 +76,7 @@ export class SqlApplicationStore implements ApplicationStore {
     return this.#database.transact(async (transaction) => {
       const stored = await writeRow(transaction, row, condition);
       if (stored === undefined) return undefined;
-      await writeRoles(transaction, [application]);
+      await writeAccess(transaction, [application]);
       const { spelling: first } = stored;
       const { spelling: _now, ...fields } = application;
       return { ...fields, ...(first !== null && { spelling: first }), owner: stored.owner, createdAtMs: stored.created_at_ms };
@@ -88,7 +91,7 @@ export class SqlApplicationStore implements ApplicationStore {
     return this.#database.transact((transaction) => moveRows(transaction, move, reseal));
   }
 
-  /** The database deletes the versions and roles together with the row. */
+  /** The database deletes the versions, roles, and users together with the row. */
   async delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'> {
     if (!isStorableKey(id)) return 'absent';
     return this.#database.run(async (kysely) => {
@@ -104,14 +107,20 @@ export class SqlApplicationStore implements ApplicationStore {
     });
   }
 
-  list(owner: string): Promise<readonly StoredApplication[]> {
-    return this.listOpen({ subject: owner, roles: [] });
+  async list(owner: string): Promise<readonly StoredApplication[]> {
+    return isStorableKey(owner) ? this.#listed((kysely) => findOwnEtags(kysely, owner)) : [];
   }
 
   async listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
     if (!isStorableKey(user.subject)) return [];
     if (user.roles.length > 0) await this.#recordUnknownRoles();
     return this.#listed((kysely) => findAccessibleEtags(kysely, user));
+  }
+
+  async listShared(query: SharedQuery): Promise<readonly StoredApplication[]> {
+    if (!isStorableKey(query.after) || !isStorableKey(query.user ?? '')) return [];
+    await this.#recordUnknownRoles();
+    return this.#listed((kysely) => findSharedEtags(kysely, query));
   }
 
   async versions(id: string): Promise<readonly ApplicationVersion[]> {
@@ -146,7 +155,7 @@ export class SqlApplicationStore implements ApplicationStore {
     });
   }
 
-  /** Records once the roles of applications that an earlier version wrote. Those that cannot be opened have no roles. */
+  /** Records once the roles and users of applications that an earlier version wrote. Those that cannot be opened have none. */
   async #recordUnknownRoles(): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const behind: string = after;
@@ -200,7 +209,8 @@ async function moveRows(
     if (there.has(to)) await transaction.deleteFrom('applications').where('id', '=', to).execute();
     if (await insertMoved(transaction, move, reseal)) break;
   }
-  await transaction.updateTable('application_roles').set({ application: to }).where('application', '=', from).execute();
+  for (const table of ['application_roles', 'application_users'] as const)
+    await transaction.updateTable(table).set({ application: to }).where('application', '=', from).execute();
   await moveVersions(transaction, move, reseal);
   // These rows are sealed for their own IDs.
   await transaction.updateTable('evaluation_cases').set({ application: to }).where('application', '=', from).execute();
@@ -249,14 +259,26 @@ type ApplicationEntryRef = Pick<StoredApplication, 'id' | 'entry'>;
 
 const rowsPerStatement = 500;
 
-/** Replaces the recorded roles of the applications by the roles that they name now. */
-async function writeRoles(transaction: Kysely<Schema>, applications: readonly ApplicationEntryRef[]): Promise<void> {
-  await transaction.deleteFrom('application_roles').where('application', 'in', listIds(applications)).execute();
-  const rows = applications.flatMap(({ id, entry: { userRoles = [] } }) =>
-    [...new Set(userRoles)].filter(isStorableKey).map((role) => ({ role, application: id })),
+/** Replaces the recorded roles and users of the applications by those that they name now. */
+async function writeAccess(transaction: Kysely<Schema>, applications: readonly ApplicationEntryRef[]): Promise<void> {
+  for (const table of ['application_roles', 'application_users'] as const)
+    await transaction.deleteFrom(table).where('application', 'in', listIds(applications)).execute();
+  const toRows = <Row>(
+    pick: (entry: ApplicationEntry) => readonly string[] | undefined,
+    toRow: (name: string, id: string) => Row,
+  ) => applications.flatMap(({ id, entry }) => [...new Set(pick(entry))].filter(isStorableKey).map((name) => toRow(name, id)));
+  const roles = toRows(
+    ({ userRoles }) => userRoles,
+    (role, application) => ({ role, application }),
   );
-  for (const batch of splitIntoBatches(rows, rowsPerStatement))
-    await transaction.insertInto('application_roles').values(batch).execute();
+  const users = toRows(
+    (entry) => entry.users,
+    (user_id, application) => ({ user_id, application }),
+  );
+  for (const rows of splitIntoBatches(roles, rowsPerStatement))
+    await transaction.insertInto('application_roles').values(rows).execute();
+  for (const rows of splitIntoBatches(users, rowsPerStatement))
+    await transaction.insertInto('application_users').values(rows).execute();
 }
 
 /** Records the roles of the applications that have not changed since they were read. */
@@ -271,7 +293,7 @@ async function recordRoles(transaction: Kysely<Schema>, applications: readonly S
   const etags = new Map(locked.map(({ id, etag }) => [id, etag]));
   const unchanged = applications.filter(({ id, etag }) => etags.get(id) === etag);
   if (unchanged.length === 0) return;
-  await writeRoles(transaction, unchanged);
+  await writeAccess(transaction, unchanged);
   await transaction
     .updateTable('applications')
     .set(({ ref }) => ({ roles_etag: ref('etag') }))

@@ -27,7 +27,7 @@ export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
     requireKnown(query, ['limit', 'token']);
     const { limit, ...before } = readPage(query);
     const stored = await deps.store.list({ ...before, limit: limit + 1 });
-    return toPage(stored, limit, { toPlace: ({ createdAtMs: atMs, id }) => ({ atMs, id }), toItem });
+    return toPage(stored, limit, { toCursor: ({ createdAtMs: atMs, id }) => ({ atMs, id }), toItem });
   });
 }
 

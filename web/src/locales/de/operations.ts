@@ -79,6 +79,7 @@ export const operationsGerman: OperationsStrings = {
     'consent.accepted': 'Eingewilligt',
     'consent.withdrawn': 'Einwilligung zurückgenommen',
     'application.saved': 'Anwendung gespeichert',
+    'application.shared': 'Zugriff auf Anwendung geändert',
     'application.deleted': 'Anwendung gelöscht',
     'configuration.loaded': 'Konfiguration geladen',
     'configuration.refused': 'Konfiguration abgelehnt',

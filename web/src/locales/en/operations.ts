@@ -80,6 +80,7 @@ export const operationsEnglish = {
     'consent.accepted': 'Permission given',
     'consent.withdrawn': 'Permission withdrawn',
     'application.saved': 'Application saved',
+    'application.shared': 'Access to application changed',
     'application.deleted': 'Application deleted',
     'configuration.loaded': 'Configuration loaded',
     'configuration.refused': 'Configuration rejected',

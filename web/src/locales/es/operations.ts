@@ -79,6 +79,7 @@ export const operationsSpanish: OperationsStrings = {
     'consent.accepted': 'Consentimiento dado',
     'consent.withdrawn': 'Consentimiento retirado',
     'application.saved': 'Aplicación guardada',
+    'application.shared': 'Acceso a la aplicación modificado',
     'application.deleted': 'Aplicación eliminada',
     'configuration.loaded': 'Configuración cargada',
     'configuration.refused': 'Configuración rechazada',

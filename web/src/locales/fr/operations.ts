@@ -80,6 +80,7 @@ export const operationsFrench: OperationsStrings = {
     'consent.accepted': 'Consentement donné',
     'consent.withdrawn': 'Consentement retiré',
     'application.saved': 'Application enregistrée',
+    'application.shared': 'Accès à l’application modifié',
     'application.deleted': 'Application supprimée',
     'configuration.loaded': 'Configuration chargée',
     'configuration.refused': 'Configuration refusée',

@@ -1,0 +1,172 @@
+import type { BoundedCache, BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { KeyEntry } from '#contract/configuration/access.ts';
+import { listKnownRoles } from '#contract/configuration/checks/find-configuration-warnings.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { defaultRole } from '#contract/roles.ts';
+import type { Caller, Profile } from '#domain/callers/caller.ts';
+import { foldName, type PeopleStore, type Person } from '#domain/callers/people-store.ts';
+import { subjectPrefixes } from '#domain/callers/subjects.ts';
+import type { ScimStore, ScimUser } from '#domain/scim/scim-store.ts';
+import { toScimSubject } from './group-roles.ts';
+
+export interface PeopleDeps {
+  readonly store: PeopleStore;
+  /** Undefined if the service stores no provisioned users. */
+  readonly scim: Pick<ScimStore, 'listUsers'> | undefined;
+  readonly snapshot: () => {
+    readonly configuration: Pick<Configuration, 'identityProviders' | 'keys' | 'roles' | 'scim'>;
+  };
+  readonly clock: Pick<Clock, 'epochMs'>;
+  readonly caches: Caches;
+}
+
+/** People and roles that a caller can share with. */
+export interface PeopleMatches {
+  readonly people: readonly Person[];
+  readonly roles: readonly string[];
+}
+
+const maxMatches = 10;
+/** Shorter texts find only exact IDs and addresses. */
+const minNameChars = 2;
+const dayMs = 24 * 60 * 60 * 1000;
+/** A person who does not sign in for this time is deleted. */
+const retentionMs = 400 * dayMs;
+
+/**
+ * Directory for sharing applications. It contains users who have signed in, provisioned users, and the projects of configured
+ * keys. No caller can list it. See `search`.
+ */
+export class People {
+  readonly #deps: PeopleDeps;
+  /** Last recorded state by user. */
+  readonly #recorded: BoundedCache<{ readonly text: string; readonly atMs: number }>;
+
+  constructor(deps: PeopleDeps) {
+    this.#deps = deps;
+    this.#recorded = deps.caches.create('people', recordedBounds);
+  }
+
+  /** Called with each verified token. Writes a person who changed, or who was not recorded for a day. Never fails. */
+  async onSignIn({ subject, project, roles }: Caller, { name, address }: Profile): Promise<void> {
+    const { store, clock, snapshot } = this.#deps;
+    const text = JSON.stringify([name, address, project, roles]);
+    const atMs = clock.epochMs();
+    const last = this.#recorded.find(subject);
+    if (last?.text === text && atMs - last.atMs < dayMs) return;
+    this.#recorded.set(subject, { text, atMs });
+    const ownProject = Object.hasOwn(snapshot().configuration.identityProviders, project) ? null : project;
+    const person = { id: subject, name, address, project: ownProject, roles, seenAtMs: atMs };
+    await store.record(person, atMs - retentionMs).catch(() => this.#recorded.delete(subject));
+  }
+
+  /** Returns those of the IDs that belong to a person, with the names. */
+  async find(ids: readonly string[]): Promise<ReadonlyMap<string, Person>> {
+    const { store, snapshot } = this.#deps;
+    const projects = new Set(listProjects(snapshot().configuration));
+    const found = new Map<string, Person>();
+    for (const id of ids) if (projects.has(id)) found.set(id, toKeyPerson(id));
+    for (const person of await store.find(ids)) found.set(person.id, person);
+    for (const id of ids) {
+      const provisioned = found.has(id) ? undefined : await this.#findProvisioned(toClaim(id), id);
+      if (provisioned !== undefined) found.set(id, provisioned);
+    }
+    return found;
+  }
+
+  /**
+   * Returns the people and roles that a text finds. Each caller finds people by their exact ID or address, and roles by their exact
+   * name. By the start of a name, it finds its own roles, and the people who share a role other than `default` or a project that
+   * the token names. Projects that all users of a provider have do not count.
+   */
+  async search(caller: Caller, search: string): Promise<PeopleMatches> {
+    const { store, snapshot } = this.#deps;
+    const { configuration } = snapshot();
+    const text = search.trim();
+    const start = foldName(text);
+    const people = text === '' ? [] : await this.#searchPeople(caller, text);
+    const ownRoles = caller.roles.filter((role) => foldName(role).startsWith(start));
+    const isKnownRole = text !== '' && (listKnownRoles(configuration).has(text) || (await store.hasRole(text)));
+    const unique = new Map(people.map((person) => [person.id, person]));
+    unique.delete(caller.subject);
+    return {
+      people: [...unique.values()].slice(0, maxMatches),
+      roles: [...new Set([...(isKnownRole ? [text] : []), ...ownRoles])].slice(0, maxMatches),
+    };
+  }
+
+  async #searchPeople({ project, roles }: Caller, text: string): Promise<readonly Person[]> {
+    const { store, snapshot } = this.#deps;
+    const { configuration } = snapshot();
+    const exact = [
+      ...(await this.find([text, `${subjectPrefixes.key}${text}`])).values(),
+      ...(await store.findByAddress(text, maxMatches)),
+      ...[await this.#findProvisioned(text)].filter((person) => person !== undefined),
+    ];
+    if ([...text].length < minNameChars) return exact;
+    const shared = roles.filter((role) => role !== defaultRole);
+    const isOwnProject =
+      !Object.hasOwn(configuration.identityProviders, project) &&
+      !listProjects(configuration).includes(`${subjectPrefixes.key}${project}`);
+    const named = await store.search({ text, roles: shared, project: isOwnProject ? project : null, limit: maxMatches });
+    const start = foldName(text);
+    const projects = listProjects(configuration, shared).filter((id) => foldName(toKeyPerson(id).name ?? '').startsWith(start));
+    return [...exact, ...named, ...projects.map(toKeyPerson)];
+  }
+
+  /** Finds a provisioned user by the name or ID at the provider, and by the user subject if it is given. */
+  async #findProvisioned(claim: string, id?: string): Promise<Person | undefined> {
+    const { scim, snapshot } = this.#deps;
+    const { configuration } = snapshot();
+    const attribute = id === undefined ? 'userName' : configuration.scim.userAttribute;
+    const filter = { op: 'eq', path: { attribute }, value: claim } as const;
+    const page = await scim?.listUsers({ filter, offset: 0, limit: maxMatches });
+    for (const user of page?.resources ?? []) {
+      const subject = toScimSubject(configuration, user);
+      if (subject !== undefined && user.isActive && (id ?? subject) === subject) return toPerson(subject, user);
+    }
+    return undefined;
+  }
+}
+
+/** Returns the claim of a user subject. */
+function toClaim(subject: string): string {
+  return subject.startsWith(subjectPrefixes.token) ? subject.replace(/^jwt:[^:]*:/, '') : subject;
+}
+
+function toPerson(id: string, { userName, attributes }: ScimUser): Person {
+  const { displayName, name } = attributes;
+  const formatted = isJsonObject(name) ? name.formatted : undefined;
+  const fullName = [displayName, formatted].find((text) => typeof text === 'string' && text !== '');
+  return {
+    id,
+    name: typeof fullName === 'string' ? fullName : null,
+    address: userName.includes('@') ? userName : toAddress(attributes),
+  };
+}
+
+function toAddress({ emails }: JsonObject): string | null {
+  const values = Array.isArray(emails) ? emails.filter(isJsonObject) : [];
+  const first = (values.find(({ primary }) => primary === true) ?? values[0])?.value;
+  return typeof first === 'string' ? first : null;
+}
+
+/** Returns the user subjects of configured keys, or of those with one of the roles. */
+function listProjects({ keys }: Pick<Configuration, 'keys'>, roles?: readonly string[]): readonly string[] {
+  const hasRole = ({ role = defaultRole, roles: keyRoles = [role] }: KeyEntry): boolean =>
+    roles === undefined || keyRoles.findIndex((keyRole) => roles.includes(keyRole)) !== -1;
+  const entries = Object.values(keys).filter(hasRole);
+  return [...new Set(entries.map(({ project }) => `${subjectPrefixes.key}${project}`))];
+}
+
+function toKeyPerson(id: string): Person {
+  return { id, name: id.slice(subjectPrefixes.key.length), address: null };
+}
+
+/** Bounds of the cache of recorded people. */
+const recordedBounds: BoundedCacheOptions<{ readonly text: string; readonly atMs: number }> = {
+  maxBytes: 2 * 1024 ** 2,
+  countBytes: ({ text }) => text.length,
+};

@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApplicationAccess } from '#contract/application-access.ts';
+import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
+import type { Person } from '#domain/callers/people-store.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
+import { preconditionFailed } from '#domain/files/write-condition.ts';
+import { toWriteCondition } from '../http/conditions.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
+import { identifyOwner, notFound } from './application-access.ts';
+import type { ApplicationDeps } from './application-deps.ts';
+import { rejectIssues } from './read-application.ts';
+import { describeSharing, findSharingIssues } from './sharing.ts';
+
+type AccessDeps = Pick<ApplicationDeps, 'identify' | 'store' | 'people' | 'clock' | 'newId' | 'recordAudit'>;
+
+const base = '/v1/access/applications/';
+const bodyShape = compileShape(ApplicationAccess);
+const maxSearchChars = 200;
+
+/**
+ * Serves `/v1/access/applications/{bucket}/{path}`, the users and roles that may use an application, and `/v1/people`, the search
+ * for them (docs/wire.md, Share applications). Changes of the access leave the settings of the application as they are.
+ */
+export function accessRoutes(app: FastifyInstance, deps: AccessDeps): void {
+  const url = `${base}*`;
+  serveEarly(app, { method: 'GET', url }, (request, reply) => show(deps, request, reply));
+  serveEarly(app, { method: 'PUT', url }, (request, reply) => replace(deps, request, reply));
+  app.get('/v1/people', async (request) => {
+    const caller = await deps.identify(readCredentials(request.raw), request.raw);
+    rejectPerRequestKey(caller, 'find people');
+    const { search = '' } = request.query as { readonly search?: unknown };
+    if (typeof search !== 'string' || search.length > maxSearchChars)
+      throw createRequestError('search', `must be one text of at most ${maxSearchChars} characters`);
+    const { people, roles } = (await deps.people?.search(caller, search)) ?? { people: [], roles: [] };
+    return { object: 'list', data: people.map(toItem), roles };
+  });
+}
+
+async function show(deps: AccessDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { location } = await identifyOwner(deps, base, request);
+  const stored = await deps.store.find(location.id);
+  if (stored === undefined) throw notFound();
+  return answer(deps, stored, reply);
+}
+
+async function replace(deps: AccessDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { store, people, clock, newId, recordAudit } = deps;
+  const { maxBytes } = storedEntries.applicationAccess;
+  rejectLargeBody(request.raw, maxBytes);
+  const { caller, location } = await identifyOwner(deps, base, request);
+  requireJson(request.raw);
+  const { roles, users } = requireShape(bodyShape, (await readJsonBody(request.raw, maxBytes))());
+  const before = await store.find(location.id);
+  if (before === undefined) throw notFound();
+  toWriteCondition(request.headers, before);
+  const sharing = { userRoles: [...new Set(roles)], users: [...new Set(users)] };
+  rejectIssues(await findSharingIssues(sharing, { stored: before.entry, people }));
+  const details = describeSharing(before.entry, sharing);
+  if (details === undefined) return answer(deps, before, reply);
+  const next = { ...before, entry: { ...before.entry, ...sharing }, etag: newId(), updatedAtMs: clock.epochMs() };
+  // The settings come from `before`, so a concurrent change must not be overwritten.
+  const stored = await store.put(next, { etag: before.etag });
+  if (stored === undefined) throw preconditionFailed();
+  recordAudit({ action: 'application.shared', subject: caller.subject, object: location.id, requestId: request.id, details });
+  return answer(deps, stored, reply);
+}
+
+async function answer({ people }: AccessDeps, { entry, etag }: StoredApplication, reply: FastifyReply): Promise<unknown> {
+  const { userRoles: roles = [], users = [] } = entry;
+  const peopleById = await people?.find(users);
+  reply.header('etag', `"${etag}"`);
+  return { etag, roles, users: users.map((id) => toItem(peopleById?.get(id) ?? { id, name: null, address: null })) };
+}
+
+function toItem({ id, name, address }: Person): Person {
+  return { id, name, address };
+}
