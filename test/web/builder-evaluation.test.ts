@@ -81,18 +81,21 @@ it('turns an answer of the test chat into a case that detects a regression', asy
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('suggests an evaluation before the user shares an application with roles', async () => {
+it('suggests an evaluation before the user shares an application', async () => {
   await store(service, 'offer', weather('city'));
   const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
   await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
   const { page, issues } = await openEditor('offer', { browser, service });
   const sharing = page.getByRole('region', { name: 'Who can use it' });
-  expect(await sharing.getByText('Check its answers before others use it.').count()).toBe(0);
-  await sharing.getByRole('button', { name: /^Add/ }).click();
-  await sharing.getByRole('textbox').last().fill('staff');
+  const offer = sharing.getByText('Check its answers before others use it.');
+  await offer.waitFor();
   await sharing.getByRole('button', { name: 'Evaluate now' }).click();
   await page.getByRole('list', { name: 'Evaluations' }).getByText('1 of 1 passed').waitFor();
   await sharing.getByText('1 of 1 passed').waitFor();
+  await store(service, 'offer', { ...weather('city'), userRoles: ['staff'] });
+  await page.reload();
+  await sharing.getByText('everyone with the role staff').waitFor();
+  expect(await offer.count()).toBe(0);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 

@@ -1,4 +1,5 @@
 import { useCallback } from 'react';
+import { SharedSection } from '../builder/sharing/shared-section.tsx';
 import { usePage } from '../page/page.tsx';
 import { formatRoute, type Route } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -59,6 +60,7 @@ function Section({ kinds, section, id }: SectionProps) {
   if (section === 'changes') return <ChangesSection kinds={kinds} />;
   if (section === 'limits') return <LimitsSection />;
   if (section === 'alerts') return <AlertsSection />;
+  if (section === 'shared') return <SharedSection />;
   const kind = kinds.find((candidate) => candidate.kind === section);
   if (kind === undefined) return <p>{strings.unknownSection}</p>;
   if (id !== undefined) return <EntryPage key={`${section} ${id}`} {...{ kind, id }} />;
@@ -83,6 +85,7 @@ function SectionLinks({ kinds, section }: { readonly kinds: readonly Kind[]; rea
     ...kindLinks,
     [toLink('limits'), strings.limits, 'limits'],
     [toLink('alerts'), strings.alerts, 'alerts'],
+    [toLink('shared'), strings.sharedApplications, 'shared'],
     [toLink('changes'), strings.changes, 'changes'],
     [{ at: 'usage' }, strings.spending, 'usage'],
   ];

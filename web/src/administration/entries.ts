@@ -113,7 +113,8 @@ export function listAlerts(service: Service, signal?: AbortSignal): Promise<read
   return listAll(service, 'configured-alerts', toAlert, { signal });
 }
 
-async function listAll<Item>(
+/** Loads all pages of a list of the administration. */
+export async function listAll<Item>(
   service: Service,
   path: string,
   toItem: (item: JsonObject) => Item,
@@ -301,10 +302,10 @@ function toCreatedKey(answer: unknown): CreatedKey {
   return { id: String(id), key };
 }
 
-function toObject(value: unknown): JsonObject {
+export function toObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function toObjects(value: unknown): readonly JsonObject[] {
+export function toObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,9 +1,6 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { formatSharedBy } from '../strings/format-shared-by.ts';
 import { useStrings } from '../strings/strings.tsx';
 import type { OwnApplication } from './applications.ts';
@@ -12,16 +9,14 @@ import { DeploymentsEditor } from './editors/deployments-editor.tsx';
 import { DocumentsEditor } from './editors/documents-editor.tsx';
 import type { BuilderForm, EditorProps } from './editors/form.ts';
 import { FieldFrame } from './editors/frame.tsx';
-import { ListEditor } from './editors/list-editor.tsx';
 import { getTitle } from './editors/properties.tsx';
 import { type Property, toShape } from './editors/shape.ts';
 import { WebApisEditor } from './editors/web-apis-editor.tsx';
-import { ResultTag } from './evaluation/evaluation-list.tsx';
-import { type EvaluationState, findLastEvaluation } from './evaluation/use-evaluations.ts';
+import type { EvaluationState } from './evaluation/use-evaluations.ts';
+import { SharingSection } from './sharing/sharing-section.tsx';
 import { useBuilderStrings } from './strings/builder-strings.ts';
 import { useSchemaTranslation } from './strings/use-schema-translation.ts';
-
-const roles = { type: 'array', items: { type: 'string' } };
+import type { AppDraft } from './use-app-draft.ts';
 
 /** Chooses the deployment that the application calls, among those available to its owner. */
 function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
@@ -71,6 +66,7 @@ interface AppFormProps {
   /** Undefined until the application is saved. */
   readonly stored: OwnApplication | undefined;
   readonly evaluationState: EvaluationState;
+  readonly applyAccess: AppDraft['applyAccess'];
 }
 
 const line = { type: 'string', minLength: 1 };
@@ -86,7 +82,7 @@ const customEditors = new Map([
 ]);
 
 /** The complete form of a quick app, as defined by its schema. */
-export function AppForm({ schema, entry, form, stored, evaluationState }: AppFormProps) {
+export function AppForm({ schema, entry, form, stored, evaluationState, applyAccess }: AppFormProps) {
   const strings = useBuilderStrings();
   const shape = toShape(schema);
   const properties = shape.kind === 'group' ? shape.properties : [];
@@ -121,7 +117,7 @@ export function AppForm({ schema, entry, form, stored, evaluationState }: AppFor
             <ToolSection key={property.name} {...{ property, entry, form }} />
           ))}
       </section>
-      <ShareSection {...{ entry, form, stored, evaluationState }} />
+      <SharingSection {...{ stored, evaluationState, applyAccess }} />
     </>
   );
 }
@@ -206,89 +202,4 @@ function isPlain({ name, schema }: Property): boolean {
 
 function isFine({ schema }: Property): boolean {
   return toShape(schema).kind === 'group';
-}
-
-interface ShareSectionProps {
-  readonly entry: JsonObject;
-  readonly form: BuilderForm;
-  readonly stored: OwnApplication | undefined;
-  readonly evaluationState: EvaluationState;
-}
-
-/** Roles that may use an application, and the link for their users. */
-function ShareSection({ entry, form, stored, evaluationState }: ShareSectionProps) {
-  const strings = useBuilderStrings();
-  const id = stored?.id;
-  const link = id === undefined ? '' : new URL(formatRoute({ at: 'new', deployment: id }), document.baseURI).href;
-  return (
-    <section className="builder-section" aria-label={strings.sharing}>
-      <h2>{strings.sharing}</h2>
-      <ListEditor
-        {...{ form, schema: roles, item: roles.items, isRequired: false }}
-        label={strings.role}
-        hint={strings.sharingHint}
-        path={['userRoles']}
-        value={getValueAt(entry, ['userRoles'])}
-        alternative={<OwnRoles {...{ entry, form }} />}
-      />
-      {stored !== undefined && addsRoles(entry, stored.entry) && <EvaluationOffer evaluationState={evaluationState} />}
-      {link !== '' && (
-        <p className="builder-link">
-          <span className="soft small">{strings.shareLink}</span>
-          <code>{link}</code>
-          <CopyButton text={() => link} label={strings.shareLink} />
-        </p>
-      )}
-    </section>
-  );
-}
-
-/** Roles of the user that have no access yet, as buttons. The list accepts other roles too. */
-function OwnRoles({ entry, form }: Pick<ShareSectionProps, 'entry' | 'form'>) {
-  const strings = useBuilderStrings();
-  const { roles: ownRoles } = usePage();
-  const value = getValueAt(entry, ['userRoles']);
-  const current: readonly unknown[] = Array.isArray(value) ? value : [];
-  const availableRoles = ownRoles.filter((role) => !current.includes(role));
-  if (availableRoles.length === 0) return null;
-  const add = (role: string): void => form.change(['userRoles'], [...current.filter((currentRole) => currentRole !== ''), role]);
-  return (
-    <div className="row">
-      <span className="soft small">{strings.yourRoles}</span>
-      {availableRoles.map((role) => (
-        <button key={role} type="button" className="button slim" onClick={() => add(role)}>
-          <Icon name="plus" />
-          {role}
-        </button>
-      ))}
-    </div>
-  );
-}
-
-/** Whether saving would add roles that have no access yet. */
-function addsRoles({ userRoles: next }: JsonObject, { userRoles: now }: JsonObject): boolean {
-  const before: readonly unknown[] = Array.isArray(now) ? now : [];
-  return Array.isArray(next) && next.some((role) => role !== '' && !before.includes(role));
-}
-
-/** Shows the last evaluation result and offers a new run before the application is shared. */
-function EvaluationOffer({ evaluationState }: Pick<ShareSectionProps, 'evaluationState'>) {
-  const strings = useBuilderStrings();
-  const { requestLoad, setOpen, start, running, cases, version, isLoaded } = evaluationState;
-  useEffect(requestLoad, [requestLoad]);
-  const lastEvaluation = findLastEvaluation(evaluationState, version);
-  const openEvaluation = (): void => {
-    setOpen(true);
-    if (cases.length > 0 && running === undefined) start();
-    setTimeout(() => document.querySelector('#evaluation')?.scrollIntoView());
-  };
-  return (
-    <div className="row" role="status">
-      <span className="small">{strings.evaluateFirst}</span>
-      {lastEvaluation !== undefined && <ResultTag evaluation={lastEvaluation} />}
-      <button type="button" className="button slim" disabled={!isLoaded} onClick={openEvaluation}>
-        {isLoaded && cases.length === 0 ? strings.addCases : strings.evaluateNow}
-      </button>
-    </div>
-  );
 }

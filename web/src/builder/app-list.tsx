@@ -15,14 +15,17 @@ import { useLanguage, useStrings } from '../strings/strings.tsx';
 import {
   deleteApplication,
   getName,
+  isShared,
   listApplications,
   type OwnApplication,
   quickAppType,
   readSchema,
+  toAccess,
   toEntry,
 } from './applications.ts';
 import { clearSecrets, secretPlaceholder } from './editors/shape.ts';
 import type { InitialDraft } from './initial-draft.ts';
+import { AccessDialog } from './sharing/access-dialog.tsx';
 import { useBuilderStrings } from './strings/builder-strings.ts';
 
 /** The API needs coordinates, and models know those of cities. */
@@ -82,7 +85,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
       }, onError);
     });
   };
-  const copy = (answer: unknown, toName: (name: string) => string): void => {
+  const copy = (answer: unknown, toName: (name: string) => string, original = toOriginal(answer)): void => {
     if (!isJsonObject(answer)) {
       setError({ status: 400, code: 'invalid_json', message: builderStrings.noApplicationInFile });
       return;
@@ -94,7 +97,8 @@ export function AppList({ openMenu, onStart }: AppListProps) {
         ...entry,
         ...(name !== undefined && { displayName: name }),
       });
-      onStart({ entry: copiedEntry, note: isChanged ? builderStrings.secretsNotCopied : '' });
+      const notes = [isChanged && builderStrings.secretsNotCopied, isShared(original) && builderStrings.accessNotCopied];
+      onStart({ entry: copiedEntry, note: notes.filter((note) => note !== false).join(' ') });
     }, onError);
   };
   const canBuild = error?.code !== 'route_not_found';
@@ -127,7 +131,8 @@ export function AppList({ openMenu, onStart }: AppListProps) {
             <AppItem
               key={application.id}
               application={application}
-              duplicate={() => copy(application.entry, builderStrings.copyName)}
+              duplicate={() => copy(application.entry, builderStrings.copyName, application)}
+              onShared={() => void load()}
               remove={() => remove(application)}
             />
           ))}
@@ -189,13 +194,15 @@ function ImportButton({ onRead }: { readonly onRead: (text: string) => void }) {
 interface AppItemProps {
   readonly application: OwnApplication;
   readonly duplicate: () => void;
+  readonly onShared: () => void;
   readonly remove: () => void;
 }
 
-function AppItem({ application, duplicate, remove }: AppItemProps) {
+function AppItem({ application, duplicate, remove, onShared }: AppItemProps) {
   const { locale: language } = useLanguage();
   const builderStrings = useBuilderStrings();
   const { id, entry, updatedAtMs } = application;
+  const [isSharing, setIsSharing] = useState(false);
   const name = getName(application);
   const date = new Date(updatedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
   const exportFile = (): void => {
@@ -209,13 +216,18 @@ function AppItem({ application, duplicate, remove }: AppItemProps) {
           <a href={formatRoute({ at: 'applications', id })}>{name}</a>
         </h2>
         {typeof entry.description === 'string' && <p className="small">{entry.description}</p>}
-        <p className="soft small">{builderStrings.changedOn(date)}</p>
+        <p className="soft small">
+          {[builderStrings.changedOn(date), isShared(application) && builderStrings.shared].filter(Boolean).join(' · ')}
+        </p>
       </div>
       <div className="row builder-item-actions">
         <a className="button" href={formatRoute({ at: 'new', deployment: id })} aria-label={`${builderStrings.tryIt}: ${name}`}>
           {builderStrings.tryIt}
         </a>
         <Menu label={builderStrings.moreFor(name)} icon={<Icon name="down" />}>
+          <button type="button" onClick={() => setIsSharing(true)}>
+            {builderStrings.share}
+          </button>
           <button type="button" onClick={duplicate}>
             {builderStrings.duplicate}
           </button>
@@ -227,8 +239,13 @@ function AppItem({ application, duplicate, remove }: AppItemProps) {
           </button>
         </Menu>
       </div>
+      {isSharing && <AccessDialog {...{ id, name }} onChange={onShared} close={() => setIsSharing(false)} />}
     </li>
   );
+}
+
+function toOriginal(answer: unknown): Pick<OwnApplication, 'access'> {
+  return { access: toAccess(isJsonObject(answer) ? answer : {}) };
 }
 
 /** Prepares an entry for a new application. Stored secrets stay with the original. */

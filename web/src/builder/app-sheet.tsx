@@ -87,7 +87,7 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
       />
       {entry !== undefined && activeView === 'json' && <RawEditor {...{ entry, onInvalid }} change={draft.replace} />}
       {entry !== undefined && activeView === 'form' && schema.value !== undefined && (
-        <AppForm {...{ entry, form, schema: schema.value, stored, evaluationState }} />
+        <AppForm {...{ entry, form, schema: schema.value, stored, evaluationState, applyAccess: draft.applyAccess }} />
       )}
       {stored !== undefined && <EvaluationSection {...{ stored, evaluationState, isDirty: draft.isDirty }} />}
       {stored !== undefined && <VersionsSection {...{ stored, evaluationState, onRestored: draft.accept }} />}
@@ -254,8 +254,8 @@ const settings = 'applicationProperties.';
 function useFieldTrail(schema: JsonObject | undefined, entry: JsonObject | undefined): (field: string) => string {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
-  const { name, description, iconUrl, role } = strings;
-  const general = new Map(Object.entries({ displayName: name, description, iconUrl, userRoles: role }));
+  const { name, description, iconUrl } = strings;
+  const general = new Map(Object.entries({ displayName: name, description, iconUrl }));
   return (field) => {
     if (!field.startsWith(settings)) return general.get(field) ?? field;
     const toTitle = (part: JsonObject, key: string): string => translate(getTitle(part, key));

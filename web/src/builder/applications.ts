@@ -4,18 +4,26 @@ import { encodePath, type Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
 
+/** Roles and IDs of the users that may use an application. */
+export interface Access {
+  readonly roles: readonly string[];
+  readonly users: readonly string[];
+}
+
 /** An application of the user, with its state at the service. */
 export interface OwnApplication {
   readonly id: string;
   readonly etag: string;
   readonly updatedAtMs: number;
+  /** Settings without the access. */
   readonly entry: JsonObject;
+  readonly access: Access;
   /** Warnings from the save request, by field. */
   readonly warnings: FieldErrors;
 }
 
 const schemaPath = 'custom_application_schemas/quickapps';
-const answerFields = ['id', 'etag', 'createdAt', 'updatedAt', 'warnings'];
+const answerFields = ['id', 'etag', 'createdAt', 'updatedAt', 'warnings', 'userRoles', 'users'];
 const maxNameChars = 40;
 const maxAttempts = 20;
 
@@ -51,9 +59,15 @@ export async function deleteApplication(service: Service, { id, etag }: OwnAppli
   await service.send(`v1/${toPath(id)}`, { method: 'DELETE', headers: { 'if-match': `"${etag}"` } });
 }
 
-/** Overwrites only the version that was read, otherwise fails with 412. */
-export function saveApplication(service: Service, entry: JsonObject, { id, etag }: OwnApplication): Promise<OwnApplication> {
-  return put(service, id, { entry, condition: { 'if-match': `"${etag}"` } });
+/** Overwrites only the version that was read, otherwise fails with 412. The access stays as it was read. */
+export function saveApplication(
+  service: Service,
+  entry: JsonObject,
+  { id, etag, access }: OwnApplication,
+): Promise<OwnApplication> {
+  const { roles, users } = access;
+  const shared = { ...(roles.length > 0 && { userRoles: roles }), ...(users.length > 0 && { users }) };
+  return put(service, id, { entry: { ...toEntry(entry), ...shared }, condition: { 'if-match': `"${etag}"` } });
 }
 
 /** Saves a new application under an ID derived from its name. If the name is taken, the next free one is used. */
@@ -62,7 +76,7 @@ export async function createApplication(service: Service, entry: JsonObject): Pr
   for (let count = 1; ; count += 1) {
     const id = count === 1 ? base : `${base}-${count}`;
     try {
-      return await put(service, id, { entry, condition: { 'if-none-match': '*' } });
+      return await put(service, id, { entry: toEntry(entry), condition: { 'if-none-match': '*' } });
     } catch (error) {
       if (toErrorDetails(error).status !== 412 || count === maxAttempts) throw error;
     }
@@ -95,16 +109,20 @@ function toSegment(name: string): string {
 }
 
 /** Whether other users have access to the stored application. */
-export function isShared(stored: OwnApplication | undefined): boolean {
-  const roles = stored?.entry.userRoles;
-  return Array.isArray(roles) && roles.length > 0;
+export function isShared(stored: Pick<OwnApplication, 'access'> | undefined): boolean {
+  return stored !== undefined && stored.access.roles.length + stored.access.users.length > 0;
+}
+
+/** Returns the access in a response or an exported file. */
+export function toAccess({ userRoles, users }: JsonObject): Access {
+  return { roles: toTexts(userRoles), users: toTexts(users) };
 }
 
 export function getName({ id, entry }: OwnApplication): string {
   return typeof entry.displayName === 'string' ? entry.displayName : (id.split('/').at(-1) ?? id);
 }
 
-/** Returns the parts of a response or an exported file that are saved. */
+/** Returns the settings in a response or an exported file, without the access. */
 export function toEntry(answer: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => !answerFields.includes(key)));
 }
@@ -115,6 +133,7 @@ export function toOwnApplication(answer: JsonObject): OwnApplication {
     etag: String(answer.etag),
     updatedAtMs: Number(answer.updatedAt),
     entry: toEntry(answer),
+    access: toAccess(answer),
     warnings: toWarnings(answer.warnings),
   };
 }
@@ -122,4 +141,72 @@ export function toOwnApplication(answer: JsonObject): OwnApplication {
 function toWarnings(value: unknown): FieldErrors {
   const warnings = Array.isArray(value) ? value.filter(isJsonObject) : [];
   return new Map(warnings.flatMap(({ path, message }) => [...toFieldErrors(String(message), String(path))]));
+}
+
+/** A user with access, or one that a search found. */
+export interface Person {
+  readonly id: string;
+  /** Name, or the ID if the identity provider sends no name. */
+  readonly name: string;
+  /** Address or ID that distinguishes people with the same name. '' if the name is the ID. */
+  readonly detail: string;
+}
+
+/** Users and roles that may use an application, with the ETag of the application. */
+export interface NamedAccess {
+  readonly etag: string;
+  readonly roles: readonly string[];
+  readonly people: readonly Person[];
+}
+
+export interface Matches {
+  readonly people: readonly Person[];
+  readonly roles: readonly string[];
+}
+
+export async function readAccess(service: Service, id: string, signal?: AbortSignal): Promise<NamedAccess> {
+  return toNamedAccess(await service.json(toAccessPath(id), signal && { signal }));
+}
+
+/** Replaces the access of the version that was read. Fails with 412 if the application has changed. */
+export async function writeAccess(
+  service: Service,
+  id: string,
+  { etag, roles, users }: Access & { readonly etag: string },
+): Promise<NamedAccess> {
+  const headers = { 'if-match': `"${etag}"` };
+  return toNamedAccess(await service.json(toAccessPath(id), { method: 'PUT', body: { roles, users }, headers }));
+}
+
+/** Finds people and roles. Without a text, it finds the roles of the user. */
+export async function findPeople(service: Service, search: string, signal: AbortSignal): Promise<Matches> {
+  const answer = toObject(await service.json(`v1/people?search=${encodeURIComponent(search)}`, { signal }));
+  return { people: toPeople(answer.data), roles: toTexts(answer.roles) };
+}
+
+function toAccessPath(id: string): string {
+  return `v1/access/${toPath(id)}`;
+}
+
+function toNamedAccess(answer: unknown): NamedAccess {
+  const { etag, roles, users } = toObject(answer);
+  return { etag: String(etag), roles: toTexts(roles), people: toPeople(users) };
+}
+
+function toPeople(list: unknown): readonly Person[] {
+  const items = Array.isArray(list) ? list.filter(isJsonObject) : [];
+  return items.map(({ id, name, address }) => {
+    const userId = String(id);
+    if (typeof name !== 'string') return { id: userId, name: userId, detail: typeof address === 'string' ? address : '' };
+    const detail = typeof address === 'string' ? address : userId;
+    return { id: userId, name, detail };
+  });
+}
+
+function toTexts(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+function toObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }

@@ -5,7 +5,14 @@ import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
 import { usePage } from '../page/page.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
-import { createApplication, type OwnApplication, quickAppType, readApplication, saveApplication } from './applications.ts';
+import {
+  createApplication,
+  type NamedAccess,
+  type OwnApplication,
+  quickAppType,
+  readApplication,
+  saveApplication,
+} from './applications.ts';
 import { withValueAt } from './draft.ts';
 import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
 import type { InitialDraft } from './initial-draft.ts';
@@ -32,6 +39,8 @@ export interface AppDraft {
   readonly save: (mode?: 'over') => Promise<OwnApplication | undefined>;
   /** Replaces the draft with the stored application. */
   readonly load: () => Promise<void>;
+  /** Called when the access has changed. `etagBefore` is the ETag of the version that was changed. */
+  readonly applyAccess: (access: NamedAccess, etagBefore: string) => void;
   /** Forgets the unsaved changes when the user leaves. */
   readonly discard: () => void;
   /** Replaces the draft with an application that is known to be stored. */
@@ -128,6 +137,11 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     saveAppDraft(user, stored.id, isDirty ? JSON.stringify({ etag: stored.etag, entry }) : '');
   }, [user, stored, isDirty, entry]);
   const isTouched = isDirty && (stored !== undefined || entry !== initialEntry);
+  // A draft of an older version keeps its ETag, so that saving it cannot silently overwrite a later change.
+  const applyAccess = useCallback(({ etag, roles, people }: NamedAccess, etagBefore: string): void => {
+    const access = { roles, users: people.map(({ id: user }) => user) };
+    setStored((now) => now && { ...now, access, etag: now.etag === etagBefore ? etag : now.etag });
+  }, []);
   const acceptAndRefresh = useCallback(
     (now: OwnApplication): void => {
       accept(now);
@@ -148,6 +162,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     replace,
     save,
     load,
+    applyAccess,
     discard: () => saveAppDraft(user, id, ''),
     accept: acceptAndRefresh,
   };

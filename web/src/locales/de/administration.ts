@@ -232,6 +232,14 @@ export const adminGerman: AdminStrings = {
     secret: 'signiert die Nachricht, damit der Empfänger prüfen kann, dass sie von Parley ist.',
   },
 
+  sharedApplications: 'Geteilte Anwendungen',
+  sharedIntro:
+    'Anwendungen, die Benutzer gespeichert haben und teilen. Über den Zugriff entscheiden ihre Besitzer. Jede Änderung steht im Protokoll.',
+  nothingShared: 'Es ist keine Anwendung geteilt.',
+  application: 'Anwendung',
+  applicationOwner: 'Besitzer',
+  usedBy: 'Genutzt von',
+  lastChange: 'Letzte Änderung',
   changes: 'Änderungen',
   changesIntro: 'Wer was auf dieser Seite oder mit der Kommandozeile geändert hat. Du kannst jede Änderung rückgängig machen.',
   noChanges: 'Noch wurde nichts geändert. Änderungen erscheinen hier, sobald jemand etwas speichert.',

@@ -71,7 +71,8 @@ export const builderGerman: BuilderStrings = {
   secretsNotCopied: 'Geheimnisse werden nie kopiert. Gib die Geheimnisse der Werkzeuge neu ein.',
   rawOnly: 'Das Formular kann diese Art von Anwendung nicht anzeigen. Bearbeite sie als JSON.',
   rawLabel: 'Die vollständige Anwendung',
-  rawHint: 'Änderungen hier erscheinen sofort im Formular. Gespeicherte Geheimnisse werden als *** angezeigt.',
+  rawHint:
+    'Änderungen hier erscheinen sofort im Formular. Gespeicherte Geheimnisse werden als *** angezeigt. Wer sie nutzen kann, stellst du im Formular ein.',
   notJson: (why) => `Das ist kein JSON-Objekt. ${why}`,
 
   general: 'Allgemeines',
@@ -95,7 +96,33 @@ export const builderGerman: BuilderStrings = {
     document_relative_url: 'Dateien durchsuchen, die du hochlädst',
   },
   sharing: 'Wer sie nutzen kann',
-  sharingHint: 'Du und Benutzer mit einer dieser Rollen.',
+  onlyYou: 'Nur du kannst sie nutzen.',
+  sharedWith: (people: number, roles: string) => {
+    const parts = [people === 0 ? '' : people === 1 ? '1 Person' : `${people} Personen`, roles && `alle mit der Rolle ${roles}`];
+    return `Du und ${parts.filter(Boolean).join(' und ')}.`;
+  },
+  saveToShare: 'Speichere die Anwendung zuerst. Dann kannst du sie teilen.',
+  share: 'Teilen …',
+  shared: 'Geteilt',
+  shareNamed: (name: string) => `${name} teilen`,
+  shareIntro: 'Änderungen hier gelten sofort. Ungespeicherte Änderungen der Anwendung werden nicht veröffentlicht.',
+  personOrRole: 'Person oder Rolle',
+  personOrRoleHint:
+    'Gib einen Namen, eine genaue Adresse oder eine ID ein. Nach Namen findest du Personen, mit denen du eine Rolle oder ein Projekt teilst.',
+  nobodyFound: (text: string) =>
+    `Hier ist keine Person oder Rolle „${text}“ bekannt. Prüfe die Schreibweise, oder bitte die Person, sich einmal anzumelden.`,
+  allHaveAccess: 'Sie haben schon Zugriff.',
+  matchesFound: 'Gefunden',
+  hasAccess: 'Mit Zugriff',
+  you: 'Du',
+  owner: 'Besitz',
+  giveAccess: 'Zugriff geben',
+  giveAccessTo: (name: string) => `${name} Zugriff geben`,
+  removeAccess: 'Entfernen',
+  removeAccessFor: (name: string) => `Zugriff von ${name} entfernen`,
+  accessGiven: (name: string) => `${name} hat Zugriff.`,
+  accessRemoved: (name: string) => `${name} hat keinen Zugriff mehr.`,
+  accessNotCopied: 'Nur du kannst die Kopie nutzen.',
   shareLink: 'Link für Benutzer mit Zugriff',
   role: 'Rolle',
 
@@ -118,7 +145,6 @@ export const builderGerman: BuilderStrings = {
     tool_endpoints: 'Operation hinzufügen',
     mcp_toolset: 'MCP-Server hinzufügen',
     allowed_tools: 'Namen eines Werkzeugs hinzufügen',
-    userRoles: 'Rolle hinzufügen',
   },
   removeItem: (name) => `${name} entfernen`,
   noSelection: 'Keine',

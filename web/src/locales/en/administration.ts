@@ -235,6 +235,13 @@ export const adminEnglish = {
     secret: 'signs the message, so that the receiver can check that it is from Parley.',
   } as Readonly<Record<string, string>>,
 
+  sharedApplications: 'Shared applications',
+  sharedIntro: 'Applications that users saved and share. Their owners decide about the access. The audit log has each change.',
+  nothingShared: 'No application is shared.',
+  application: 'Application',
+  applicationOwner: 'Owner',
+  usedBy: 'Used by',
+  lastChange: 'Last change',
   changes: 'Changes',
   changesIntro: 'All changes from this page and from the command line, with their authors. You can undo each change.',
   noChanges: 'Nothing has been changed yet. Changes appear here as soon as someone saves something.',

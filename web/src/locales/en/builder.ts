@@ -70,7 +70,7 @@ export const builderEnglish = {
   secretsNotCopied: 'Secrets are never copied. Enter the secrets of the tools again.',
   rawOnly: 'The form cannot show this kind of application. Edit it as JSON.',
   rawLabel: 'The complete application',
-  rawHint: 'Changes here appear in the form immediately. Saved secrets are shown as ***.',
+  rawHint: 'Changes here appear in the form immediately. Saved secrets are shown as ***. Set the access in the form.',
   notJson: (why: string) => `This is not a JSON object. ${why}`,
 
   general: 'General',
@@ -94,7 +94,35 @@ export const builderEnglish = {
     document_relative_url: 'Search files that you upload',
   },
   sharing: 'Who can use it',
-  sharingHint: 'You, and users with one of these roles.',
+  onlyYou: 'Only you can use it.',
+  sharedWith: (people: number, roles: string) => {
+    const parts = [
+      people === 0 ? '' : people === 1 ? '1 person' : `${people} people`,
+      roles && `everyone with the role ${roles}`,
+    ];
+    return `You, and ${parts.filter(Boolean).join(', and ')}.`;
+  },
+  saveToShare: 'Save the application first. Then you can share it.',
+  share: 'Share…',
+  shared: 'Shared',
+  shareNamed: (name: string) => `Share ${name}`,
+  shareIntro: 'Changes here apply immediately. Unsaved changes of the application are not published.',
+  personOrRole: 'Person or role',
+  personOrRoleHint: 'Enter a name, an exact address, or an ID. You find people by name if you share a role or a project.',
+  nobodyFound: (text: string) =>
+    `No person or role “${text}” is known here. Check the spelling, or ask the person to sign in once.`,
+  allHaveAccess: 'They already have access.',
+  matchesFound: 'Found',
+  hasAccess: 'With access',
+  you: 'You',
+  owner: 'Owner',
+  giveAccess: 'Give access',
+  giveAccessTo: (name: string) => `Give access to ${name}`,
+  removeAccess: 'Remove',
+  removeAccessFor: (name: string) => `Remove the access of ${name}`,
+  accessGiven: (name: string) => `${name} has access.`,
+  accessRemoved: (name: string) => `${name} no longer has access.`,
+  accessNotCopied: 'Only you can use the copy.',
   shareLink: 'Link for users with access',
   role: 'Role',
 
@@ -118,7 +146,6 @@ export const builderEnglish = {
     tool_endpoints: 'Add an operation',
     mcp_toolset: 'Add an MCP server',
     allowed_tools: 'Add the name of a tool',
-    userRoles: 'Add a role',
   },
   removeItem: (name: string) => `Remove ${name}`,
   noSelection: 'None',

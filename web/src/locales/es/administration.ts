@@ -228,6 +228,14 @@ export const adminSpanish: AdminStrings = {
     secret: 'firma el mensaje, para que el destinatario pueda comprobar que es de Parley.',
   },
 
+  sharedApplications: 'Aplicaciones compartidas',
+  sharedIntro:
+    'Aplicaciones que los usuarios guardaron y comparten. Sus dueños deciden quién tiene acceso. Cada cambio está en el registro.',
+  nothingShared: 'No hay ninguna aplicación compartida.',
+  application: 'Aplicación',
+  applicationOwner: 'Dueño',
+  usedBy: 'La usan',
+  lastChange: 'Último cambio',
   changes: 'Cambios',
   changesIntro: 'Quién cambió qué en esta página o con la línea de comandos. Puedes deshacer cada cambio.',
   noChanges: 'Todavía no se ha cambiado nada. Los cambios aparecen aquí cuando alguien guarda algo.',

@@ -74,7 +74,8 @@ export const builderSpanish: BuilderStrings = {
   secretsNotCopied: 'Los secretos nunca se copian. Introduce de nuevo los secretos de las herramientas.',
   rawOnly: 'El formulario no puede mostrar este tipo de aplicación. Edítala como JSON.',
   rawLabel: 'La aplicación completa',
-  rawHint: 'Los cambios aquí aparecen enseguida en el formulario. Los secretos guardados se muestran como ***.',
+  rawHint:
+    'Los cambios aquí aparecen enseguida en el formulario. Los secretos guardados se muestran como ***. Quién puede usarla se elige en el formulario.',
   notJson: (why) => `Esto no es un objeto JSON. ${why}`,
 
   general: 'General',
@@ -98,7 +99,36 @@ export const builderSpanish: BuilderStrings = {
     document_relative_url: 'Buscar en los archivos que subes',
   },
   sharing: 'Quién puede usarla',
-  sharingHint: 'Tú y los usuarios con uno de estos roles.',
+  onlyYou: 'Solo tú puedes usarla.',
+  sharedWith: (people: number, roles: string) => {
+    const parts = [
+      people === 0 ? '' : people === 1 ? '1 persona' : `${people} personas`,
+      roles && `quienes tienen el rol ${roles}`,
+    ];
+    return `Tú y ${parts.filter(Boolean).join(' y ')}.`;
+  },
+  saveToShare: 'Guarda primero la aplicación. Después podrás compartirla.',
+  share: 'Compartir…',
+  shared: 'Compartida',
+  shareNamed: (name: string) => `Compartir ${name}`,
+  shareIntro: 'Los cambios se aplican al instante. Los cambios sin guardar de la aplicación no se publican.',
+  personOrRole: 'Persona o rol',
+  personOrRoleHint:
+    'Escribe un nombre, una dirección exacta o un ID. Por el nombre encuentras a quienes comparten contigo un rol o un proyecto.',
+  nobodyFound: (text: string) =>
+    `Aquí no se conoce ninguna persona ni ningún rol «${text}». Revisa la ortografía o pide a la persona que inicie sesión una vez.`,
+  allHaveAccess: 'Ya tienen acceso.',
+  matchesFound: 'Resultados',
+  hasAccess: 'Con acceso',
+  you: 'Tú',
+  owner: 'Dueño',
+  giveAccess: 'Dar acceso',
+  giveAccessTo: (name: string) => `Dar acceso a ${name}`,
+  removeAccess: 'Quitar',
+  removeAccessFor: (name: string) => `Quitar el acceso de ${name}`,
+  accessGiven: (name: string) => `${name} tiene acceso.`,
+  accessRemoved: (name: string) => `${name} ya no tiene acceso.`,
+  accessNotCopied: 'Solo tú puedes usar la copia.',
   shareLink: 'Enlace para usuarios con acceso',
   role: 'Rol',
 
@@ -121,7 +151,6 @@ export const builderSpanish: BuilderStrings = {
     tool_endpoints: 'Añadir una operación',
     mcp_toolset: 'Añadir un servidor MCP',
     allowed_tools: 'Añadir el nombre de una herramienta',
-    userRoles: 'Añadir un rol',
   },
   removeItem: (name) => `Quitar ${name}`,
   noSelection: 'Ninguno',

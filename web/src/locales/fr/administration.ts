@@ -233,6 +233,14 @@ export const adminFrench: AdminStrings = {
     secret: 'signe le message, pour que le destinataire puisse vérifier qu’il vient de Parley.',
   },
 
+  sharedApplications: 'Applications partagées',
+  sharedIntro:
+    'Applications que des utilisateurs ont enregistrées et partagent. Leurs propriétaires décident de l’accès. Chaque changement figure dans le journal.',
+  nothingShared: 'Aucune application n’est partagée.',
+  application: 'Application',
+  applicationOwner: 'Propriétaire',
+  usedBy: 'Utilisée par',
+  lastChange: 'Dernier changement',
   changes: 'Modifications',
   changesIntro: 'Qui a modifié quoi, sur cette page ou en ligne de commande. Vous pouvez annuler chaque modification.',
   noChanges: 'Rien n’a encore été modifié. Les modifications apparaissent ici dès que quelqu’un enregistre quelque chose.',

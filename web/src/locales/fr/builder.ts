@@ -76,7 +76,7 @@ export const builderFrench: BuilderStrings = {
   rawOnly: 'Le formulaire ne peut pas afficher ce type d’application. Modifiez-la en JSON.',
   rawLabel: 'L’application complète',
   rawHint:
-    'Les modifications faites ici apparaissent aussitôt dans le formulaire. Les secrets enregistrés s’affichent comme ***.',
+    'Les modifications faites ici apparaissent aussitôt dans le formulaire. Les secrets enregistrés s’affichent comme ***. Le formulaire définit qui peut l’utiliser.',
   notJson: (why) => `Ce n’est pas un objet JSON. ${why}`,
 
   general: 'Général',
@@ -100,7 +100,36 @@ export const builderFrench: BuilderStrings = {
     document_relative_url: 'Chercher dans les fichiers que vous ajoutez',
   },
   sharing: 'Qui peut l’utiliser',
-  sharingHint: 'Vous, et les utilisateurs ayant un de ces rôles.',
+  onlyYou: 'Vous seul pouvez l’utiliser.',
+  sharedWith: (people: number, roles: string) => {
+    const parts = [
+      people === 0 ? '' : people === 1 ? '1 personne' : `${people} personnes`,
+      roles && `tous ceux qui ont le rôle ${roles}`,
+    ];
+    return `Vous, et ${parts.filter(Boolean).join(' et ')}.`;
+  },
+  saveToShare: 'Enregistrez d’abord l’application. Vous pourrez ensuite la partager.',
+  share: 'Partager…',
+  shared: 'Partagée',
+  shareNamed: (name: string) => `Partager ${name}`,
+  shareIntro: 'Les changements s’appliquent aussitôt. Les modifications non enregistrées de l’application ne sont pas publiées.',
+  personOrRole: 'Personne ou rôle',
+  personOrRoleHint:
+    'Saisissez un nom, une adresse exacte ou un ID. Vous trouvez par leur nom les personnes avec qui vous partagez un rôle ou un projet.',
+  nobodyFound: (text: string) =>
+    `Aucune personne ni aucun rôle « ${text} » n’est connu ici. Vérifiez l’orthographe, ou demandez à la personne de se connecter une fois.`,
+  allHaveAccess: 'L’accès est déjà donné.',
+  matchesFound: 'Résultats',
+  hasAccess: 'Avec accès',
+  you: 'Vous',
+  owner: 'Propriétaire',
+  giveAccess: 'Donner accès',
+  giveAccessTo: (name: string) => `Donner accès à ${name}`,
+  removeAccess: 'Retirer',
+  removeAccessFor: (name: string) => `Retirer l’accès de ${name}`,
+  accessGiven: (name: string) => `${name} a accès.`,
+  accessRemoved: (name: string) => `${name} n’a plus accès.`,
+  accessNotCopied: 'Vous seul pouvez utiliser la copie.',
   shareLink: 'Lien pour les utilisateurs qui y ont accès',
   role: 'Rôle',
 
@@ -123,7 +152,6 @@ export const builderFrench: BuilderStrings = {
     tool_endpoints: 'Ajouter une opération',
     mcp_toolset: 'Ajouter un serveur MCP',
     allowed_tools: 'Ajouter le nom d’un outil',
-    userRoles: 'Ajouter un rôle',
   },
   removeItem: (name) => `Retirer ${name}`,
   noSelection: 'Aucun',

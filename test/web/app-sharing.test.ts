@@ -1,0 +1,151 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
+import { createKeyStores, type OpenDatabase } from '#test/sql-stores.ts';
+import { callerKey, withKey } from '#test/start-service.ts';
+import { getApplicationPath, ownBucket, quickApp } from '../applications/support.ts';
+import { openEditor, store } from './builder-support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let fixture: PageFixture;
+let fresh: FreshDatabase;
+let opened: OpenDatabase;
+
+beforeAll(async () => {
+  fresh = await freshSqlite();
+  opened = await fresh.open();
+  const keyStores = createKeyStores(opened.database);
+  const person = { project: null, roles: ['staff'], seenAtMs: Date.now() };
+  await keyStores.people?.record({ id: 'u-1', name: 'Ada Lovelace', address: 'ada@example.com', ...person }, 0);
+  await keyStores.people?.record({ id: 'u-2', name: 'Adam Smith', address: 'adam@example.com', ...person }, 0);
+  fixture = await startPageFixture(
+    { keys: { [callerKey]: { project: 'test', roles: ['staff'] }, reader: { project: 'reader', role: 'reader' } } },
+    {
+      keys: { ...keyStores, isShared: false },
+      files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() },
+    },
+  );
+});
+
+afterAll(async () => {
+  await fixture[Symbol.asyncDispose]();
+  await opened.close();
+  await fresh[Symbol.asyncDispose]();
+});
+
+beforeEach(() => store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', description: 'Old.' })));
+
+interface StoredGuide {
+  readonly description?: string;
+  readonly userRoles?: readonly string[];
+  readonly users?: readonly string[];
+}
+
+const readGuide = async (): Promise<StoredGuide> => {
+  const request = { method: 'GET', path: getApplicationPath('guide'), headers: withKey() } as const;
+  return (await fixture.service.sendRequest(request)).json as StoredGuide;
+};
+const openDialog = async (page: Page) => {
+  await page.getByRole('button', { name: 'Share…' }).click();
+  return page.getByRole('dialog', { name: 'Share Guide' });
+};
+
+it('shares an application with a person and a role, and keeps unsaved changes apart', async () => {
+  const { page, issues } = await openEditor('guide', fixture);
+  await page.getByText('Only you can use it.').waitFor();
+  const description = page.getByLabel('Description').first();
+  await description.fill('New.');
+  const dialog = await openDialog(page);
+  await dialog.getByRole('button', { name: 'Give access to staff' }).waitFor();
+  await dialog.getByRole('searchbox').fill('ada l');
+  await dialog.getByRole('button', { name: 'Give access to Ada Lovelace' }).click();
+  await dialog.getByRole('button', { name: 'Remove the access of Ada Lovelace' }).waitFor();
+  await dialog.getByRole('searchbox').fill('reader');
+  await dialog
+    .getByRole('list', { name: 'Found' })
+    .getByRole('listitem')
+    .filter({ hasText: 'readerRole' })
+    .getByRole('button')
+    .click();
+  await dialog.getByRole('button', { name: 'Remove the access of reader' }).waitFor();
+  expect(await readGuide()).toMatchObject({ description: 'Old.', userRoles: ['reader'], users: ['u-1'] });
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByText('You, and 1 person, and everyone with the role reader.').waitFor();
+  await page.getByText('Only you see these changes until you save').waitFor();
+  expect(await description.inputValue()).toBe('New.');
+  await page.getByRole('button', { name: 'Save for everyone' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect(await readGuide()).toMatchObject({ description: 'New.', userRoles: ['reader'], users: ['u-1'] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
+});
+
+it('removes access, and rejects an unknown person or role', async () => {
+  await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', userRoles: ['staff'], users: ['u-2'] }));
+  const { page } = await openEditor('guide', fixture);
+  const dialog = await openDialog(page);
+  await dialog.getByRole('button', { name: 'Remove the access of Adam Smith' }).click();
+  await dialog.getByRole('button', { name: 'Give access to Adam Smith' }).waitFor({ state: 'detached' });
+  await dialog.getByRole('searchbox').fill('stafff');
+  await dialog.getByText('No person or role “stafff” is known here.').waitFor();
+  await dialog.getByRole('searchbox').fill('staff');
+  await dialog.getByText('They already have access.').waitFor();
+  expect(await dialog.getByRole('button', { name: /^Give access/ }).count()).toBe(0);
+  expect((await readGuide()).users).toEqual([]);
+});
+
+it('detects a concurrent change of the settings after the access has changed', async () => {
+  const { page } = await openEditor('guide', fixture);
+  await page.getByLabel('Description').first().fill('From here');
+  await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', description: 'From elsewhere' }));
+  const dialog = await openDialog(page);
+  await dialog.getByRole('button', { name: 'Give access to staff' }).click();
+  await dialog.getByRole('button', { name: 'Remove the access of staff' }).waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Save for everyone' }).click();
+  await page.getByText('The application was changed elsewhere').waitFor();
+  expect((await readGuide()).description).toBe('From elsewhere');
+  await page.getByRole('button', { name: 'Overwrite it with mine' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect(await readGuide()).toMatchObject({ description: 'From here', userRoles: ['staff'] });
+});
+
+it('creates a private copy, and exports no users', async () => {
+  await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', userRoles: ['staff'], users: ['u-1'] }));
+  const { page } = await openEditor('guide', fixture);
+  await page.getByRole('link', { name: 'All applications' }).click();
+  await page.getByText(/^Changed .* · Shared$/).waitFor();
+  await page.getByLabel('More for Guide').click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const stream = await (await download).createReadStream();
+  const file = JSON.parse(Buffer.concat(await stream.toArray()).toString());
+  expect(file).toMatchObject(quickApp());
+  expect(file).not.toHaveProperty('users');
+  expect(file).not.toHaveProperty('userRoles');
+  await page.getByLabel('More for Guide').click();
+  await page.getByRole('button', { name: 'Duplicate' }).click();
+  await page.getByText('Only you can use the copy.').waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.waitForURL(/guide-copy$/);
+  await page.getByText('Only you can use it.').waitFor();
+  const path = `/v1/applications/${ownBucket}/guide-copy`;
+  const copy = (await fixture.service.sendRequest({ method: 'GET', path, headers: withKey() })).json;
+  expect(copy).not.toHaveProperty('userRoles');
+});
+
+describe.each(viewports)('the dialog for sharing at the window size %s', (_viewport, options) => {
+  it('has no accessibility violations or overflow', async () => {
+    await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', userRoles: ['staff'], users: ['u-1'] }));
+    const { page } = await openEditor('guide', { ...fixture, options });
+    const dialog = await openDialog(page);
+    await dialog.getByRole('searchbox').fill('ada');
+    await dialog.getByRole('button', { name: 'Give access to Adam Smith' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
+  });
+});

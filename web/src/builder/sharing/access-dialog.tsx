@@ -1,0 +1,209 @@
+import { useEffect, useId, useState } from 'react';
+import { usePage } from '../../page/page.tsx';
+import { ErrorMessage } from '../../parts/error-message.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { useModalDialog } from '../../parts/use-modal-dialog.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { useStrings } from '../../strings/strings.tsx';
+import { findPeople, type Matches, type NamedAccess, type Person, readAccess, writeAccess } from '../applications.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
+import '../../parts/question-dialog.css';
+import './sharing.css';
+
+interface AccessDialogProps {
+  readonly id: string;
+  readonly name: string;
+  /** Called with each change, and with the ETag before it. */
+  readonly onChange: (access: NamedAccess, etagBefore: string) => void;
+  readonly close: () => void;
+}
+
+/** A person or a role in a list. */
+interface Grantee extends Person {
+  readonly isRole: boolean;
+}
+
+/** Finds people and roles, gives them access to an application, and removes it. Each change is saved immediately. */
+export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
+  const strings = useBuilderStrings();
+  const { close: closeLabel } = useStrings();
+  const { service, announce } = usePage();
+  const { dialog, closeDialog } = useModalDialog(close);
+  const titleId = useId();
+  const [access, setAccess] = useState<NamedAccess>();
+  const [error, setError] = useState<ErrorDetails>();
+  const [isSaving, setIsSaving] = useState(false);
+  useEffect(() => {
+    const controller = new AbortController();
+    readAccess(service, id, controller.signal).then(setAccess, (error: unknown) => {
+      if (!controller.signal.aborted) setError(toErrorDetails(error));
+    });
+    return () => controller.abort();
+  }, [service, id]);
+  const change = async (grantee: Grantee, isGranted: boolean): Promise<void> => {
+    if (access === undefined || isSaving) return;
+    setIsSaving(true);
+    setError(undefined);
+    try {
+      // Reads again, so that this change keeps those of other devices.
+      const before = await readAccess(service, id);
+      const without = {
+        roles: before.roles.filter((role) => !grantee.isRole || role !== grantee.id),
+        users: toIds(before, grantee),
+      };
+      const key = grantee.isRole ? 'roles' : 'users';
+      const next = isGranted ? { ...without, [key]: [...without[key], grantee.id] } : without;
+      const after = await writeAccess(service, id, { ...next, etag: before.etag });
+      setAccess(after);
+      onChange(after, before.etag);
+      announce(isGranted ? strings.accessGiven(grantee.name) : strings.accessRemoved(grantee.name));
+    } catch (error) {
+      setError(toErrorDetails(error));
+    } finally {
+      setIsSaving(false);
+    }
+  };
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog access-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
+      <h2 id={titleId}>{strings.shareNamed(name)}</h2>
+      <p className="soft small">{strings.shareIntro}</p>
+      <ErrorMessage error={error} />
+      {access !== undefined && (
+        <>
+          <Search access={access} add={(grantee) => void change(grantee, true)} />
+          <Grantees access={access} remove={(grantee) => void change(grantee, false)} />
+        </>
+      )}
+      <div className="row end">
+        <button type="button" className="button" onClick={closeDialog}>
+          {closeLabel}
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+function toIds({ people }: NamedAccess, removed: Grantee): readonly string[] {
+  return people.map(({ id }) => id).filter((id) => removed.isRole || id !== removed.id);
+}
+
+function toGrantees({ people, roles }: Matches): readonly Grantee[] {
+  return [
+    ...people.map((person) => ({ ...person, isRole: false })),
+    ...roles.map((role) => ({ id: role, name: role, detail: '', isRole: true })),
+  ];
+}
+
+const searchDelayMs = 250;
+
+/** The search field, and the people and roles that it finds and that have no access yet. */
+function Search({ access, add }: { readonly access: NamedAccess; readonly add: (grantee: Grantee) => void }) {
+  const strings = useBuilderStrings();
+  const { service } = usePage();
+  const [text, setText] = useState('');
+  const [found, setFound] = useState<{ readonly text: string; readonly matches: Matches }>();
+  const [error, setError] = useState<ErrorDetails>();
+  const fieldId = useId();
+  const search = text.trim();
+  useEffect(() => {
+    const controller = new AbortController();
+    const load = (): void => {
+      findPeople(service, search, controller.signal).then(
+        (matches) => {
+          setError(undefined);
+          setFound({ text: search, matches });
+        },
+        (error: unknown) => {
+          if (!controller.signal.aborted) setError(toErrorDetails(error));
+        },
+      );
+    };
+    const timer = setTimeout(load, search === '' ? 0 : searchDelayMs);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [service, search]);
+  const hasAccess = ({ id, isRole }: Grantee): boolean =>
+    isRole ? access.roles.includes(id) : access.people.find((person) => person.id === id) !== undefined;
+  const matches = found === undefined ? [] : toGrantees(found.matches);
+  const offers = matches.filter((grantee) => !hasAccess(grantee));
+  const isSearched = found?.text === search && search !== '';
+  const outcome = matches.length === 0 ? strings.nobodyFound(search) : strings.allHaveAccess;
+  return (
+    <div className="access-search">
+      <label htmlFor={fieldId}>{strings.personOrRole}</label>
+      <input
+        {...{ id: fieldId, type: 'search', value: text, autoComplete: 'off', 'aria-describedby': `${fieldId}-hint` }}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <p className="soft small" id={`${fieldId}-hint`}>
+        {strings.personOrRoleHint}
+      </p>
+      <ErrorMessage error={error} />
+      <p className="small" role="status">
+        {isSearched && offers.length === 0 ? outcome : ''}
+      </p>
+      {offers.length > 0 && (
+        <ul className="access-list" aria-label={found?.text === '' ? strings.yourRoles : strings.matchesFound}>
+          {offers.map((grantee) => (
+            <li key={`${grantee.isRole} ${grantee.id}`}>
+              <GranteeName grantee={grantee} />
+              <button
+                {...{ type: 'button', className: 'button slim', 'aria-label': strings.giveAccessTo(grantee.name) }}
+                onClick={() => {
+                  add(grantee);
+                  setText('');
+                }}
+              >
+                <Icon name="plus" />
+                {strings.giveAccess}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function GranteeName({ grantee: { name, detail, isRole } }: { readonly grantee: Grantee }) {
+  const strings = useBuilderStrings();
+  return (
+    <span className="access-name">
+      <span>{name}</span>
+      <span className="soft small">{isRole ? strings.role : detail}</span>
+    </span>
+  );
+}
+
+/** The owner, and the people and roles with access. */
+function Grantees({ access, remove }: { readonly access: NamedAccess; readonly remove: (grantee: Grantee) => void }) {
+  const strings = useBuilderStrings();
+  const headingId = useId();
+  const grantees = toGrantees(access);
+  return (
+    <section aria-labelledby={headingId}>
+      <h3 id={headingId}>{strings.hasAccess}</h3>
+      <ul className="access-list">
+        <li>
+          <span className="access-name">
+            <span>{strings.you}</span>
+            <span className="soft small">{strings.owner}</span>
+          </span>
+        </li>
+        {grantees.map((grantee) => (
+          <li key={`${grantee.isRole} ${grantee.id}`}>
+            <GranteeName grantee={grantee} />
+            <button
+              {...{ type: 'button', className: 'button slim', 'aria-label': strings.removeAccessFor(grantee.name) }}
+              onClick={() => remove(grantee)}
+            >
+              {strings.removeAccess}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

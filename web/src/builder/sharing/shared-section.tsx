@@ -1,0 +1,80 @@
+import { useCallback } from 'react';
+import type { JsonObject } from '#base/json/json.ts';
+import { AdminError } from '../../administration/admin-error.tsx';
+import { listAll, toObject, toObjects } from '../../administration/entries.ts';
+import { useAdminStrings } from '../../administration/strings/admin-strings.ts';
+import { toMoment } from '../../operations/to-moment.ts';
+import { usePage } from '../../page/page.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { useLoaded } from '../../parts/use-loaded.ts';
+import type { Service } from '../../service/service.ts';
+import { useLanguage } from '../../strings/strings.tsx';
+
+/** A saved application that other users may use. */
+interface SharedApplication {
+  readonly id: string;
+  readonly name: string;
+  readonly owner: string;
+  /** Names of the roles and users with access. */
+  readonly access: readonly string[];
+  readonly updatedAtMs: number;
+}
+
+function listShared(service: Service, signal: AbortSignal): Promise<readonly SharedApplication[]> {
+  return listAll(service, 'shared-applications', toSharedApplication, { signal });
+}
+
+/** The saved applications that other users may use, with their owners and users. */
+export function SharedSection() {
+  const strings = useAdminStrings();
+  const { language } = useLanguage();
+  const { service } = usePage();
+  const load = useCallback((signal: AbortSignal) => listShared(service, signal), [service]);
+  const { value: applications, error, isLoading } = useLoaded(load);
+  return (
+    <section className="sheet-section" aria-label={strings.sharedApplications} aria-busy={isLoading}>
+      <h2>{strings.sharedApplications}</h2>
+      <p className="soft">{strings.sharedIntro}</p>
+      <AdminError error={error} />
+      {applications?.length === 0 && <p className="empty-state">{strings.nothingShared}</p>}
+      {applications !== undefined && applications.length > 0 && (
+        <DataTable<SharedApplication>
+          label={strings.sharedApplications}
+          isStacked
+          rows={applications}
+          getKey={({ id }) => id}
+          columns={[
+            {
+              name: strings.application,
+              render: ({ id, name }) => (
+                <span className="deployment-name">
+                  {name}
+                  <span className="soft small">{id}</span>
+                </span>
+              ),
+            },
+            { name: strings.applicationOwner, render: ({ owner }) => owner },
+            { name: strings.usedBy, render: ({ access }) => access.join(', ') },
+            { name: strings.lastChange, render: ({ updatedAtMs }) => toMoment(updatedAtMs, language) },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+function toSharedApplication({ id, displayName, owner, roles, users, updatedAt }: JsonObject): SharedApplication {
+  const path = String(id);
+  const roleNames = Array.isArray(roles) ? roles.map(String) : [];
+  return {
+    id: path,
+    name: typeof displayName === 'string' ? displayName : (path.split('/').at(-1) ?? path),
+    owner: toName(toObject(owner)),
+    access: [...toObjects(users).map(toName), ...roleNames],
+    updatedAtMs: Number(updatedAt),
+  };
+}
+
+function toName({ id, name }: JsonObject): string {
+  return typeof name === 'string' && name !== id ? `${name} (${String(id)})` : String(id);
+}
