@@ -205,8 +205,8 @@ const lines: readonly (readonly [what: string, value: number, unit: string])[] =
   ['per-request key, role, consent, limits, in memory', consentMicros, 'µs a call'],
   ['the same by Redis: commands', roundTrips, 'a call'],
   ['the same by Redis: waited', sharedMicros, 'µs a call'],
-  [`consents into SQLite, ${atOnce} at once`, stored, 'a second'],
-  [`consents over HTTP, ${atOnce} at once, from the same process`, posted, 'a second'],
+  [`consents into SQLite, ${atOnce} concurrently`, stored, 'a second'],
+  [`consents over HTTP, ${atOnce} concurrently, from the same process`, posted, 'a second'],
 ];
 for (const [what, value, unit] of lines) console.error(`${what.padEnd(72)} ${value.toFixed(2).padStart(10)} ${unit}`);
 if (process.argv.includes('--json'))

@@ -89,7 +89,7 @@ async function measureStore(): Promise<void> {
     10,
   );
   await measure('search of 10,000, again', (at) => searchAll(store, listed.subject, toUniqueWord(last - at)), 20);
-  await measure('search of 10,000, for what stands nowhere', () => searchAll(store, listed.subject, 'nowhere'), 20);
+  await measure('search of 10,000 for a missing word', () => searchAll(store, listed.subject, 'nowhere'), 20);
   const nowhere = { words: ['nowhere'], limit: 100, archived: false, after: undefined };
   await measure(`a request of a search of ${large.chats}`, () => store.search(large.subject, nowhere), 5);
   await measure(

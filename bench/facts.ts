@@ -28,9 +28,9 @@ export function gatherFacts(grounds: Grounds, wish: Wish, minutes: number): stri
   const length = wish.scale === 1 ? '' : ` of runs shortened to ${wish.scale}`;
   const niceness = wish.niceness ? `; niceness ${wish.niceness}` : '';
   return [
-    `${new Date().toISOString().slice(0, 10)}; ${wish.rounds} round${wish.rounds === 1 ? '' : 's'}${length}; ${minutes.toFixed(0)} minutes${niceness}`,
+    `${new Date().toISOString().slice(0, 10)}, ${wish.rounds} round${wish.rounds === 1 ? '' : 's'}${length}, ${minutes.toFixed(0)} minutes${niceness}`,
     `${cores[0]?.model.trim()}, ${cores.length} cores, ${memory} GB, Linux ${release()}`,
     programs.join(', '),
-    'nginx: one worker, kept-alive upstreams, key check, 15-field log, replies unbuffered. Bare Node: `node:http` before the client of Parley, bodies parsed and written, nothing else. Parley: validation, keys, limits, metrics and logs on.',
+    'nginx: one worker, kept-alive upstreams, key check, 15-field log, replies unbuffered. Bare Node: `node:http` before the client of Parley, bodies parsed and written, no other work. Parley: validation, keys, limits, metrics and logs on.',
   ];
 }

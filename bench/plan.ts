@@ -91,7 +91,7 @@ function plan(): readonly string[] {
     `CPU of the workers    ${format(cores)} cores`,
     `Workers               ${workers} at ${Math.round(utilization * 100)} % of a core`,
     `Nodes                 ${nodes} with ${workersPerNode} workers and ${workersPerNode} cores`,
-    `Memory                ${format(bytes / 1e9)} GB, ${format(bytes / nodes / 1e9)} GB a node, of which streams take ${format((load.streams * streamBytes) / 1e9)} GB`,
+    `Memory                ${format(bytes / 1e9)} GB, ${format(bytes / nodes / 1e9)} GB a node, including streams with ${format((load.streams * streamBytes) / 1e9)} GB`,
   ];
   if (load.storage === 'embedded') {
     if (nodes > 1) lines.push('', 'One node does not suffice. Use --storage shared.');

@@ -196,7 +196,7 @@ agent.destroy();
 const lines: readonly (readonly [what: string, value: number, unit: string])[] = [
   ['the loop alone, with three tools and a signed state', values.loopMicros, 'µs CPU a turn'],
   [
-    `a turn with three REST calls, ${maxConcurrentRuns} runs at once on core ${contenderCore}, asked from core ${loadCore}`,
+    `a turn with three REST calls, ${maxConcurrentRuns} concurrent runs on core ${contenderCore}, called from core ${loadCore}`,
     values.turnMicros,
     'µs CPU',
   ],

@@ -19,7 +19,7 @@ export interface Call {
   body: string;
 }
 
-const sampleText = 'What a gateway adds to a call should be small enough that nobody has a reason to go around it. ';
+const sampleText = 'The cost that a gateway adds to a call should be so small that no team has a reason to go around it. ';
 
 function repeatText(bytes: number): string {
   return sampleText.repeat(Math.ceil(bytes / sampleText.length)).slice(0, bytes);

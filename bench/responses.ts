@@ -84,7 +84,7 @@ async function measureStores(): Promise<void> {
   await measure('find an item', (sample) => responses.findItems(toSubject(pickIndex(sample)), [`msg_${pickIndex(sample)}`]));
   await measure('store a response', (sample) => responses.add(toStored(pickIndex(sample), 'new')));
   await measure('delete a response', (sample) => responses.delete(toStored(pickIndex(sample), 'new')));
-  await measure('count what a user has', (sample) => responses.deleteOldest(toSubject(pickIndex(sample)), 1e12));
+  await measure('count the responses of a user', (sample) => responses.deleteOldest(toSubject(pickIndex(sample)), 1e12));
   const conversation = { id: 'conv_bench', subject: 'user 1', createdAtMs: nowMs, metadata: {} };
   await conversations.add(conversation, []);
   await measure('append to a conversation', (sample) =>

@@ -161,7 +161,7 @@ const unaryScenario = closedScenario({
 
 const streamsScenario = closedScenario({
   name: 'streams',
-  title: 'Streams of 100 chunks at once, 32 connections at saturation',
+  title: 'Streams of 100 chunks without pauses, 32 connections at saturation',
   call: () => smallCall('at-once', true),
   connections: 32,
   seconds: 5,
@@ -182,7 +182,7 @@ function dialectScenario(wire: 'messages' | 'responses', mode: 'relayed' | 'tran
   const how = mode === 'relayed' ? 'relayed' : 'translated to and from an upstream of chat completions';
   return closedScenario({
     name: `${wire}-${mode}`,
-    title: `${dialect}, ${how}: streams of 100 chunks at once, 32 connections at saturation`,
+    title: `${dialect}, ${how}: streams of 100 chunks without pauses, 32 connections at saturation`,
     call: () => dialectCall(wire, mode),
     connections: 32,
     seconds: 5,

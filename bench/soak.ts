@@ -71,7 +71,7 @@ async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Read
   await sleep(Number(values.rest) * 1000);
   readings.push(await takeReading(node, client, Number(values.minutes) + 1));
   console.log(
-    `\nMB of RSS; the last line is after ${values.rest} s of rest\n${toChart(readings)}\n\n${toCacheLines(readings)}\n`,
+    `\nMB of RSS. The last line follows ${values.rest} s without load\n${toChart(readings)}\n\n${toCacheLines(readings)}\n`,
   );
   for (const [name, { runs, wrong, statuses }] of load.tallies)
     console.log(

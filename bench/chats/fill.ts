@@ -38,7 +38,7 @@ export async function fillUser({ database, seal, nowMs }: FillParts, { subject, 
       const updatedAtMs = nowMs - at * 3_600_000;
       const head = { title: `Conversation ${at} about the harvest`, deployment: 'demo', createdAtMs: updatedAtMs };
       const question = { id: 'q', parent: '', kind: 'question', atMs: updatedAtMs, text: `What became of ${toUniqueWord(at)}?` };
-      const text = 'what was said of it, in a few hundred characters of plain words '.repeat(6);
+      const text = 'a reply of some hundred characters in plain words about the item '.repeat(6);
       const answer = { id: 'a', parent: 'q', kind: 'reply', atMs: updatedAtMs + 1, deployment: 'demo', state: 'done', text };
       const turnRows = [question, answer].map((turn) => toTurnRow(seal, chatRef, { turn: turn as never, revision }));
       turns.push(...turnRows);

@@ -40,7 +40,7 @@ export async function reportThresholds({ search, show }: Asking): Promise<void> 
     const silentCount = unanswerable.filter(({ hits }) => !hits.some(({ score }) => score >= least)).length;
     const passageCount = mean(unanswerable.map(({ hits }) => hits.slice(0, 12).filter(({ score }) => score >= least).length));
     const recallText = (await recall(answered, least)).toFixed(3);
-    const summary = `nothing said to ${silentCount} of ${unanswerable.length} without an answer, ${passageCount.toFixed(1)} passages to one of them`;
-    console.log(`minScore ${least.toFixed(2)}: recall@5 ${recallText}; ${summary}`);
+    const summary = `no passage for ${silentCount} of ${unanswerable.length} without an answer, ${passageCount.toFixed(1)} passages to one of them`;
+    console.log(`minScore ${least.toFixed(2)}: recall@5 ${recallText}, ${summary}`);
   }
 }

@@ -18,7 +18,7 @@ async function queryOwnDocument(client: NodeClient, index: number, headers: Reco
   const kilobytes = documentKilobytes[index % documentKilobytes.length] ?? 1;
   const lines = Array.from(
     { length: kilobytes * 10 },
-    (_, line) => `Paragraph ${line} of document ${index} tells of the ${line * 7}th item and its price.`,
+    (_, line) => `Paragraph ${line} of document ${index} describes the ${line * 7}th item and its price.`,
   );
   const path = `${bucket}/document-${index % maxDocuments}.md`;
   const saved = await client.send({
@@ -65,6 +65,6 @@ export function toDemoMix(key: string): readonly Kind[] {
       weight: 5,
       run: createRun((index) => ({ model: 'demo-embeddings', input: [`text ${index}`] }), '/v1/embeddings'),
     },
-    { name: 'document of its own', weight: 1, run: (client, index) => queryOwnDocument(client, index, headers) },
+    { name: 'separate document', weight: 1, run: (client, index) => queryOwnDocument(client, index, headers) },
   ];
 }

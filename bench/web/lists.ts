@@ -68,8 +68,8 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
   await page.context().close();
   if (searched === undefined || listed === undefined) return [];
   const details = [
-    `${Math.round(afterWriting)} ms if something was written since the last search`,
-    `a browser that had none of them was ready for it ${(preparedMs / 1000).toFixed(1)} s after the page was opened`,
+    `${Math.round(afterWriting)} ms after a write since the last search`,
+    `a browser without stored chats was ready for it ${(preparedMs / 1000).toFixed(1)} s after the page was opened`,
   ];
   const entered = {
     title: `the first key, pressed as the field is entered, ${where}`,
@@ -118,7 +118,7 @@ async function writeChat(url: string, id: string, body: object): Promise<void> {
 
 async function fill({ service }: WebWorld): Promise<void> {
   const nowMs = Date.now();
-  const replyText = 'what was said of it, in a few hundred characters of plain words '.repeat(6);
+  const replyText = 'a reply of some hundred characters in plain words about the item '.repeat(6);
   for (let first = 0; first < many; first += 20) {
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {

@@ -39,7 +39,7 @@ export function toMany(count: number): StoredItems {
   const nowMs = Date.now();
   const heads = Array.from({ length: count }, (_, index) => {
     const title = `Conversation number${index}x about the harvest`;
-    const said = `${title.toLowerCase()}\n${'what was said of it, in a few hundred characters of plain words '.repeat(6)}`;
+    const said = `${title.toLowerCase()}\n${'a reply of some hundred characters in plain words about the item '.repeat(6)}`;
     return { id: `kept${index}`, title, deployment: 'demo', updatedAtMs: nowMs - index * 3_600_000, said };
   });
   return { heads };

@@ -93,19 +93,19 @@ function oddities(key: string): readonly CallerCase[] {
     },
     { name: 'sends a byte at a time', moves: bytes, answers: good, mayEnd: false },
     {
-      name: 'sends five requests at once',
+      name: 'sends five concurrent requests',
       moves: [request.repeat(5)],
       answers: Array.from({ length: 5 }, () => [200]),
       mayEnd: false,
     },
     {
-      name: 'sends a stream and two more at once',
+      name: 'sends a stream and two concurrent requests',
       moves: [post(key, toBody(true)) + request + get('/health')],
       answers: [[200], [200], [200]],
       mayEnd: false,
     },
     {
-      name: 'sends 200 small ones at once',
+      name: 'sends 200 small concurrent requests',
       moves: [get('/health').repeat(200)],
       answers: Array.from({ length: 200 }, () => [200]),
       mayEnd: false,
@@ -158,7 +158,7 @@ function oddities(key: string): readonly CallerCase[] {
       mayEnd: true,
     },
     {
-      name: 'reads nothing of a stream for a while',
+      name: 'pauses the reading of a stream',
       moves: [post(key, toBody(true, 'pieces 30')), { kind: 'deaf', ms: 1_500 }],
       answers: good,
       mayEnd: false,

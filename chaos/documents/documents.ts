@@ -86,7 +86,7 @@ async function readOne({ tally, log }: Ground, { node, bucket, document }: Readi
     while (!hasEnded) {
       const { status, ms } = await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
       tally.count('calls of others');
-      tally.peak('longest of others ms', Math.round(ms));
+      tally.peak('longest other call ms', Math.round(ms));
       tally.require(
         status === 200 && ms < maxOtherMs,
         () => `${name}: another's call was answered with ${status} after ${Math.round(ms)} ms`,

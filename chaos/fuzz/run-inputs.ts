@@ -114,7 +114,7 @@ async function lookForBlocks(spans: readonly Span[], slow: readonly SlowTurn[], 
     slow.some((turn) => startMs < turn.endMs + slackMs && endMs > turn.endMs - turn.lateMs - slackMs),
   );
   const longest = Math.max(...slow.map(({ blockedMs }) => blockedMs));
-  log(`blocked for ${Math.round(longest)} ms in a batch; ${suspects.length} of its inputs are sent again alone`);
+  log(`blocked for ${Math.round(longest)} ms in a batch. ${suspects.length} of its inputs are sent again alone`);
   tally.count('blocks looked into');
   for (const { index } of suspects) {
     let least = await blockedAlone(index, { node, inputs });

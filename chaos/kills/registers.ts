@@ -150,7 +150,7 @@ export class Ledger {
         const allowed = [state.acknowledged, ...state.sent].map(toStored);
         this.#tally.require(
           allowed.includes(actual),
-          () => `lost: ${register.name} is ${actual} ${where}, none of ${allowed.join(', ')}`,
+          () => `lost: ${register.name} is ${actual} ${where}, not one of ${allowed.join(', ')}`,
         );
         this.#tally.count('looked after');
         if (!isConsent) [state.acknowledged, state.sent] = [actual, []];

@@ -68,12 +68,12 @@ async function endure({ tally, log, isShort }: Ground, callers: Callers, { name,
   const ms = performance.now() - beganMs;
   tally.count('outages');
   tally.peak('longest recovery ms', Math.round(ms));
-  tally.require(isWhole, () => `after ${name} not everything is served again`);
+  tally.require(isWhole, () => `after ${name} some requests still fail`);
   // Requests that started during the outage may still fail now.
   await sleep(1_000);
   callers.away = [];
   await sleep(isShort ? 300 : 2_000);
-  log(`${name}: whole again after ${Math.round(ms)} ms, ${tally.faultCount} faults`);
+  log(`${name}: recovered after ${Math.round(ms)} ms, ${tally.faultCount} faults`);
 }
 
 /** Waits until all requests succeed. Returns whether they do before the time limit. */

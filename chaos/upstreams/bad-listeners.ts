@@ -93,12 +93,12 @@ export async function startBadListeners(): Promise<BadListeners> {
     overTls('good', good, 'answered'),
     overTls('an expired certificate', expired, 'refused'),
     overTls('a certificate of another host', elsewhere, 'refused'),
-    overTls('a certificate that nobody knows', unknown, 'refused'),
+    overTls('a certificate of an unknown authority', unknown, 'refused'),
     overTls('cut without a word', good, 'refused', cutConnection),
-    overTls('a certificate is asked for', { ...good, requestCert: true, rejectUnauthorized: true }, 'refused'),
+    overTls('a client certificate is required', { ...good, requestCert: true, rejectUnauthorized: true }, 'refused'),
   ]);
   const refused = { name: 'connection: refused', url: `http://127.0.0.1:${await freePort()}`, expects: 'refused' as const };
-  const noName = { name: 'connection: a name that is none', url: 'http://nowhere.invalid', expects: 'refused' as const };
+  const noName = { name: 'connection: a name that does not exist', url: 'http://nowhere.invalid', expects: 'refused' as const };
   const full = { name: 'connection: never accepted', url: await startFull(stack), expects: 'refused' as const };
   return { all: [...all, refused, noName, full], caPath, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

@@ -86,11 +86,11 @@ const frames: readonly Fault[] = [
     steps: (good) => [head(good, [chunkedField]), ...good.pieces.map(chunked), bytes(`0\r\n${'x-a: 1\r\n'.repeat(20_000)}\r\n`)],
   },
   {
-    name: 'body: a second reply behind it',
+    name: 'body: a second reply after it',
     expects: 'either',
     steps: (good) => [...framed(good), ...framed(good)],
   },
-  { name: 'body: garbage behind it', expects: 'either', steps: (good) => [...framed(good), bytes('garbage\r\n\r\n')] },
+  { name: 'body: garbage after it', expects: 'either', steps: (good) => [...framed(good), bytes('garbage\r\n\r\n')] },
   {
     name: 'body: slow, and in time',
     expects: 'answered',
@@ -149,7 +149,7 @@ const encodings: Readonly<
   deflate: { name: 'deflate', expects: 'answered', body: (body) => deflateSync(body) },
   br: { name: 'br', expects: 'answered', body: (body) => brotliCompressSync(body) },
   identity: { name: 'identity', expects: 'answered', body: (body) => body },
-  'gzip that is none': { name: 'gzip', expects: 'refused', body: (body) => body },
+  'invalid gzip': { name: 'gzip', expects: 'refused', body: (body) => body },
   'gzip that is cut off': { name: 'gzip', expects: 'refused', body: (body) => gzipSync(body).subarray(0, -12) },
   'gzip with a wrong sum': {
     name: 'gzip',
@@ -157,8 +157,8 @@ const encodings: Readonly<
     body: (body) => Buffer.concat([gzipSync(body).subarray(0, -8), Buffer.alloc(8, 7)]),
   },
   'gzip of 300 MB': { name: 'gzip', expects: 'refused', body: () => bomb },
-  'br that is none': { name: 'br', expects: 'refused', body: (body) => body },
-  'deflate that is none': { name: 'deflate', expects: 'refused', body: () => Buffer.alloc(500, 0xff) },
+  'invalid br': { name: 'br', expects: 'refused', body: (body) => body },
+  'invalid deflate': { name: 'deflate', expects: 'refused', body: () => Buffer.alloc(500, 0xff) },
   'an unknown one': { name: 'foo', expects: 'either', body: (body) => body },
   'gzip twice': { name: 'gzip, gzip', expects: 'either', body: (body) => gzipSync(gzipSync(body)) },
 };

@@ -53,7 +53,7 @@ const badFields: Readonly<Record<string, readonly string[]>> = {
   'two lengths that differ': ['content-length: 5', 'content-length: 6'],
   'a length and chunks': ['content-length: 5', chunkedField],
   'chunks twice': [chunkedField, chunkedField],
-  'a transfer coding that nobody asked for': ['transfer-encoding: gzip, chunked'],
+  'an unrequested transfer coding': ['transfer-encoding: gzip, chunked'],
   'a field without a colon': ['no colon here'],
   'a field with NUL': ['x-nul: a\0b', 'content-length: 5'],
   'a field name with a space': ['x y: 1', 'content-length: 5'],
@@ -137,7 +137,7 @@ const paces: readonly Fault[] = [
     ],
   },
   {
-    name: name('whole, then reset at once'),
+    name: name('complete, then an immediate reset'),
     expects: refused,
     steps: (good) => [head(good, [chunkedField]), wait(20), reset],
   },

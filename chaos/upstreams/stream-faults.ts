@@ -43,7 +43,7 @@ const inStream: readonly Fault[] = Object.entries(errorShapes).flatMap(([what, {
   [
     { when: 'before all', at: () => 0, isEnded: true },
     { when: 'in the middle, then the end mark', at: (count: number) => Math.floor(count / 2), isEnded: true },
-    { when: 'in the middle, then nothing', at: (count: number) => Math.floor(count / 2), isEnded: false },
+    { when: 'in the middle, then silence', at: (count: number) => Math.floor(count / 2), isEnded: false },
   ].map(({ when, at, isEnded }) =>
     stream(`${what}, ${when}`, 'refused', (pieces, good) => [
       ...pieces.slice(0, at(pieces.length)),
@@ -64,7 +64,7 @@ const endings: readonly Fault[] = [
   stream('its finish twice', 'either', (pieces) => [...pieces.slice(0, -1), ...pieces.slice(-3)]),
   stream('twice in one', 'either', (pieces) => [...pieces, ...pieces]),
   stream('backwards', 'either', (pieces) => [...pieces].reverse()),
-  stream('events behind the end', 'either', (pieces) => [...pieces, ...pieces.slice(1, 3)]),
+  stream('events after the end', 'either', (pieces) => [...pieces, ...pieces.slice(1, 3)]),
   stream('each event twice', 'either', (pieces) => pieces.flatMap((piece) => [piece, piece])),
   stream('cut off inside the last event', 'either', (pieces) => [
     ...pieces.slice(0, -1),
@@ -84,7 +84,7 @@ const odd: Readonly<Record<string, string>> = {
   'no JSON': '{oops',
   'a page': '<html>502</html>',
   'prototype keys': '{"__proto__":{"a":1},"constructor":1}',
-  'choices that are none': '{"choices":7,"candidates":7,"type":7}',
+  'choices of a wrong type': '{"choices":7,"candidates":7,"type":7}',
   'an index of 1e9': '{"choices":[{"index":1000000000,"delta":{"content":"x"}}]}',
   'an index below 0': '{"choices":[{"index":-1,"delta":{"content":"x"}}],"type":"content_block_delta","index":-1}',
   'a delta that is null': '{"choices":[{"index":0,"delta":null,"finish_reason":null}]}',
@@ -126,7 +126,7 @@ function respelled(name: string, change: (text: string) => string, expects: Faul
 const spellings: readonly Fault[] = [
   respelled('lines that end with CRLF', (text) => text.replaceAll('\n', '\r\n')),
   respelled('lines that end with CR', (text) => text.replaceAll('\n', '\r'), 'either'),
-  respelled('no space behind the colon', (text) => text.replace(/^data: /gm, 'data:')),
+  respelled('no space after the colon', (text) => text.replace(/^data: /gm, 'data:')),
   respelled('ids and times to try again', (text) => `id: 7\nretry: 10\n${text}`),
   respelled('comments between', (text) => `: ping\n\n${text}`),
   respelled('empty lines between', (text) => `\n\n${text}`),
@@ -135,7 +135,7 @@ const spellings: readonly Fault[] = [
 
 const everMore: readonly Fault[] = [
   {
-    name: 'stream: without an end, as fast as it is read',
+    name: 'stream: endless, as fast as the reader',
     expects: 'endless',
     only: 'stream',
     steps: (good) => [head(good, [chunkedField]), ...good.pieces.slice(0, 1).map(chunked), repeatEvent(good, 0)],

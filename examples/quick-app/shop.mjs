@@ -15,7 +15,7 @@ const repairs = { 'R-101': 'ready to be fetched', 'R-102': 'waiting for a new ch
 
 const tool = {
   name: 'repair_status',
-  description: 'Tells how far the repair with a number such as R-102 is',
+  description: 'Reports how far the repair with a number such as R-102 is',
   inputSchema: {
     type: 'object',
     properties: { number: { type: 'string', description: 'Number of the repair' } },

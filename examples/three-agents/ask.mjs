@@ -77,7 +77,7 @@ async function run(name, model) {
       await new Promise((resolve) => setTimeout(resolve, 200));
     answer = await ask(model, [...question, { role: 'assistant', content: '', custom_content }]);
     const calls = await (await fetch(`${world}/calls`)).json();
-    print(`${name}: went on; asked of the host since: ${calls.join(', ')}`);
+    print(`${name}: continued. Requests to the host since then: ${calls.join(', ')}`);
   }
   print(`${name}: ${answer.choices[0].message.content.slice(0, 400)}`);
 }

@@ -66,7 +66,7 @@ function toRemote(tool: Tool, { settings, description, needsApproval, toOfferedN
     async run(args, context) {
       const result = await tool.run(args, context);
       if (result.question === undefined) return result;
-      throw new ToolError(`${settings.name} wants an answer of the user first, which nobody can give here`);
+      throw new ToolError(`${settings.name} requires an answer of the user, which this call cannot request`);
     },
   };
 }

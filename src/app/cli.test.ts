@@ -119,7 +119,7 @@ describe('readCommand', () => {
   it('reports a negative port as a wrong port', () => {
     const command = readCommand(['--port', '-1']);
     if (command.name !== 'serve') throw new Error(`expected serve, not ${JSON.stringify(command)}`);
-    expect(() => readSettings(command.flags, {})).toThrow('the port must be a whole number from 0 to 65535, not "-1"');
+    expect(() => readSettings(command.flags, {})).toThrow('the port must be an integer from 0 to 65535, not "-1"');
   });
 
   it('reads the number of workers, and rejects numbers that are not supported', () => {
@@ -133,7 +133,7 @@ describe('readCommand', () => {
     expect(count(['--workers', 'auto'])).toBeGreaterThanOrEqual(1);
     for (const text of ['0', '-1', '1.5', '65', '1e1', 'many', ''])
       expect(() => count(['--workers', text])).toThrow(
-        `--workers or PARLEY_WORKERS must be auto or a whole number from 1 to 64, not "${text}"`,
+        `--workers or PARLEY_WORKERS must be auto or an integer from 1 to 64, not "${text}"`,
       );
   });
 });
@@ -143,8 +143,8 @@ describe('readSettings', () => {
   const address = 'postgres://parley:canary@host/parley';
 
   it.each([
-    [{ PARLEY_DATABASE_POOL: '0' }, 'PARLEY_DATABASE_POOL must be a whole number from 1 to 1000, not "0"'],
-    [{ PARLEY_DATABASE_POOL: 'ten' }, 'PARLEY_DATABASE_POOL must be a whole number from 1 to 1000, not "ten"'],
+    [{ PARLEY_DATABASE_POOL: '0' }, 'PARLEY_DATABASE_POOL must be an integer from 1 to 1000, not "0"'],
+    [{ PARLEY_DATABASE_POOL: 'ten' }, 'PARLEY_DATABASE_POOL must be an integer from 1 to 1000, not "ten"'],
     [{ PARLEY_DATABASE_REPLICA_URL: address }, 'PARLEY_DATABASE_URL must also be set'],
     [
       { PARLEY_DATABASE_URL: address, PARLEY_DATABASE_REPLICA_URL: 'canary' },

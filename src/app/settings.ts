@@ -84,7 +84,7 @@ function toWorkerCount(text: string): number {
   }
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && count <= maxWorkers) return count;
-  throw new SettingError(`--workers or PARLEY_WORKERS must be auto or a whole number from 1 to ${maxWorkers}, not "${text}"`);
+  throw new SettingError(`--workers or PARLEY_WORKERS must be auto or an integer from 1 to ${maxWorkers}, not "${text}"`);
 }
 
 function toMetricsPort(text: string | undefined, port: number): number | undefined {
@@ -153,7 +153,7 @@ export function readFilesAddress(environment: Environment): S3Address | undefine
 function toInteger(name: string, text: string, max: number, min = 0): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
-    throw new SettingError(`${name} must be a whole number from ${min} to ${max}, not "${text}"`);
+    throw new SettingError(`${name} must be an integer from ${min} to ${max}, not "${text}"`);
   }
   return value;
 }

@@ -128,7 +128,7 @@ describe('watchConfiguration', () => {
     },
   );
 
-  it('reloads when any of several files changes', async () => {
+  it('reloads when any one of its files changes', async () => {
     const first = await folder.write('a.json', withModels('one'));
     const second = await folder.write('elsewhere/b.json', withModels('two'));
     await startWatch([first, second]);

@@ -11,7 +11,7 @@ export const NewKey = Type.Object(
     expiresAt: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'Milliseconds since the epoch. Default: the end of `days`, or else the latest allowed time.',
+        description: 'Milliseconds since the epoch. Default: the end of `days`. Without `days`, the latest allowed time.',
       }),
     ),
     days: Type.Optional(Type.Integer({ minimum: 1, description: 'Lifetime in days. Not allowed with `expiresAt`.' })),

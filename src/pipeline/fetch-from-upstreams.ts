@@ -11,5 +11,5 @@ export async function fetchFromUpstreams<Result>(
   signal: AbortSignal,
 ): Promise<Result> {
   for await (const result of toAsyncIterable<Result>((sink) => failover(deps, attempts, sink), signal)) return result;
-  throw new Error('The upstream returned neither a result nor an error');
+  throw new Error('The upstream returned no result and no error');
 }

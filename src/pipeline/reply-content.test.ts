@@ -43,7 +43,7 @@ describe('ReplyContent', () => {
     ]);
   });
 
-  it('appends a chunk with neither index nor name to the last stage', () => {
+  it('appends a chunk without an index or a name to the last stage', () => {
     expect(complete({ stages: [{ name: 'One' }] }, { stages: [{ content: 'x' }] })[1]).toEqual({
       stages: [{ index: 0, content: 'x', status: null }],
     });

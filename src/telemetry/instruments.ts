@@ -118,7 +118,7 @@ export const gauges = {
   eventLoopUtilization: {
     name: 'nodejs.eventloop.utilization',
     unit: '1',
-    description: 'Share of time since the last collection in which the event loop was busy, from 0 to 1.',
+    description: 'Share of the time since the last collection that the event loop was busy, from 0 to 1.',
   },
   uptime: { name: 'process.uptime', unit: 's', description: 'Time since the start.' },
 } as const satisfies Record<string, Instrument>;

@@ -111,7 +111,7 @@ describe('parley apply', () => {
     });
   });
 
-  it('names the file and path of each section that is not a kind, and sends nothing', async () => {
+  it('names the file and path of each section that is not a kind, and sends no request', async () => {
     const good = await write('good.json', { $schema: 'x', models: { one: demo } });
     const bad = await write('bad.yaml', 'security: {maxBodyBytes: 1}\nmodles: {}\nkeys: {"${CI_KEY}": {project: x}}\n');
     const { code, stdout, stderr } = await parley(['apply', '-f', good, bad], { environment: { CI_KEY: 'canary' } });
@@ -122,7 +122,7 @@ describe('parley apply', () => {
         expect.stringContaining(`${bad}: security: cannot be changed at run time. Keep it in the configuration files`),
         `${bad}: modles: is not a section of the configuration. Did you mean models?`,
         expect.stringContaining(`${bad}: keys["\${CI_KEY}"]: has a reference as its name`),
-        'parley: The files are invalid. Nothing was sent',
+        'parley: The files are invalid. They were not sent',
       ],
     ]);
     expect(findModels()).toEqual(['file']);
@@ -154,7 +154,7 @@ describe('parley apply', () => {
       [
         `${one}: models.one.upstreams[0].weight: must be 0 or more`,
         expect.stringContaining(`${two}: models.two.upstreams[0].endpoint: must be`),
-        'parley: The service rejects the document. Nothing was changed',
+        'parley: The service rejects the document. No entry was changed',
       ],
     ]);
     expect(JSON.parse(stdout.join('\n'))).toMatchObject({
@@ -200,7 +200,7 @@ describe('parley apply', () => {
 
     it('prints the deletions and asks at a terminal', async () => {
       const refused = await parley(['apply', '-f', pruned, '--prune'], { answer: false });
-      expect(refused).toEqual({ code: 1, stdout: [], stderr: ['- models.two', 'parley: Nothing was changed'] });
+      expect(refused).toEqual({ code: 1, stdout: [], stderr: ['- models.two', 'parley: No entry was changed'] });
       expect(findModels()).toEqual(['file', 'one', 'two']);
       const accepted = await parley(['apply', '-f', pruned, '--prune'], { answer: true });
       expect([accepted.code, accepted.stdout[0]]).toEqual([0, '- models.two: {"upstreams":[{"protocol":"demo"}]}']);
@@ -304,7 +304,7 @@ describe('parley export', () => {
     expect(rejected.stderr).toEqual([
       expect.stringMatching(/hidden\.yaml: models\.a\.upstreams\[0\]\.key: must be entered/),
       expect.stringMatching(/hidden\.yaml: models\.b\.upstreams\[0\]\.key: must be entered/),
-      expect.stringContaining('Nothing was changed'),
+      expect.stringContaining('No entry was changed'),
     ]);
   });
 });

@@ -269,7 +269,7 @@ describe('a document', () => {
     expect((await send(node, 'POST', 'models/toString/migrate')).status).toBe(404);
   });
 
-  it('with applications changes nothing the second time', async () => {
+  it('with applications makes no changes the second time', async () => {
     const document = { models: { base: demo }, applications: { helper: quickApp('base') } };
     expect(read(await send(node, 'POST', 'apply', document)).data).toHaveLength(2);
     expect(read(await send(node, 'POST', 'apply', document))).toMatchObject({ change: null, data: [] });

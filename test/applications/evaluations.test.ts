@@ -242,10 +242,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
       ...{ endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined },
     };
     const limits = { maxStored: 20, maxBytes: 1e9, maxInProgress: 9 };
-    await evaluations.store.begin(started, 'a node that is gone', limits);
+    await evaluations.store.begin(started, 'a stopped node with a lease', limits);
     expect(await waitForEnd(started.id)).toMatchObject({
       status: 'failed',
-      error: 'The node that ran this evaluation is gone. Start the evaluation again.',
+      error: 'The node that ran this evaluation stopped. Start the evaluation again.',
     });
   });
 

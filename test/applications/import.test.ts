@@ -23,7 +23,7 @@ async function startShop(): Promise<FastifyInstance> {
   });
   const schema = {
     operationId: 'countStock',
-    description: 'Counts what is in stock.',
+    description: 'Counts the stock.',
     params: { type: 'object', properties: { item: { type: 'string' } } },
     querystring: { type: 'object', properties: { colour: { type: 'string' } } },
   };

@@ -35,7 +35,7 @@ const tools: ServedTool[] = [
     ...echo,
     name: 'write',
     title: 'Write a file',
-    description: 'Writes what it is given.',
+    description: 'Writes the given text.',
     inputSchema: { type: 'object', properties: { path: { type: 'string' }, text: { type: 'string' } }, required: ['path'] },
   },
   { ...echo, name: 'read', annotations: { readOnlyHint: true } },
@@ -56,7 +56,7 @@ describe.each([
         {
           name: 'write',
           title: 'Write a file',
-          description: 'Writes what it is given.',
+          description: 'Writes the given text.',
           parameters: { properties: { path: { type: 'string' } }, required: ['path'] },
           readOnly: false,
         },

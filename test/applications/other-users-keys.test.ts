@@ -12,7 +12,7 @@ import { chatPath, startService, type TestService, withKey } from '#test/start-s
 import { getConsent } from '../consent/support.ts';
 import { getApplicationPath, getProjectBucket, quickApp, save } from './support.ts';
 
-const canary = 'canary of what alice wrote';
+const canary = 'canary of the text from alice';
 const aliceBucket = getProjectBucket('alice');
 const bobBucket = getProjectBucket('bob');
 const notes = `applications/${aliceBucket}/notes`;

@@ -110,7 +110,7 @@ describe('the issues of a node', () => {
   });
 
   it('contain documents of a configured application that cannot be read', async () => {
-    const reference = await documentStores.put('broken.pdf', '%PDF-1.7 and nothing else');
+    const reference = await documentStores.put('broken.pdf', '%PDF-1.7 without further content');
     const { watched, log, state } = await startWithNodeState({ app: quickApp({ document_relative_url: reference }) });
     await using _ = watched;
     await watched.sendRequest({ method: 'GET', path: '/v1/deployments/app/documents', headers: withKey() });

@@ -106,7 +106,7 @@ describe('a saved application', () => {
     ]);
   });
 
-  it('can have a path of several segments, and its ID retains the encoding', async () => {
+  it('can have a path with several segments, and its ID retains the encoding', async () => {
     await save(service, getApplicationPath('team%2Fa%20b/c%25'), quickApp());
     const { id } = (await show(service, getApplicationPath('team/a%20b/c%25'))).json as StoredApplication;
     expect(id).toBe(`applications/${ownBucket}/team%2Fa%20b/c%25`);

@@ -44,7 +44,7 @@ describe.concurrent('chat runs of nodes', () => {
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
-  it('end with an error after what came before if their node is killed, for readers on another node', async () => {
+  it('end with an error after the earlier output if their node is killed, for readers on another node', async () => {
     await using victim = await start(environment());
     await using other = await start(environment());
     const { id, live } = await begin(victim, forever);

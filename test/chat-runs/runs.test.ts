@@ -178,7 +178,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
     expect((await followRun({ ...run, id: 'not.valid' })).status).toBe(404);
   });
 
-  it('ends with the error of its upstream after what came before', async () => {
+  it('ends with the error of its upstream after the earlier output', async () => {
     const run = toRun();
     const live = await readEvents(await startRun(run, 'count to 3, break off'));
     expectComplete(live, 'failed');

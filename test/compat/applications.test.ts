@@ -290,7 +290,7 @@ describe('reply of an application', () => {
     });
   });
 
-  it('determines which controls the client may complete, and with which values', async () => {
+  it('determines the controls that the client may complete, and their values', async () => {
     const controls = [{ index: 0, label: 'Book', schema: { type: 'object', properties: { nights: { type: 'integer' } } } }];
     const conversation = (custom: object, completed: object) => [
       { role: 'user', content: 'hi' },

@@ -135,7 +135,7 @@ describe('credentials', () => {
   });
 
   it('of the upstream are never returned to the client', async () => {
-    upstream.script(jsonReply({ error: { message: 'the key upstream-key is over its quota' } }, 400));
+    upstream.script(jsonReply({ error: { message: 'the key upstream-key exceeded its quota' } }, 400));
     const answer = await postWith({ 'Api-Key': callerKey });
     expect(answer.status).toBe(400);
     expect(answer.text).not.toContain('upstream-key');

@@ -120,7 +120,7 @@ describe('request to an upstream', () => {
     const { stop: _null, ...sent } = everything;
     const messages = [{ role: 'system', content: 'Be brief.\n\nBe kind.' }, ...sent.messages.slice(2)];
     const expected = { ...sent, messages, model: 'upstream-name' };
-    expect(await captureRequest({ ...everything, model: 'whatever the caller says' })).toEqual(expected);
+    expect(await captureRequest({ ...everything, model: 'regardless of the value of the caller' })).toEqual(expected);
   });
 
   it('has the model name of the upstream even if the client sends none', async () => {

@@ -56,7 +56,7 @@ const faultyConfigurations: readonly (readonly [kind: string, value: unknown, ..
     'models.m.displayName: must be a string, but is a number',
   ],
   ['a string instead of a boolean', { addin: { enabled: 'yes' } }, 'addin.enabled: must be true or false, but is a string'],
-  ['a fraction instead of an integer', { tools: { timeoutMs: 1.5 } }, 'tools.timeoutMs: must be a whole number'],
+  ['a fraction instead of an integer', { tools: { timeoutMs: 1.5 } }, 'tools.timeoutMs: must be an integer'],
   ['a number that is too small', { security: { maxBodyBytes: 0 } }, 'security.maxBodyBytes: must be 1 or more'],
   ['a number beyond the maximum of a timer', { tools: { timeoutMs: 1e12 } }, 'tools.timeoutMs: must be 2147483647 or less'],
   ['a negative weight', upstream({ protocol: 'demo', weight: -1 }), 'models.m.upstreams[0].weight: must be 0 or more'],
@@ -260,7 +260,7 @@ const faultyConfigurations: readonly (readonly [kind: string, value: unknown, ..
   [
     'a limit that is not a number',
     { roles: { r: { limits: { '*': { minute: 'many' } } } } },
-    'roles.r.limits["*"].minute: must be a whole number, but is a string',
+    'roles.r.limits["*"].minute: must be an integer, but is a string',
   ],
   [
     'an unknown window',

@@ -23,7 +23,7 @@ function toConfiguration(): object {
       },
       leaf: { endpoint: `${host.url}/leaf`, features: required(true) },
       mailbox: { endpoint: `${host.url}/mailbox`, description: 'Reads mail.' },
-      secret: { endpoint: `${host.url}/secret`, description: 'Reads mail of others.', userRoles: ['staff'] },
+      secret: { endpoint: `${host.url}/secret`, description: 'Reads mail of other people.', userRoles: ['staff'] },
       declared: { endpoint: `${host.url}/declared` },
     },
     keys: { 'caller-key': { project: 'test' }, staff: { project: 'staff', role: 'staff' } },

@@ -213,7 +213,7 @@ describe('key of DIAL with an expiry', () => {
     const keys = { 'a-key-of-today-012345': { project: 'new', role: 'default', expiresAt: 'next year' } };
     const { value, lines } = await importValue({ keys });
     expect(value.keys ?? {}).toEqual({});
-    expect(lines.join('\n')).toContain('is left out: its expiresAt is neither a date nor milliseconds');
+    expect(lines.join('\n')).toContain('is left out: its expiresAt is not a date or a number of milliseconds');
   });
 });
 

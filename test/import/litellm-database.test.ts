@@ -67,7 +67,7 @@ it('imports teams, users, keys, and budgets of a LiteLLM database, and its clien
   ]);
 });
 
-it('fails with --strict if something is lost, and without LiteLLM tables', async () => {
+it('fails with --strict if a setting is lost, and without LiteLLM tables', async () => {
   expect((await run(database.url, true)).exitCode).toBe(1);
   await using empty = await freshDatabase();
   const { exitCode, text, lines } = await run(empty.url);

@@ -61,7 +61,7 @@ await serveIsolated<Action>(async (action, bytes, give) => {
     case 'fill the heap':
       for (;;) retained.push(JSON.parse(`[${'{"a":[]},'.repeat(100_000)}1]`));
     case 'throw':
-      throw new Error('as it was told');
+      throw new Error('an intended error');
     case 'leave':
       return process.exit(0);
     case 'tell the environment':

@@ -12,12 +12,12 @@ class RemoteStore extends DelegatingLimitStore {
   isUnavailable = false;
 
   protected override async beforeReserve(): Promise<void> {
-    if (this.isUnavailable) throw new Error('the store is gone');
+    if (this.isUnavailable) throw new Error('the store is broken');
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
   protected override async beforeSettle(): Promise<void> {
-    if (this.isUnavailable || this.failsToSettle) throw new Error('the store is gone');
+    if (this.isUnavailable || this.failsToSettle) throw new Error('the store is broken');
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
@@ -41,7 +41,7 @@ describe('a remote counter store', () => {
     expect((await chat(service)).status).toBe(200);
     const { isDone, error } = await (await service.stream('m', { messages: hello })).readRest();
     expect([isDone, error]).toEqual([true, undefined]);
-    expect(reported).toEqual(Array(2).fill('could not count the usage of a call: the store is gone'));
+    expect(reported).toEqual(Array(2).fill('could not count the usage of a call: the store is broken'));
     expect(await readUsed(service)).toEqual({ minuteTokenStats: 0, minuteRequestStats: 2 });
   });
 

@@ -292,7 +292,7 @@ describe('an MCP tool call', () => {
     [
       'a response to another request',
       () => Response.json({ jsonrpc: '2.0', id: 'other', result: text('x') }),
-      'did not answer what it was asked',
+      'did not answer the request',
     ],
     ['an HTML page', html, 'does not speak MCP'],
     ['HTTP 502', () => new Response('secret stack', { status: 502 }), 'answered HTTP 502'],

@@ -73,7 +73,7 @@ async function findReplaced(data: string): Promise<readonly string[]> {
 }
 
 describe('parley restore', () => {
-  it('moves the old data to a folder with --replace, from which it can be restored', async () => {
+  it('moves the old data to a folder with --replace, and can restore it from there', async () => {
     const data = await copyFolder(oldData);
     const before = await readState(oldData);
     const { code, stdout } = await restore(backup, data, '--replace');
@@ -172,7 +172,7 @@ describe('parley restore', () => {
     expect((await get(node, '/health')).status).toBe(200);
   });
 
-  it('rejects a damaged, an unsupported, and an incomplete backup with code 1, and changes nothing', async () => {
+  it('rejects a damaged, an unsupported, and an incomplete backup with code 1, and makes no changes', async () => {
     const data = await copyFolder(oldData);
     const damaged = await copyFolder(backup);
     const bytes = await readFile(join(damaged, 'parley.db'));

@@ -82,7 +82,7 @@ describe('parley evaluate', () => {
 
   it.each([
     [[], '"evaluate" requires exactly one APP'],
-    [['guide', '--version', 'x'], '--version must be a positive whole number'],
+    [['guide', '--version', 'x'], '--version must be a positive integer'],
     [['guide', '--url', 'x'], '--url must be a URL'],
     [['guide', '--cases', 'cases.txt'], 'cases.txt: the file name must end in .json'],
     [['guide', '--cases', 'absent.json'], 'absent.json: ENOENT'],

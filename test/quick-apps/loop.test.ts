@@ -82,7 +82,7 @@ describe('calls of one reply', () => {
 describe('a run', () => {
   it('calls its model at most 15 times, the last time without tools and with a note about it', async () => {
     await using rig = await startRigWith(tools('one'), ...Array.from({ length: 14 }, () => calls(['one', {}])), says('Enough.'));
-    const response = await rig.chat('Go on and on.');
+    const response = await rig.chat('Continue without an end.');
     expect(rig.model.requests.map(({ body }) => Array.isArray(body.tools))).toEqual([...Array(14).fill(true), false]);
     expect(toldTo(rig).at(-1)).toMatch(/^from \/one\n\n\[No more tools can be called in this run/);
     expect(toldTo(rig).slice(0, -1)).toEqual(Array(13).fill('from /one'));

@@ -53,16 +53,16 @@ describe('reading a document', () => {
       [],
     ];
     const { title, passages, note } = await load(makePdf(pages), 'manual.pdf');
-    expect(title).toBe('The manual of everything');
-    expect(note).toBe('1 of its 3 pages have no text; pictures are not read.');
+    expect(title).toBe('The complete manual');
+    expect(note).toBe('1 of its 3 pages have no text. Pictures are not read.');
     expect(passages).toEqual([
       {
         nth: 0,
         page: 1,
-        headings: ['The manual of everything', 'Cleaning'],
+        headings: ['The complete manual', 'Cleaning'],
         text: 'Rinse the sieve\nunder the tap.\nDry it (well).',
       },
-      { nth: 1, page: 2, headings: ['The manual of everything', 'Cleaning'], text: 'More of it.' },
+      { nth: 1, page: 2, headings: ['The complete manual', 'Cleaning'], text: 'More of it.' },
     ]);
   });
 

@@ -62,7 +62,7 @@ describe('reading an archive', () => {
   ])('fails if its real decompressed size exceeds the limit, regardless of the declared size (%s)', async (format, names) => {
     const bomb = rawZip(names.map((name) => ({ name, packed: packedBomb, claimed: 100 })));
     expect(bomb.length).toBeLessThan(3 * megabyte);
-    expect(await getReadError(load(bomb, `a.${format}`))).toBe('Unpacked, the document is larger than what may be read.');
+    expect(await getReadError(load(bomb, `a.${format}`))).toBe('The unpacked document is too large to be read.');
   });
 
   it('fails if the total size of its parts exceeds the limit', async () => {
@@ -72,7 +72,7 @@ describe('reading an archive', () => {
       names.map((name) => ({ name, packed, claimed: 0 })),
       true,
     );
-    expect(await getReadError(load(bomb, 'a.docx'))).toBe('Unpacked, the document is larger than what may be read.');
+    expect(await getReadError(load(bomb, 'a.docx'))).toBe('The unpacked document is too large to be read.');
   });
 
   it('returns a specific error if it is encrypted, truncated, compressed differently, or not a document', async () => {
@@ -81,7 +81,7 @@ describe('reading an archive', () => {
     expect(await getReadError(load(rawZip([{ ...main, flags: 1 }]), 'a.docx'))).toBe('The document is encrypted.');
     expect(await getReadError(load(rawZip([{ ...main, method: 12 }]), 'a.docx'))).toContain('packed in a way');
     expect(await getReadError(load(makeDocument(small).subarray(0, 900), 'a.docx'))).toContain('cannot be unpacked');
-    expect(await getReadError(load(makeZip({ 'a.txt': 'hello' }), 'a.docx'))).toContain('neither docx nor xlsx nor pptx');
+    expect(await getReadError(load(makeZip({ 'a.txt': 'hello' }), 'a.docx'))).toContain('not a docx, xlsx, or pptx file');
     expect(await getReadError(load(makeZip({ 'ppt/presentation.xml': '<p:presentation/>' }), 'a.pptx'))).toContain('It is empty');
   });
 
@@ -153,7 +153,7 @@ describe('reading a PDF', () => {
 
   it('fails with both page counts if it has too many pages', async () => {
     const pages = Array.from({ length: 5 }, () => [{ text: 'page', size: 11 }]);
-    expect(await getReadError(load(makePdf(pages), 'a.pdf', { maxPages: 4 }))).toBe('It has 5 pages; 4 can be read.');
+    expect(await getReadError(load(makePdf(pages), 'a.pdf', { maxPages: 4 }))).toBe('It has 5 pages. The limit is 4.');
   });
 
   it.each([
@@ -205,7 +205,7 @@ describe('detecting the format of a file', () => {
   });
 
   it.each(['a.doc', 'a.docx', 'a.pptx'])('suggests another format for old or encrypted Office documents (%s)', async (name) => {
-    const expected = 'It is encrypted, or of the Office formats before 2007; save it as docx, xlsx or pptx.';
+    const expected = 'It is encrypted or has an Office format from before 2007. Save it as docx, xlsx, or pptx.';
     expect(await getReadError(load(Buffer.from('d0cf11e0a1b11ae1', 'hex'), name))).toBe(expected);
   });
 });
@@ -251,7 +251,7 @@ describe('reading any document', () => {
   it('stops if it needs too much memory', async () => {
     const rows = JSON.stringify(Array.from({ length: 400_000 }, (_, nth) => ({ a: nth, b: `text ${nth}` })));
     expect(await getReadError(load(rows, 'a.json', { maxMemoryMb: 90 }))).toBe(
-      'Reading it was given up: it needs more than 90 MiB to be read; split it into smaller files.',
+      'Reading it was given up: it needs more than 90 MiB to be read. Split it into smaller files.',
     );
   });
 

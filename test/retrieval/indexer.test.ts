@@ -152,7 +152,7 @@ describe('a file in the document index', () => {
 
   it('is not fetched if it is too large', async () => {
     const document = await read(createIndexer({ maxBytes: 2_000_000 }), blobs.file('a.txt', 'x'.repeat(3_000_000)));
-    expect(document.failure).toBe('It has 2.9 MB; documents of up to 1.9 MB are read.');
+    expect(document.failure).toBe('It has 2.9 MB. The limit is 1.9 MB.');
     expect(blobs.reads).toEqual([]);
   });
 

@@ -62,7 +62,7 @@ async function requireMapped({ deployment, isStreamed, isMessages }: ClientReque
     fullService.service.sendRequest({ path, headers: withKey(), body }),
     'an answer',
   );
-  if (text.includes('internal_error')) throw new Error(`an error of our own: ${text}`);
+  if (text.includes('internal_error')) throw new Error(`an internal error: ${text}`);
   if (status >= 400) return requireErrorShape(text);
   if (headers['content-type']?.startsWith('application/json')) return void JSON.parse(text);
   requireEnd(text, isMessages);

@@ -30,7 +30,7 @@ describe('LimitCounters with a limit of parallel calls', () => {
     expect(await counters.readStatuses(toAccount('bob', 'm', limits))).toMatchObject([{ reserved: 0, resetsAtMs: now }]);
   });
 
-  it('rejects a call immediately, and reserves nothing for it', async () => {
+  it('rejects a call immediately, and makes no reservation for it', async () => {
     const sleep = () => expect.unreachable('the call waits');
     const counters = new LimitCounters(new MemoryLimitStore(), { ...systemClock, sleep });
     const account = toAccount('ada', 'm', [...limits, { window: deploymentWindows.requestDay, total: 9, isOverall: false }]);

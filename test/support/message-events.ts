@@ -30,7 +30,7 @@ export function findGrammarErrors(events: readonly Event[]): string[] {
   let open: { index: number; type: string } | undefined;
   let next = 0;
   for (const event of events) {
-    claim(phase !== 'after', `${event.type} behind the end`);
+    claim(phase !== 'after', `${event.type} after the end`);
     switch (event.type) {
       case 'message_start':
         claim(phase === 'before', 'a second message_start');

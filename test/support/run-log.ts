@@ -50,6 +50,6 @@ export class RunLog implements Reporter {
     const rows = slowest.map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
     process.stdout.write(`\nSlowest files:\n${rows.join('\n')}\n`);
     if (this.#flaky.length > 0)
-      process.stdout.write(`\nPassed only on a retry; each is a defect to be found:\n${this.#flaky.join('\n')}\n`);
+      process.stdout.write(`\nPassed only on a retry. Each is a defect to be found:\n${this.#flaky.join('\n')}\n`);
   }
 }

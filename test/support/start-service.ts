@@ -138,7 +138,7 @@ export async function startService(configuration: object, options: ServiceOption
   await app.listen({ host: '127.0.0.1', port });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const close = async (): Promise<void> => {
-    inFlightCalls.abort(new Error('the test is over'));
+    inFlightCalls.abort(new Error('the test has ended'));
     app.server.closeAllConnections();
     entries?.close();
     await app.close();

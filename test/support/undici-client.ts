@@ -84,7 +84,7 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#exchange.stage === 'over') {
-      controller.abort(new Error('the exchange is over'));
+      controller.abort(new Error('the exchange has ended'));
       return;
     }
     this.#controller = controller;
@@ -121,7 +121,7 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
 
   destroy(): void {
     this.#text = '';
-    this.#controller?.abort(new Error('the exchange is over'));
+    this.#controller?.abort(new Error('the exchange has ended'));
   }
 
   setPaused(paused: boolean): void {

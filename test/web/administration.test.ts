@@ -149,7 +149,7 @@ describe('the administration page', () => {
     const cell = page.getByLabel('staff: filed');
     expect(await cell.getAttribute('placeholder')).toBe('1,000');
     await cell.fill('1.5');
-    await page.getByText('A limit must be a whole number, or empty.').waitFor();
+    await page.getByText('Enter an integer, or leave the limit empty.').waitFor();
     await cell.fill('2,000');
     await cell.press('Enter');
     await page.getByText('Everything is saved.').waitFor();
@@ -202,7 +202,7 @@ describe('the administration page', () => {
     await send('POST', 'apply?prune=true', { models: {} });
   });
 
-  it('shows auditors everything without a way to change it, and is hidden from users', async () => {
+  it('shows auditors all settings without a way to change them, and is hidden from users', async () => {
     const { page, issues } = await open('/roles/staff', { key: 'auditor-key' });
     await page.getByText('You can see everything here, but not change it.').waitFor();
     expect(await page.getByLabel('A month', { exact: true }).isDisabled()).toBe(true);

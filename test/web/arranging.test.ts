@@ -122,7 +122,7 @@ describe('the chat list', () => {
     await expect.poll(async () => (await listChats()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
   });
 
-  it('sends the instructions and files of a project and the notes about the user with each question, until they are off', async () => {
+  it('sends the instructions and files of a project and the notes about the user with each question, until they are disabled', async () => {
     await storeChat('Gardens', { tags: ['home'] });
     fixture.upstream.script(...Array.from({ length: 3 }, () => eventsReply(...plainReply('Fine.'))));
     const { page, sendMessage, readAnswer, issues } = await fixture.openAt(`/#key=${callerKey}`);

@@ -106,7 +106,7 @@ describe('background answers', () => {
   });
 
   it('can be stopped and deleted', async () => {
-    const { id, answering } = await askInBackground('Go on for ever');
+    const { id, answering } = await askInBackground('Answer without an end');
     const { page } = await openAt(id);
     await answering.events(text('On '));
     await page.locator('.reply > .markdown', { hasText: 'On' }).waitFor();
@@ -116,7 +116,7 @@ describe('background answers', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.locator('.sheet:not(.answer-sheet)[aria-busy="false"]').waitFor();
-    expect(await page.getByRole('link', { name: /Go on for ever/ }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: /Answer without an end/ }).count()).toBe(0);
     await page.evaluate(`location.hash = '#/background/${id}'`);
     await page.getByText('This answer was not found').waitFor();
   });
@@ -133,7 +133,7 @@ describe('background answers', () => {
 
   it.each(viewports)('have no accessibility violations or overflow: %s', async (_name, options) => {
     const { id, answering } = await askInBackground(
-      'What is a very long question that does not fit into one line of a phone, nor of most lists?',
+      'What is a very long question that does not fit into one line of a phone, or of most lists?',
     );
     await answering.events(text('An answer with **words** and a list:\n\n- one\n- two'));
     const { page } = await openAt('', options);

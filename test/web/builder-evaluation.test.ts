@@ -87,7 +87,7 @@ it('suggests an evaluation before the user shares an application', async () => {
   await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
   const { page, issues } = await openEditor('offer', { browser, service });
   const sharing = page.getByRole('region', { name: 'Who can use it' });
-  const offer = sharing.getByText('Check its answers before others use it.');
+  const offer = sharing.getByText('Check its answers before other users do.');
   await offer.waitFor();
   await sharing.getByRole('button', { name: 'Evaluate now' }).click();
   await page.getByRole('list', { name: 'Evaluations' }).getByText('1 of 1 passed').waitFor();

@@ -36,7 +36,7 @@ it.each(['light', 'dark'] as const)(
         {
           name: 'read',
           title: 'Read a file',
-          description: 'Reads what is there.',
+          description: 'Reads the stock.',
           inputSchema,
           annotations: { readOnlyHint: true },
           run,

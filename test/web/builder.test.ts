@@ -309,7 +309,7 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
     ...{ openapi: '3.0.0', info: { title: 'Shop', version: '1' }, servers: [{ url: 'https://shop.example' }] },
     paths: { '/items': { get: operation('listItems'), delete: operation('dropItems') } },
   };
-  await web.getByLabel('Or paste the document').fill('nothing of the kind');
+  await web.getByLabel('Or paste the document').fill('not a document');
   await web.getByRole('button', { name: 'Read the document' }).click();
   await web.getByRole('alert').getByText('cannot be imported').waitFor();
   await web.getByLabel('Or paste the document').fill(JSON.stringify(document));
@@ -353,7 +353,7 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
 
 it.each(viewports)('collapses the operations of a web API and expands a new operation, %s', async (look, options) => {
   const operation = (name: string, method: string) => {
-    const description = `What it does, at length: ${'and more '.repeat(20)}`;
+    const description = `Its effect, at length: ${'and more '.repeat(20)}`;
     const open_ai_tool = { type: 'function', function: { name, description, parameters: { type: 'object' } } };
     return { open_ai_tool, rest_api_method_info: { method_type: method, method_url: `https://shop.example/${name}` } };
   };

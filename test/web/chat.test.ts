@@ -173,7 +173,7 @@ describe('a chat with the demo model', () => {
     await message.fill('A');
     // A long placeholder must not make the empty field two lines high.
     await message.evaluate((field: { placeholder: string }) => {
-      field.placeholder = 'Message somebody whose name is longer than a phone is wide';
+      field.placeholder = 'Message a model whose name is longer than a phone is wide';
     });
     await message.fill('');
     expect((await message.boundingBox())?.height).toBe(empty);

@@ -163,12 +163,12 @@ describe('the operations page', () => {
   it('shows an error if its data cannot be loaded, and recovers afterwards', async () => {
     const { page } = await open();
     await page.route('**/v1/admin/state', (route) =>
-      route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is away.' } } }),
+      route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is missing.' } } }),
     );
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByRole('alert').getByText('There are too many requests right now.').waitFor();
     await page.getByRole('alert').locator('summary').click();
-    await page.getByRole('alert').getByText('The store is away.').waitFor();
+    await page.getByRole('alert').getByText('The store is missing.').waitFor();
     await page.unroute('**/v1/admin/state');
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByRole('alert').waitFor({ state: 'detached' });
@@ -184,7 +184,7 @@ describe('the operations page', () => {
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Configuration');
   });
 
-  it('marks an upstream as bad if it rejected the key, and as doubtful if it was over its rate limit', async () => {
+  it('marks an upstream as bad if it rejected the key, and as doubtful if it exceeded its rate limit', async () => {
     const [one] = degradedReport.upstreams;
     const createRejecting = (id: string, refusedStatus: number | null) =>
       ({ ...one, id, deployment: id, refusedStatus }) as never;

@@ -122,9 +122,9 @@ describe('an answer from another model', () => {
     await sides.first().getByRole('button', { name: 'Continue with this version' }).click();
     await page.locator('.reply[aria-label="Scripted"]').waitFor();
     expect(await page.getByRole('group', { name: 'Version 1 of 2' }).count()).toBe(1);
-    fixture.upstream.script(eventsReply(...plainReply('Of the one again.')));
+    fixture.upstream.script(eventsReply(...plainReply('From the first model again.')));
     await sendMessage('And now?');
-    expect(await readAnswer()).toBe('Of the one again.');
+    expect(await readAnswer()).toBe('From the first model again.');
     const { body } = fixture.upstream.requests.at(-1) ?? {};
     expect(JSON.stringify(body)).toContain('Of the one.');
     expect(issues).toEqual({ externalRequests: [], errors: [] });

@@ -180,7 +180,9 @@ describe('a message that is sent while an answer is in progress', () => {
   it.each(viewports)('has no accessibility violations or overflow: %s', async (look, options) => {
     const opened = await openAnswering(options);
     const { page, sendMessage } = opened;
-    await sendMessage('Second, and what is long is not shown in whole but begins so that one knows which it is. '.repeat(6));
+    await sendMessage(
+      'Second, a long message. The list shows only its first words, so that the user can identify it. '.repeat(6),
+    );
     await sendMessage('Third');
     await page.locator('#message').fill('Fourth');
     await getQueue(opened).getByText('Third').waitFor();

@@ -189,7 +189,7 @@ describe('attachments', () => {
 
 it('wraps the title of an attachment to two lines on a phone and shows the full source below', async () => {
   const [title, reference_url] = [
-    'The handbook of those who are new here, second edition',
+    'The handbook for new people in the company, second edition',
     'shelf/of/those/who/are/new/here/handbook.md',
   ];
   const { page } = await openReply(delta({ custom_content: { attachments: [{ index: 0, title, data: 'Hi', reference_url }] } }));

@@ -158,7 +158,7 @@ describe('an answer in progress', { timeout: 60_000 }, () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('shows an error of its node after what came before, and asks again for a run that is lost', async () => {
+  it('shows an error of its node after the earlier text, and asks again for a run that is lost', async () => {
     const opened = await fixture.open('raw');
     const { page } = opened;
     await ask(opened, 'Sixth');

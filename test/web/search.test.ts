@@ -7,7 +7,7 @@ import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
-const filler = 'Some words of an answer that goes on for a while. '.repeat(20);
+const filler = 'Some words of an answer that continues for a while. '.repeat(20);
 const turns = Array.from({ length: 40 }, (_, index) => ({
   ...{ id: `t${index}`, parent: index === 0 ? '' : `t${index - 1}`, atMs: index + 1 },
   ...(index % 2 === 0

@@ -23,7 +23,7 @@ const shapes: readonly (readonly [string, string])[] = [
   ['mixed', mixed],
   ['one paragraph', 'Word after word without any end '.repeat(3200)],
   ['one block of code', `\`\`\`ts\n${'const answer = question.map((each) => each + 1);\n'.repeat(2050)}\`\`\``],
-  ['one list', '- an item of a list that goes on\n'.repeat(3100)],
+  ['one list', '- an item of a list that continues\n'.repeat(3100)],
   ['one table', `| a | b |\n|---|---|\n${'| one cell | another cell |\n'.repeat(3700)}`],
   ['citations', 'It was built by monks in 1283 [1], and the weavers came later with their forty looms [2].\n\n'.repeat(1100)],
   ['formulas', `${'The sum $a^2 + b^2 = c^2$ holds for all of them, as everybody knows who ever drew one.\n\n'.repeat(1150)}`],

@@ -164,7 +164,7 @@ describe('an administrator', () => {
     expect(await page.getByRole('alert').getByText('The first day must not be after the last').count()).toBe(0);
   });
 
-  it('downloads the usage as CSV in which no value is a formula', async () => {
+  it('downloads the usage as CSV without formulas', async () => {
     const { page } = await open('admin-key');
     const [download] = await Promise.all([
       page.waitForEvent('download'),

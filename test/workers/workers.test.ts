@@ -119,7 +119,7 @@ describe('a node with 4 workers', () => {
     expect(await getStatuses(() => callWithKey(`parley-w999-${'x'.repeat(43)}`))).toEqual([401]);
   });
 
-  it('knows a consent in every worker as soon as it is given', async () => {
+  it('knows a consent in every worker immediately', async () => {
     const path = '/v1/consent/app';
     const { consent } = (await get(node, path)).json as { consent: ConsentForm };
     expect((await node.sendRequest({ path, headers: withKey(), body: { consent } })).status).toBe(200);
@@ -185,7 +185,7 @@ describe('a node with 4 workers', () => {
     expect(node.output.stdout).toContain('a worker ended, another one replaces it');
   });
 
-  it('writes whole lines, and ends with exit code 0 after its open calls', async () => {
+  it('writes complete lines, and ends with exit code 0 after its open calls', async () => {
     const streams = await repeat(() => node.stream('free', { messages: [{ role: 'user', content: '20' }], stream: true }), 8);
     node.kill('SIGTERM');
     for (const stream of streams) expect((await stream.readRest()).isDone).toBe(true);

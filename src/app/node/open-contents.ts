@@ -87,7 +87,7 @@ function toSuggestion(location: string, name: string): string {
   return (
     `the file contents of the shared database are not in ${location}, so this node rejects files. ` +
     'Set the same PARLEY_FILES_URL on every node, or mount the same folder as "files" in the data folders. ' +
-    `If the contents are lost, or were copied to this location, create a file "${claimName}" with the text "${name}" there (docs/deploy.md, Files of several nodes)`
+    `If the contents are lost or were copied to this location, create a file "${claimName}" with the text "${name}" there (docs/deploy.md, Files of several nodes)`
   );
 }
 

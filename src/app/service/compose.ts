@@ -53,7 +53,7 @@ const httpOptions = { ...headTimeouts, requireHostHeader: false, keepAliveTimeou
 
 /** Replaces Fastify's schema compilers, which would load 0.5 MB of script. No route has a schema of Fastify's kind. */
 const noSchemas = (): never => {
-  throw new Error('a route has a schema, for which there is no compiler');
+  throw new Error('a route has a schema, but there is no compiler for schemas');
 };
 
 export interface Service {

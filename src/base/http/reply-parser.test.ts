@@ -146,7 +146,7 @@ describe('ReplyParser after a complete reply', () => {
     ['not at all after close', head('Connection: close', 'Content-Length: 0'), 0],
     ['not at all after close in a list', head('Connection: keep-alive', 'connection: x,CLOSE', 'Content-Length: 0'), 0],
     ['not at all in HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', 0],
-    ['when HTTP/1.0 says so', 'HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n', 4000],
+    ['with keep-alive in HTTP/1.0', 'HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n', 4000],
     ['not when a token only contains close', head('Connection: closed', 'Content-Length: 0'), 4000],
   ])('keeps the connection %s', (_what, text, keepAliveMs) => {
     expect(read([text])).toMatchObject({ isDone: true, keepAliveMs });

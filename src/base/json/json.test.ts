@@ -38,7 +38,7 @@ describe('parseJson', () => {
     expect(parseJson(text, { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY })).toHaveLength(60_001);
   });
 
-  it('keeps numbers that JavaScript cannot represent as they were written', () => {
+  it('keeps numbers that JavaScript cannot represent unchanged', () => {
     const text = '{"a":[12345678901234567890,-9007199254740993,1e400],"b":[1.5,9007199254740991,-0,1e20,0.1]}';
     expect(JSON.stringify(parseJson(text))).toBe(
       '{"a":[12345678901234567890,-9007199254740993,1e400],"b":[1.5,9007199254740991,0,100000000000000000000,0.1]}',

@@ -59,7 +59,7 @@ describe('toJsonPieces', () => {
   const text = `{"model":"a", "messages": [{"role":"user","content":"${long}"}],"seed":1.0}`;
   const parsed = (json: string) => parseJsonBytes(Buffer.from(json)) as JsonObject;
 
-  it('reuses the text of unchanged fields and serializes the others', () => {
+  it('reuses the text of unchanged fields and serializes the changed ones', () => {
     expect(written({ ...parsed(text), model: 'b', none: undefined })).toBe(
       `{"model":"b","messages": [{"role":"user","content":"${long}"}],"seed":1}`,
     );

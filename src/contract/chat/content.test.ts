@@ -110,7 +110,7 @@ describe('toPlainMessages with an attachment of the user', () => {
     expect(toPlain(user({ attachments: [{ data: 'Hi' }] }, ''))?.content).toBe('Attachment (text/markdown):\nHi');
   });
 
-  test('keeps the order of several attachments', () => {
+  test('keeps the order of attachments', () => {
     const content = buildContent({ data: 'a' }, { type: 'image/png', url }, { data: 'b' }) as { type: string }[];
     expect(content.map(({ type }) => type)).toEqual(['text', 'text', 'image_url', 'text']);
   });

@@ -25,7 +25,7 @@ it.each([
   expect(findNearest(word, keys)).toBe(meant);
 });
 
-it('findNearest returns the first of several equally close keys', () => {
+it('findNearest returns the first key if several are equally close', () => {
   expect(findNearest('cat', ['bat', 'rat'])).toBe('bat');
   expect(findNearest('cat', [])).toBeUndefined();
 });

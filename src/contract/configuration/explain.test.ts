@@ -27,7 +27,7 @@ describe('explain', () => {
     [{ either: 'x', form: null, 'odd/name': 3 }, []],
     [3, [{ path: [], message: 'must be an object, but is a number' }]],
     [{ either: 3 }, [{ path: ['either'], message: 'must be a string or a list, but is a number' }]],
-    [{ either: [1, 'x'] }, [{ path: ['either', 1], message: 'must be a whole number, but is a string' }]],
+    [{ either: [1, 'x'] }, [{ path: ['either', 1], message: 'must be an integer, but is a string' }]],
     [{ form: 'x' }, [{ path: ['form'], message: 'must be null or an object, but is a string' }]],
     [{ form: { kind: 'a', size: 1 } }, [{ path: ['form', 'size'], message: 'must be 2 or more' }]],
     [{ form: { kind: 'b', sizes: [1] } }, [{ path: ['form', 'sizes'], message: 'must have at least 2 items' }]],

@@ -127,14 +127,14 @@ function formatTypeError(expected: string, actual: unknown): string {
   const kind = getKind(actual);
   if (kind !== 'number') return `must be ${describeKind(expected)}, but is ${describeKind(kind)}`;
   if (!Number.isFinite(actual)) return 'must be a finite number';
-  return expected === 'integer' ? 'must be a whole number' : `must be ${describeKind(expected)}, but is a number`;
+  return expected === 'integer' ? 'must be an integer' : `must be ${describeKind(expected)}, but is a number`;
 }
 
 const kindNames = new Map([
   ['null', 'null'],
   ['boolean', 'true or false'],
   ['number', 'a number'],
-  ['integer', 'a whole number'],
+  ['integer', 'an integer'],
   ['string', 'a string'],
   ['array', 'a list'],
   ['object', 'an object'],

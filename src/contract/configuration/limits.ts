@@ -103,7 +103,7 @@ export const ProjectEntry = strict(
       ),
     ),
   },
-  { description: 'A project. Parley counts it as a whole, in addition to each of its users.' },
+  { description: 'A project. Parley counts its total use and the use of each of its users.' },
 );
 export type ProjectEntry = Static<typeof ProjectEntry>;
 

@@ -91,7 +91,7 @@ describe('complete', () => {
     expect(second.aliases.compat).toEqual(['openai']);
   });
 
-  it('creates objects without a prototype, in which __proto__ is an ordinary key', () => {
+  it('creates objects without a prototype, where __proto__ is an ordinary key', () => {
     const completed = complete(
       Configuration,
       JSON.parse('{"models": {"__proto__": {"defaults": {"__proto__": 1}}}}'),

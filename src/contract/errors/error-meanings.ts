@@ -39,7 +39,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   evaluation_not_found: 'No case or evaluation of the user has this ID.',
   key_not_found: 'The user has no active key with this ID.',
   entry_not_found: 'No entry of this kind has this ID.',
-  call_not_found: 'No record of a call has this ID, or its retention is over.',
+  call_not_found: 'No record of a call has this ID, or the record has expired.',
   change_not_found: 'No change has this ID.',
   user_not_blocked: 'No user with this ID is blocked.',
   resource_not_found: 'No provisioned user or group has this ID.',
@@ -63,7 +63,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
     'The request limit of a window is reached. The message contains the window and the time of its reset. Or too many unknown tokens come from the address of the client.',
   cost_limit_exceeded: 'The cost limit of a window is reached. The message contains the window and the time of its reset.',
   parallel_limit_exceeded:
-    '`maxParallel` of the user, its key, or its project is reached. `Retry-After` is the time in which one of the calls in progress is expected to end.',
+    '`maxParallel` of the user, its key, or its project is reached. `Retry-After` is the expected time until a call in progress ends.',
   too_many_chat_runs: 'The user has too many chat runs that have not ended. Wait for one to end, or cancel one.',
   upstream_rate_limited: 'All upstreams of the deployment reject the call because of their rate limits.',
   internal_error: 'An internal error of Parley. The log contains details under the request ID.',

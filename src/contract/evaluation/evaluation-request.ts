@@ -51,6 +51,6 @@ function parseNumber(value: unknown, key: 'version' | 'parallel', most: number):
   if (value === undefined || value === null) return {};
   const number = Number(value);
   if (typeof value !== 'number' || !Number.isInteger(number) || number < 1 || number > most)
-    throw createRequestError(key, `must be a whole number from 1 to ${most}`);
+    throw createRequestError(key, `must be an integer from 1 to ${most}`);
   return { [key]: number };
 }

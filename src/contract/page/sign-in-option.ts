@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 
 /** Endpoints of an identity provider for signing in and out. */
 const SignInEndpoints = Type.Object({
-  authorization: Type.String({ description: 'URL to which the browser is redirected to sign in.' }),
+  authorization: Type.String({ description: 'URL of the authorization endpoint of the provider.' }),
   token: Type.String({ description: 'URL that exchanges a code or a refresh token for tokens.' }),
-  endSession: Type.Optional(Type.String({ description: 'URL to which the browser is redirected to sign out of the provider.' })),
+  endSession: Type.Optional(Type.String({ description: 'URL of the end-session endpoint of the provider.' })),
   revocation: Type.Optional(Type.String({ description: 'URL that revokes a refresh token (RFC 7009).' })),
 });
 export type SignInEndpoints = Static<typeof SignInEndpoints>;

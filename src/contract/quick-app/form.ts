@@ -50,7 +50,7 @@ export const QuickAppForm = strict(
             Type.Enum([...contextStrategies], {
               title: 'Strategy',
               description:
-                'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.',
+                'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: makes no changes. Default: the setting of the service.',
             }),
           ),
           reserveTokens: Type.Optional(

@@ -46,7 +46,7 @@ function canWrite(caller: Caller, location: ResourceLocation): boolean {
 /** Throws `access_denied` unless the caller may read the resource. */
 export function requireReadable(caller: Caller, location: ResourceLocation): void {
   if (!canRead(caller, location))
-    throw accessDenied(caller, 'This resource is neither yours nor named in the request that you answer');
+    throw accessDenied(caller, 'This resource is not yours, and the request that you answer does not name it');
 }
 
 /** Throws `access_denied` unless the caller may write the resource. */

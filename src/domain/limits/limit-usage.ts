@@ -8,7 +8,7 @@ export interface LimitUsage {
   readonly limit: number;
   /** For `calls.parallel`, the calls in progress. */
   readonly used: number;
-  /** Amount reserved for calls in progress. Absent if nothing is reserved. */
+  /** Amount reserved for calls in progress. Absent if it is 0. */
   readonly reserved?: number;
   readonly remaining: number;
   /** End of the window, in milliseconds since the epoch. Absent for `calls.parallel`. */

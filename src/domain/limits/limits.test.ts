@@ -52,7 +52,7 @@ describe('RoleLimits', () => {
     });
   });
 
-  it('uses the most generous limit of several roles in each window, and no limit if a role has none', () => {
+  it('uses the most generous limit of all roles in each window, and no limit if a role has none', () => {
     const roles: Roles = {
       one: { limits: { m: { minute: 10, day: 100, requestHour: 9 } }, costLimit: { day: 2 } },
       two: { limits: { m: { minute: 20, day: 50, week: 1 } }, costLimit: { day: 1.5, month: 4 } },

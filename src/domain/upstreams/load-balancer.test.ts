@@ -84,7 +84,7 @@ describe('LoadBalancer', () => {
     expect(pickId(3_500)).toBeUndefined();
   });
 
-  it('allows one probe per second if requests of several callers caused the failures, but no probe if the upstream was unreachable', () => {
+  it('allows one probe per second if requests of two callers caused the failures, but no probe if the upstream was unreachable', () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare, call, other] = [upstream('a'), upstream('b', { tier: 1 }), {}, {}];
     const pickId = (nowMs: number, asking = other) =>

@@ -19,7 +19,7 @@ const maxRunsPerUser = 3;
 const failOrphanedMs = 3_000;
 /** Interval at which this node checks whether another node ended one of its evaluations. */
 const checkMs = 400;
-const orphanedMessage = 'The node that ran this evaluation is gone. Start the evaluation again.';
+const orphanedMessage = 'The node that ran this evaluation stopped. Start the evaluation again.';
 
 /** Runs the evaluations of this node, and marks those of stopped nodes as failed. */
 export class EvaluationRuns {

@@ -30,7 +30,7 @@ const sweepMs = 600_000;
  */
 const graceMs = 3_600_000;
 const orphanedChatRun = new ParleyError('node_lost', 'The node that was answering stopped. Send the request again.');
-const orphanedError = { code: 'server_error', message: 'The node that answered this response is gone. Send the request again.' };
+const orphanedError = { code: 'server_error', message: 'The node of this response stopped. Send the request again.' };
 
 /** Maintains responses that have not ended, on all nodes, and deletes expired ones. */
 export class RunMaintenance {

@@ -81,7 +81,7 @@ const callFields = {
     type: 'integer',
     description: 'Tokens of `cacheWriteTokens` that the upstream caches for 1 hour instead of 5 minutes.',
   },
-  serviceTier: { type: 'string', description: 'Tier in which the upstream served the call.' },
+  serviceTier: { type: 'string', description: 'Service tier of the upstream for the call.' },
   session: { type: 'string', description: 'ID of the session or conversation, as the client sent it.' },
   tags: { type: 'object', additionalProperties: text, description: 'Tags of the request and of its project.' },
   key: {
@@ -173,7 +173,7 @@ const upstream: Schema = buildOptionalObject({
     'integer',
     'Status of the last response if it rejected the configured credentials, plan, or rate: 401, 402, 403, or 429. Null after a successful response.',
   ),
-  lastError: orNull('string', 'Why the last failed call got no connection or no response. Null after a successful call.'),
+  lastError: orNull('string', 'Reason that the last failed call got no connection or no response. Null after a successful call.'),
   offUntil: orNull(
     'integer',
     'Time until which the upstream is paused, in milliseconds since the epoch. Null if it is not paused.',
@@ -189,7 +189,7 @@ const store: Schema = buildOptionalObject({
 const state = nameObject('NodeState', {
   node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
   health: buildOptionalObject({ status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } }),
-  hindrances: { type: 'array', description: 'Why the node is not ready to take calls.', items: reason },
+  hindrances: { type: 'array', description: 'Reasons that the node is not ready for calls.', items: reason },
   stores: { type: 'array', items: store },
   upstreams: { type: 'array', items: upstream },
   queues: {
@@ -213,7 +213,7 @@ const nodeHealth: Schema = buildObject({
   startedAt: moment,
   status: { enum: ['ok', 'degraded'] },
   reasons: { type: 'array', description: 'The first 100 reasons of `/health`.', items: reason },
-  hindrances: { type: 'array', description: 'Why the node is not ready to take calls.', items: reason },
+  hindrances: { type: 'array', description: 'Reasons that the node is not ready for calls.', items: reason },
   configuration: buildObject({
     loadedAt: moment,
     refusedAt: orNull('integer'),

@@ -39,7 +39,7 @@ export function readLimit(query: Query, { max, fallback } = { max: 500, fallback
   const text = readText(query, 'limit');
   if (text === undefined) return fallback;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > max) throw createRequestError('limit', `must be a whole number from 1 to ${max}`);
+  if (limit < 1 || limit > max) throw createRequestError('limit', `must be an integer from 1 to ${max}`);
   return limit;
 }
 

@@ -13,7 +13,7 @@ const failure = {
     }),
     { type: 'null' },
   ],
-  description: 'Why the server cannot be used. Null if the request succeeded.',
+  description: 'Reason that the server cannot be used. Null if the request succeeded.',
 };
 
 const toolList = nameObject('ToolsetTools', {
@@ -28,7 +28,7 @@ const toolList = nameObject('ToolsetTools', {
           type: 'object',
           description: 'JSON Schema of the arguments. Absent if the response would be too large.',
         },
-        readOnly: { type: 'boolean', description: 'Whether the server declares that the tool changes nothing.' },
+        readOnly: { type: 'boolean', description: 'Whether the server declares that the tool changes no data.' },
       },
       ['parameters'],
     ),
@@ -79,7 +79,7 @@ export const toolOperations = listOperations(shared, {
     id: 'listToolsetTools',
     summary: 'Lists the current tools of an MCP server',
     description:
-      'Parley requests the list from the server with the credentials of the toolset, which need not be saved. Parley stores nothing. If the server cannot be used, the response has a `failure`.',
+      'Parley requests the list from the server with the credentials of the toolset, which need not be saved. Parley does not store the list. If the server cannot be used, the response has a `failure`.',
     body: json({ name: 'ListToolsRequest', schema: ListToolsRequest }, { server: { summary: 'A server', value: { toolset } } }),
     responses: [reply(200, 'The tools, or the failure.', toolList)],
   },
@@ -87,7 +87,7 @@ export const toolOperations = listOperations(shared, {
     id: 'runToolsetTool',
     summary: 'Runs one tool once',
     description:
-      'The tool runs as it does for an application: with the credentials of the toolset, which need not be saved, within `tools.timeoutMs`, and with the result truncated as for a model. The run is real, so a tool may change data. Parley stores nothing. If the tool fails, the response is still 200.',
+      'The tool runs as for an application: with the credentials of the toolset, which need not be saved, within `tools.timeoutMs`, and with the result truncated as for a model. The run is real, so a tool may change data. Parley does not store the result. If the tool fails, the response is still 200.',
     body: json(
       { name: 'RunToolRequest', schema: RunToolRequest },
       { tool: { summary: 'A tool of a server', value: { toolset, tool: 'read', arguments: { path: 'notes.txt' } } } },

@@ -29,7 +29,7 @@ const described: readonly Omit<ApiOperation, 'tag'>[] = [
     path: '/v1/chat-runs/{run}',
     id: 'startChatRun',
     summary: 'Start a chat completion that continues without its client',
-    description: `The body is that of \`POST /v1/chat/completions\`. With \`stream: true\`, the response has the events of the run: ${eventDescription} Without it, the response is the run that started. An error before the first chunk has its own status, and the run is deleted.`,
+    description: `The body is the same as for \`POST /v1/chat/completions\`. With \`stream: true\`, the response has the events of the run: ${eventDescription} Without it, the response is the run that started. An error before the first chunk has its own status, and the run is deleted.`,
     parameters: [inPath('run', idDescription, exampleNames.newChatRun)],
     body: json(chatRequestByModel, toChatExamples({ model: exampleNames.chat })),
     responses: [{ status: 200, description: 'The run or its events.', content: [...json(run), events] }],

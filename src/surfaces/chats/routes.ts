@@ -202,7 +202,7 @@ function readListQuery(query: Query): ChatListQuery {
 
 function readLimit(query: Query): number {
   const limit = readNumber(query, 'limit') ?? usualOnPage;
-  if (limit < 1 || limit > maxPageSize) throw createRequestError('limit', `must be a whole number from 1 to ${maxPageSize}`);
+  if (limit < 1 || limit > maxPageSize) throw createRequestError('limit', `must be an integer from 1 to ${maxPageSize}`);
   return limit;
 }
 
@@ -237,7 +237,7 @@ function readSince(query: Query): number {
 function readNumber(query: Query, name: string): number | undefined {
   const value = query[name];
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) throw createRequestError(name, 'must be a whole number');
+  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) throw createRequestError(name, 'must be an integer');
   return Number(value);
 }
 

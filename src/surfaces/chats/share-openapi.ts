@@ -80,7 +80,7 @@ export const shareOperations = listOperations(shared, {
     summary: 'Returns a stored file that a shared chat attaches',
     description: 'The file is available while its content is unchanged.',
     parameters: [inToken, inPath('file', 'Number of the file, from the attachment.', '0')],
-    responses: [{ status: 200, description: 'The file as it was shared.', content: [{ type: '*/*', schema: {} }] }],
+    responses: [{ status: 200, description: 'The file at the time of sharing.', content: [{ type: '*/*', schema: {} }] }],
     errors: ['share_not_found'],
   },
 });

@@ -67,7 +67,7 @@ export const consentOperations = listOperations(shared, {
     summary: 'Accepts the consent form of a deployment',
     description: 'The form must be the current form, as `GET` returns it. It replaces the previous consent.',
     parameters,
-    body: json(submission, { form: { summary: 'The form as it was shown', value: { consent: sampleForm } } }),
+    body: json(submission, { form: { summary: 'The displayed form', value: { consent: sampleForm } } }),
     responses: [reply(200, 'The consent is stored.', accepted)],
     errors: ['deployment_not_found', ...bodyErrors, 'operation_not_supported', 'consent_outdated'],
   },

@@ -74,7 +74,7 @@ export const fileOperations = listOperations(shared, {
     id: 'putFile',
     summary: 'Creates or replaces a file',
     description:
-      'The body is the file or a form. In a form, Parley stores the part named `file`. If there is none, it stores the first part with a filename.',
+      'The body is the file or a form. In a form, Parley stores the part named `file`. Without one, it stores the first part with a filename.',
     parameters: [...pathParams, ifMatch, ifNoneMatch],
     body: [
       ...bytes.map((entry) => ({ ...entry, examples: { file: { summary: 'A text', value: content } } })),

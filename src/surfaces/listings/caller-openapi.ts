@@ -14,7 +14,7 @@ const windowStats = nameObject(
       description: 'Tokens, requests, USD, or calls in progress. Null if the window has no limit. Its usage is then not counted.',
     },
     used: { type: 'number' },
-    reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if nothing is reserved.' },
+    reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if it is 0.' },
     resetsAt: { type: 'integer', description: 'Milliseconds since the epoch. Absent for calls in progress.' },
   },
   ['reserved', 'resetsAt'],
@@ -67,7 +67,7 @@ const documentList = nameSchema(
         },
         state: { enum: ['waiting', 'indexing', 'ready', 'failed'] },
         searchable: { type: 'boolean', description: 'Whether keyword search already finds the document.' },
-        reason: { type: ['string', 'null'], description: 'Why indexing failed, or which part could not be read.' },
+        reason: { type: ['string', 'null'], description: 'Reason that indexing failed, or the part that could not be read.' },
         passages: buildObject({
           done: { type: 'integer', description: 'Number of passages that semantic search finds.' },
           total: { type: ['integer', 'null'], description: 'Number of passages. Null until the document is read.' },

@@ -157,7 +157,7 @@ function toDocumentList(
 interface WindowStats {
   readonly total: number | null;
   readonly used: number;
-  /** Amount reserved for calls in progress. Absent if nothing is reserved. */
+  /** Amount reserved for calls in progress. Absent if it is 0. */
   readonly reserved?: number;
   /** Absent for calls in progress. */
   readonly resetsAt?: number;

@@ -36,7 +36,7 @@ const featureFlags = [
 
 const features: Schema = {
   type: 'object',
-  description: 'Features of the deployment. Other configured features are included as they are, except URLs.',
+  description: 'Features of the deployment. Other configured features are included unchanged, except URLs.',
   required: [...featureFlags, 'consentRequired'],
   properties: {
     ...Object.fromEntries(featureFlags.map((name) => [name, flag])),
@@ -60,7 +60,7 @@ const modelFields = {
       apis: {
         type: 'array',
         items: text,
-        description: 'Paths below `/v1` at which the model is available, such as `chat/completions` or `audio/speech`.',
+        description: 'Paths below `/v1` that reach the model, such as `chat/completions` or `audio/speech`.',
       },
     },
   },

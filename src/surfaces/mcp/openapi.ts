@@ -106,7 +106,7 @@ export const mcpOperations = listOperations(shared, {
         description: 'A JSON-RPC error for an unknown method, from 2026-07-28 on.',
         content: eitherError,
       },
-      reply(406, '`Accept` contains neither `application/json` nor `text/event-stream`.', compatErrorShape.body),
+      reply(406, '`Accept` does not contain `application/json` or `text/event-stream`.', compatErrorShape.body),
     ],
     errors: [
       ...keyErrors,

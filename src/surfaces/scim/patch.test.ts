@@ -6,7 +6,7 @@ const toNumbers = (count: number) => Array.from({ length: count }, (_, index) =>
 const toAttributes = (count: number) => Object.fromEntries(toNumbers(count).map((number) => [`a${number}`, number]));
 
 describe('patchUser', () => {
-  it('adds only new items to a list, whatever the order of their members', () => {
+  it('adds only new items to a list, regardless of the order of their members', () => {
     const user = { emails: [{ type: 'work', value: 'a' }] };
     const value = [
       { value: 'a', type: 'work' },

@@ -132,6 +132,6 @@ function readInteger(query: Query, name: string, fallback: number): number {
   const text = query[name];
   if (text === undefined) return fallback;
   const value = typeof text === 'string' && /^-?\d{1,9}$/.test(text) ? Number(text) : undefined;
-  if (value === undefined) throw scimError('invalidValue', `${name} must be a whole number.`);
+  if (value === undefined) throw scimError('invalidValue', `${name} must be an integer.`);
   return value;
 }

@@ -95,7 +95,7 @@ describe('the OpenTelemetry export', () => {
     expect(received.map(({ path }) => path)).toEqual(['/own/traces']);
   });
 
-  test('sends nothing if OpenTelemetry is disabled', async () => {
+  test('sends no data if OpenTelemetry is disabled', async () => {
     await oneCall({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: 'true' });
     expect(received).toEqual([]);
   });

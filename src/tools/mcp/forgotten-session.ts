@@ -15,7 +15,7 @@ const forgottenSessionPattern = new RegExp(
 /** The server rejected credentials or access only because it does not know the session. */
 export class ForgottenSessionError extends ToolError {
   constructor(server: string, status: number) {
-    super(createServerError(server, `does not know the session any more (HTTP ${status})`).message);
+    super(createServerError(server, `no longer knows the session (HTTP ${status})`).message);
   }
 }
 

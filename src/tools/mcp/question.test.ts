@@ -24,7 +24,7 @@ describe('toQuestion', () => {
     ['an unreadable request', 'x'],
   ])('rejects %s', (_what, request) => {
     expect(() => toQuestion('Tools', createResult(request as object))).toThrow(
-      'asks its client for what it cannot be given here',
+      'asks its client for data that Parley cannot give',
     );
   });
 

@@ -34,7 +34,7 @@ export interface Answers {
 export function toQuestion(server: string, { inputRequests = {}, requestState }: InputRequiredResult): ToolQuestion | undefined {
   if ((requestState?.length ?? 0) > maxStateChars) throw createServerError(server, 'gives more state to keep than is taken');
   const open = Object.entries(inputRequests).map(([key, request]) => toOpenQuestion(server, key, request));
-  if (open.length > maxQuestions) throw createServerError(server, `asks more than ${maxQuestions} questions at once`);
+  if (open.length > maxQuestions) throw createServerError(server, `asks more than ${maxQuestions} questions in one result`);
   return createNextQuestion(server, { state: requestState, open, answers: {} });
 }
 
@@ -90,6 +90,6 @@ function toOpenQuestion(server: string, key: string, request: unknown): OpenQues
   const { method, params } = isJsonObject(request) ? request : {};
   const { mode = 'form', message, requestedSchema } = isJsonObject(params) ? params : {};
   if (method !== 'elicitation/create' || mode !== 'form')
-    throw createServerError(server, `asks its client for what it cannot be given here (${String(method).slice(0, 80)})`);
+    throw createServerError(server, `asks its client for data that Parley cannot give (${String(method).slice(0, 80)})`);
   return { key, message: String(message).slice(0, maxMessageChars), schema: toParameters(requestedSchema) };
 }

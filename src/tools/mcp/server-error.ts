@@ -65,7 +65,7 @@ export function* listCauses(error: unknown): Iterable<Error> {
 
 const phrases: ReadonlyMap<unknown, Problem> = new Map<unknown, Problem>([
   [brokenOffCode, ['broke off its answer', 'failed']],
-  [unansweredCode, ['did not answer what it was asked', 'failed']],
+  [unansweredCode, ['did not answer the request', 'failed']],
   [tooLongCode, ['lists more than 100,000 values in one page, which is more than Parley reads', 'failed']],
   ['ECONNREFUSED', ['could not be reached: the connection was refused', 'unreachable']],
   ['ENOTFOUND', ['could not be reached: its host name is not known', 'unreachable']],
@@ -97,6 +97,6 @@ function findProblem(cause: Error): Problem | undefined {
 function toStatusProblem(status: number): Problem {
   if (status < 400) return ['redirects to another address, which is not followed', 'other_protocol'];
   const isOtherProtocol = status === 404 || status === 405;
-  const hint = isOtherProtocol ? '; perhaps it speaks the other protocol, or has another address' : '';
+  const hint = isOtherProtocol ? ', perhaps because it uses the other protocol or another address' : '';
   return [`answered HTTP ${status}${hint}`, isOtherProtocol ? 'other_protocol' : 'failed'];
 }

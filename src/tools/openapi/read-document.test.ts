@@ -23,7 +23,7 @@ const pet = {
   required: ['id', 'name'],
   properties: {
     id: { type: 'integer', readOnly: true },
-    name: { type: 'string', description: 'What it is called.', example: 'Rex' },
+    name: { type: 'string', description: 'Its name in lists.', example: 'Rex' },
     parent: { $ref: '#/components/schemas/Pet' },
   },
 };
@@ -113,11 +113,11 @@ describe('readOpenApi', () => {
         type: 'object',
         properties: {
           owner: { type: 'string' },
-          name: { type: 'string', description: 'What it is called.' },
+          name: { type: 'string', description: 'Its name in lists.' },
           parent: {
             type: 'object',
             required: ['name'],
-            properties: { name: { type: 'string', description: 'What it is called.' }, parent: {} },
+            properties: { name: { type: 'string', description: 'Its name in lists.' }, parent: {} },
           },
         },
         required: ['owner', 'name'],

@@ -176,7 +176,7 @@ describe('toToolsets', () => {
     expect(findQuickAppIssues({ temperature: 0, instructions: '', model: 'm', web_api_toolset: toolsets })).toEqual([]);
   });
 
-  it('uses a default name if the document has neither a title nor an address', async () => {
+  it('uses a default name if the document has no title and no address', async () => {
     const document = { ...openapi({ '/a': get('a') }, { servers: [{ url: 'https://x.test' }] }), info: { title: ' ' } };
     const { toolsets } = toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), new URL('about:blank')), {});
     expect(toolsets.map(({ name }) => name)).toEqual(['API']);

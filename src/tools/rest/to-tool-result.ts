@@ -25,7 +25,7 @@ interface ReadContent extends Content {
 export async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
   const { status, headers } = reply;
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new ToolError(`the server sent its reply as ${encoding}, which it was asked not to`);
+  if (encoding !== 'identity') throw new ToolError(`the server sent its reply as ${encoding}, which is not accepted`);
   const content = await readContent(reply, maxBytes);
   const text = toReadable(toText(content), content);
   const note = formatHeaderNotes(headers);

@@ -98,7 +98,7 @@ function toReadings(pending: readonly PendingFile[]): Readings {
   const notes: string[] = [];
   for (const { source, reading } of pending) {
     const { document } = reading;
-    if (document === undefined) notes.push(`${source.name} cannot be searched yet; ask again later.`);
+    if (document === undefined) notes.push(`${source.name} cannot be searched yet. Ask again later.`);
     else if (document.failure !== undefined) notes.push(`${source.name} cannot be read. ${document.failure}`);
     else readFiles.push({ ...source, document });
     if (document?.note !== undefined) notes.push(`${source.name}: ${document.note}`);

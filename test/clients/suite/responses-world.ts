@@ -59,7 +59,7 @@ function script(mock: LLMock): void {
     })),
   });
   mock.onMessage(/overloaded/i, { error: { message: 'The mock is overloaded.', type: 'mocked' }, status: 503 });
-  mock.onMessage(/too much/i, { error: { message: 'The mock says that this is too much.', type: 'mocked' }, status: 400 });
+  mock.onMessage(/too much/i, { error: { message: 'This exceeds the limit of the mock.', type: 'mocked' }, status: 400 });
   mock.onMessage(/cut off/i, { content: 'This answer is cut', finishReason: 'length' });
   mock.onMessage(/break off/i, { content: 'This answer is going to break off in its middle.' }, { truncateAfterChunks: 2 });
   mock.onMessage(/think/i, { content: 'So it is.', reasoning: 'Let me think.', reasoningSignature: 'c2lnbmVk' });

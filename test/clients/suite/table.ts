@@ -14,7 +14,7 @@ export function toTable(programs: readonly Program[], outcomes: readonly Outcome
   const reasons = knownFailures.filter((known) => red.some((outcome) => isKnown(known, outcome))).map(toReason);
   const order = Object.values(deployments).join(', ');
   return [
-    'Everything works, except with these clients:',
+    'All features work, except with these clients:',
     '',
     `| Client | ${cells.join(' | ')} |`,
     `|---|${cells.map(() => '---|').join('')}`,

@@ -4,13 +4,13 @@ import type { KnownFailure } from './known-failures.ts';
 import { findErrors } from './verdict.ts';
 
 const good: Outcome = { client: 'c', deployment: 'gpt', cell: 'whole', ok: true, seen: '' };
-const red: Outcome = { ...good, deployment: 'quick', cell: 'tools', ok: false, seen: 'nothing came' };
+const red: Outcome = { ...good, deployment: 'quick', cell: 'tools', ok: false, seen: 'no reply came' };
 const known: KnownFailure = { deployments: ['quick'], cells: ['tools'], why: 'it takes none' };
 
 describe('client suite', () => {
   it('fails for a red cell that is not reviewed, and reports the client output', () => {
-    expect(findErrors([good, red], [])).toEqual(['(c/quick/tools) nothing came']);
-    expect(findErrors([red], [{ ...known, clients: ['another'] }])).toContain('(c/quick/tools) nothing came');
+    expect(findErrors([good, red], [])).toEqual(['(c/quick/tools) no reply came']);
+    expect(findErrors([red], [{ ...known, clients: ['another'] }])).toContain('(c/quick/tools) no reply came');
   });
 
   it('accepts a red cell that is reviewed', () => {

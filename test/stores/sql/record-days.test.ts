@@ -53,7 +53,7 @@ describeOnEach('stored days', (node) => {
     return rows.length;
   }
 
-  it('hold the content of calls, sealed, from the first record until its retention is over', async () => {
+  it('hold the content of calls, sealed, from the first record until its retention ends', async () => {
     const seal = new Seal([new Secret('a secret of this test')]);
     const [one, two] = [node.database, node.otherDatabase].map((database) => new SqlCallContents(database, seal)) as [
       SqlCallContents,
@@ -76,7 +76,7 @@ describeOnEach('stored days', (node) => {
     await expect(other.find(recent)).rejects.toThrow('cannot be decrypted');
   });
 
-  it('are removed as a whole after the retention, while their sums stay', async () => {
+  it('are removed completely after the retention, while their sums stay', async () => {
     const [one, two] = [open(), open(node.otherDatabase)];
     for (const journal of [one, two]) await maintain(journal, 10);
     const days = Array.from({ length: 8 }, (_, age) => today - age);

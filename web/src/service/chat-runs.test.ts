@@ -94,7 +94,7 @@ describe('ChatRuns', () => {
     }
   });
 
-  it('waits for the start of a new answer, and reports others as lost', async () => {
+  it('waits for the start of a new answer, and reports other answers as lost', async () => {
     const options = { signal: request.signal, onReconnecting: () => undefined };
     const missing = () => fail(404, 'response_not_found');
     const isNew = openRuns(missing(), missing(), toResponse(chunk(0), completed));

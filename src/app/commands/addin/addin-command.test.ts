@@ -39,7 +39,7 @@ describe('readAddinSettings', () => {
     ['an upstream with a password', ['--upstream', 'http://u:pw@h'], /must not contain a user name/],
     ['an upstream with a query', ['--upstream', 'http://h/?a=b'], /without \? or #/],
     ['an upstream with /msgapi', ['--upstream', 'http://h/msgapi/'], /base URL of the service, without \/msgapi/],
-    ['a port out of range', ['--upstream', 'http://h', '--port', '99999'], /whole number from 0 to 65535/],
+    ['a port out of range', ['--upstream', 'http://h', '--port', '99999'], /integer from 0 to 65535/],
     ['an origin with a path', ['--upstream', 'http://h', '--allowed-origin', 'https://a.example/'], /--allowed-origin must be/],
     ['an origin in uppercase', ['--upstream', 'http://h', '--allowed-origin', 'https://A.example'], /--allowed-origin must be/],
     ['a wildcard origin', ['--upstream', 'http://h', '--allowed-origin', '*'], /--allowed-origin must be/],

@@ -5,7 +5,7 @@ import { trimEnd } from '#base/text/shorten.ts';
 /** Response of `POST /v1/admin/apply`. */
 export interface AppliedDocument extends JsonObject {
   readonly dryRun: boolean;
-  /** ID of the change. Null if nothing was stored. */
+  /** ID of the change. Null if no entry was stored. */
   readonly change: string | null;
   readonly data: readonly AppliedWrite[];
 }
@@ -139,7 +139,7 @@ export class AdministrationClient {
     if (code === 'route_not_found')
       return 'Upgrade the service, whose version has no run-time configuration, or set its address with --url';
     if (code === 'payload_too_large') return 'Split the document, and apply the parts without --prune';
-    return status === 503 ? 'Nothing was stored. Try again later' : undefined;
+    return status === 503 ? 'No entry was stored. Try again later' : undefined;
   }
 }
 

@@ -82,7 +82,7 @@ async function apply(flags: ApplyFlags, deps: ApplyDeps): Promise<0 | 1> {
     throw new UsageError('--prune deletes entries. Add --yes to confirm this, or --dry-run to list them');
   const client = openClient(flags, environment);
   const document = await readEntryDocument(files, environment);
-  if ('errors' in document) throw new RejectedError('The files are invalid. Nothing was sent', document);
+  if ('errors' in document) throw new RejectedError('The files are invalid. They were not sent', document);
   const send = (isPreview: boolean): Promise<AppliedDocument> =>
     client.apply(document.value, { isDryRun: isPreview, isPruning }).catch((error) => {
       throw withFiles(error, document.findFile);
@@ -94,7 +94,7 @@ async function apply(flags: ApplyFlags, deps: ApplyDeps): Promise<0 | 1> {
       deletions.length > 0 &&
       !(await confirm?.(`Delete ${deletions.length === 1 ? 'this entry' : `these ${deletions.length} entries`}?`))
     ) {
-      report('parley: Nothing was changed');
+      report('parley: No entry was changed');
       return 1;
     }
   }
@@ -109,7 +109,7 @@ function withFiles(error: unknown, findFile: (path: string) => string): unknown 
   const { code, errors, advice } = error;
   // `in_use` names entries that depend on an entry of the document. They are not in it themselves.
   const toFile = (path: string): string => (code === 'in_use' ? '' : findFile(path));
-  const sentences = ['The service rejects the document. Nothing was changed', ...(advice === undefined ? [] : [advice])];
+  const sentences = ['The service rejects the document. No entry was changed', ...(advice === undefined ? [] : [advice])];
   return new RejectedError(sentences.join('. '), { code, errors: errors.map((item) => ({ file: toFile(item.path), ...item })) });
 }
 

@@ -56,7 +56,7 @@ export function readEvaluateFlags({ values, positionals }: Parsed<typeof evaluat
   if (application === undefined || extraArgs.length > 0) throw new Error('"evaluate" requires exactly one APP');
   const readNumber = (name: 'version' | 'against' | 'parallel'): number | undefined => {
     const text = values[name];
-    if (text !== undefined && !/^[1-9]\d{0,8}$/.test(text)) throw new Error(`--${name} must be a positive whole number`);
+    if (text !== undefined && !/^[1-9]\d{0,8}$/.test(text)) throw new Error(`--${name} must be a positive integer`);
     return text === undefined ? undefined : Number(text);
   };
   const numbers = { version: readNumber('version'), against: readNumber('against'), parallel: readNumber('parallel') };

@@ -116,7 +116,7 @@ export const alertOperations = listOperations(shared, {
                 status: { enum: ['pending', 'delivered', 'failed', 'canceled'] },
                 attempts: { type: 'integer' },
                 nextAttemptAt: orNull('integer'),
-                error: orNull('string', 'Why the last attempt failed.'),
+                error: orNull('string', 'Reason of the last failed attempt.'),
               },
               ['user'],
             ),

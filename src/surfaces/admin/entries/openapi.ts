@@ -56,7 +56,7 @@ const write = nameObject('AdminWrite', {
 const applied = nameObject('AdminApplied', {
   object: { const: 'list' },
   dryRun: { type: 'boolean' },
-  change: orNull('string', 'ID of the change. Null if nothing was stored.'),
+  change: orNull('string', 'ID of the change. Null if no entry was stored.'),
   data: buildArray(write),
 });
 
@@ -195,7 +195,7 @@ function describeLimits(kind: 'projects' | 'keys' | 'users'): OperationTable {
   const path = `/v1/admin/${kind}/{entry}`;
   const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
   const absentErrors: readonly ErrorCode[] = kind === 'users' ? [] : ['entry_not_found'];
-  const inRole = inQuery('role', 'Role whose limits are listed instead of those of the user.', { example: 'default' });
+  const inRole = inQuery('role', 'Role whose limits are listed in place of the limits of the user.', { example: 'default' });
   return {
     [`get ${path}/usage`]: {
       id: `getAdmin${suffix}Usage`,
@@ -269,7 +269,7 @@ export const adminEntryOperations = listOperations(shared, {
   'post /v1/admin/apply': {
     id: 'applyAdminDocument',
     summary: 'Stores all entries of a document in one change',
-    description: 'Nothing is stored if an entry is invalid. Entries that do not change are not written.',
+    description: 'No entry is stored if one is invalid. Entries that do not change are not written.',
     parameters: [
       flag('dryRun', 'Only validates the document and returns the differences.'),
       flag('prune', 'Deletes entries that the sections of the document lack, except keys that Parley or users created.'),

@@ -39,7 +39,7 @@ const evaluationFields = {
     'string',
     'Digest of the answers, tool runs, and verdicts. Evaluations with equal results have equal digests. Null unless the evaluation is completed.',
   ),
-  error: orNull('string', 'Why the evaluation failed.'),
+  error: orNull('string', 'Reason of the failure.'),
 };
 const evaluation = nameObject('Evaluation', evaluationFields);
 const evaluationList: NamedSchema = { name: 'EvaluationList', schema: buildList(evaluation) };
@@ -48,7 +48,7 @@ const outcome = { enum: ['passed', 'failed', 'error'] };
 const verdicts = buildArray(buildObject({ check: EvaluationCheck, passed: { type: 'boolean' }, reason: text }));
 const error: Schema = {
   anyOf: [buildObject({ code: text, message: text }), { type: 'null' }],
-  description: 'Why the case has no answer.',
+  description: 'Reason that the case has no answer.',
 };
 const costUsd = orNull('number', 'Null if a price is not known.');
 const result = buildObject({
@@ -114,7 +114,7 @@ export const evaluationOperations = listOperations(shared, {
     id: 'listEvaluationCases',
     summary: 'Lists the cases of an application of the caller',
     parameters: pathParams,
-    responses: [reply(200, 'The cases, in the order in which they were added.', caseList)],
+    responses: [reply(200, 'The cases, ordered by the time of their addition.', caseList)],
     errors,
   },
   [`post ${cases}`]: {

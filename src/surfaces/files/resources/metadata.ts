@@ -116,7 +116,7 @@ function toReading(caller: Caller, { token, limit, recursive, permissions }: Que
 function toLimit(value: unknown): number {
   const limit = value === undefined ? defaultLimit : Number(value);
   if (value !== '' && Number.isInteger(limit) && limit >= 0 && limit <= maxItems) return limit;
-  throw createRequestError('limit', `must be a whole number from 0 to ${maxItems}`);
+  throw createRequestError('limit', `must be an integer from 0 to ${maxItems}`);
 }
 
 function toFlag(name: string, value: unknown): boolean {

@@ -86,7 +86,7 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): Operat
   return {
     [`get ${path}`]: {
       id: `get${name}`,
-      summary: `Returns a ${word} exactly as it was sent`,
+      summary: `Returns a ${word} exactly as received`,
       parameters,
       responses: [reply(200, `The ${word}, with its \`ETag\`.`, record), reply(304, 'The ETag matches `If-None-Match`.')],
       errors: [...errors, 'precondition_failed'],

@@ -263,13 +263,13 @@ const parsePublications = createParser(PublicationListRequest);
 function sharedRoutes(app: FastifyInstance, deps: SharedDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/ops/resource/share/list' }, async (request) => {
     const { caller, body } = await readOperation(deps, request, parseShares);
-    rejectPerRequestKey(caller, 'see what is shared');
+    rejectPerRequestKey(caller, 'list shared resources');
     body();
     return { resources: [] };
   });
   serveEarly(app, { method: 'POST', url: '/v1/ops/publication/list' }, async (request) => {
     const { caller, body } = await readOperation(deps, request, parsePublications);
-    rejectPerRequestKey(caller, 'see what is published');
+    rejectPerRequestKey(caller, 'list published resources');
     body();
     return { publications: [] };
   });

@@ -14,7 +14,7 @@ export const limitUsage: NamedSchema = {
       },
       limit: { type: 'number', description: 'Tokens, requests, USD, or calls in progress.' },
       used: { type: 'number' },
-      reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if nothing is reserved.' },
+      reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if it is 0.' },
       remaining: { type: 'number' },
       resetsAt: { type: 'integer', description: 'Milliseconds since the epoch. Absent for calls in progress.' },
     },

@@ -56,7 +56,7 @@ export const openApiTags = {
   'Further APIs': 'Text, image, audio, and reranking APIs, compatible with the OpenAI API family, if the model supports them.',
   Messages: 'Chat completions of the same deployments, compatible with the Anthropic Messages API.',
   Responses: 'Chat completions of the same deployments, compatible with the OpenAI Responses API.',
-  MCP: 'The same deployments as Model Context Protocol servers.',
+  MCP: 'Deployments as Model Context Protocol servers.',
   Listings: 'The deployments that the caller may use.',
   Limits: 'Identity and usage of the caller.',
   Keys: 'API keys that users create for themselves.',

@@ -58,9 +58,7 @@ export class DocumentReader {
     const { index, blobs, bounds } = this.#deps;
     const { maxBytes } = bounds;
     if (file.contentLength > maxBytes)
-      throw new DocumentError(
-        `It has ${toMegabytes(file.contentLength)} MB; documents of up to ${toMegabytes(maxBytes)} MB are read.`,
-      );
+      throw new DocumentError(`It has ${toMegabytes(file.contentLength)} MB. The limit is ${toMegabytes(maxBytes)} MB.`);
     const content = await readContent(blobs, file, maxBytes);
     await index.recordContent(file.blob, content.name);
     const id = computeDocumentId(content.name);
@@ -98,7 +96,7 @@ export class DocumentReader {
     const { index } = this.#deps;
     for (const batch of splitIntoBatches(passages, passagesPerBatch)) {
       if (!(await this.#claim(id)))
-        throw new DocumentError('Reading it took too long; another node reads it now.', { isTransient: true });
+        throw new DocumentError('Reading it took too long. Another node reads it now.', { isTransient: true });
       await index.addPassages({ id, title }, batch);
     }
     const tokenCount = Math.ceil(passages.reduce((sum, { text }) => sum + estimateTokens(text), 0));

@@ -21,7 +21,7 @@ interface Line {
 export async function loadPdf(bytes: Uint8Array, { maxPages }: LoadBounds): Promise<LoadedBlocks> {
   const pdf = await open(bytes);
   const excessPages = pdf.numPages - maxPages;
-  if (excessPages > 0) throw new DocumentError(`It has ${pdf.numPages} pages; ${maxPages} can be read.`);
+  if (excessPages > 0) throw new DocumentError(`It has ${pdf.numPages} pages. The limit is ${maxPages}.`);
   const { items } = await extractTextItems(pdf);
   const pages = items.map(toLines);
   const sizes = listHeadingSizes(pages.flat());
@@ -32,7 +32,7 @@ export async function loadPdf(bytes: Uint8Array, { maxPages }: LoadBounds): Prom
   return {
     title: blocks.find((block) => block.kind === 'heading')?.text ?? '',
     blocks,
-    note: emptyPages > 0 ? `${emptyPages} of its ${pages.length} pages have no text; pictures are not read.` : undefined,
+    note: emptyPages > 0 ? `${emptyPages} of its ${pages.length} pages have no text. Pictures are not read.` : undefined,
   };
 }
 

@@ -88,7 +88,7 @@ function unpack(archive: Buffer, { method, packedBytes, offset }: Entry, maxByte
 }
 
 function createTooLargeError(): DocumentError {
-  return new DocumentError('Unpacked, the document is larger than what may be read.');
+  return new DocumentError('The unpacked document is too large to be read.');
 }
 
 function createBrokenError(cause?: unknown): DocumentError {

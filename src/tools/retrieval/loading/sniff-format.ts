@@ -53,7 +53,7 @@ export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel)
   if (head.trimStart().startsWith('%PDF-') || (extension === 'pdf' && head.includes('%PDF-'))) return 'pdf';
   if (head.startsWith('PK\x03\x04')) return sniffZipFormat(bytes);
   if (head.startsWith('\xd0\xcf\x11\xe0'))
-    throw new DocumentError('It is encrypted, or of the Office formats before 2007; save it as docx, xlsx or pptx.');
+    throw new DocumentError('It is encrypted or has an Office format from before 2007. Save it as docx, xlsx, or pptx.');
   const declaredFormat = findFormat(byContentType, type.trim()) ?? findFormat(byExtension, extension);
   if (declaredFormat !== undefined) return declaredFormat;
   if (type.trim() === 'application/json' && extension !== 'txt') return 'json';
@@ -68,7 +68,7 @@ function sniffZipFormat(bytes: Uint8Array): Format {
   const names = new Set(listZip(bytes));
   const match = mainParts.find(([part]) => names.has(part));
   if (match !== undefined) return match[1];
-  throw new DocumentError('It is an archive, but neither docx nor xlsx nor pptx.');
+  throw new DocumentError('It is an archive, but not a docx, xlsx, or pptx file.');
 }
 
 /**

@@ -31,7 +31,7 @@ describe('fuse', () => {
 });
 
 describe('nearest', () => {
-  it('returns the most similar vectors of several documents, best first', async () => {
+  it('returns the most similar vectors across documents, best first', async () => {
     const dimensions = 7;
     const vectors = Float32Array.from({ length: dimensions * 500 }, (_, index) => Math.sin(index * 12.9898));
     const query = Float32Array.from({ length: dimensions }, (_, index) => Math.cos(index));

@@ -231,7 +231,7 @@ function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
 /** Indexing progress of a document. */
 interface DocumentState {
   readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
-  /** Why indexing failed, or which part could not be read. '' if there are no problems. */
+  /** Reason that indexing failed, or the part that could not be read. '' if there are no problems. */
   readonly reason: string;
   /** Number of indexed passages. */
   readonly done: number;

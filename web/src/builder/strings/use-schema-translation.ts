@@ -66,7 +66,7 @@ const plainTitles: Readonly<Record<string, string>> = {
     'Maximum size of a search result, in bytes. Left empty: the value of the service.',
   'Long conversations': 'Long chats',
   'Shortening of conversations that exceed the context window of the model.': 'What to do if a chat is too long for the model.',
-  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.':
+  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: makes no changes. Default: the setting of the service.':
     'The oldest tool results are cleared first. Then the model can summarize the oldest messages. Left empty: the setting of the service.',
   'Tokens of the context window that stay free. Default: the setting of the service.':
     'How many of the tokens that the model accepts stay free. Left empty: the setting of the service.',

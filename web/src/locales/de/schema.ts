@@ -142,7 +142,7 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   'Shortening of conversations that exceed the context window of the model.':
     'Was geschieht, wenn ein Gespräch zu lang für das Modell ist.',
   Strategy: 'Vorgehen',
-  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.':
+  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: makes no changes. Default: the setting of the service.':
     'Zuerst werden die ältesten Werkzeugergebnisse entfernt. Dann kann das Modell die ältesten Nachrichten zusammenfassen. Leer: die Einstellung des Dienstes.',
   'Tokens kept free': 'Freie Tokens',
   'Tokens of the context window that stay free. Default: the setting of the service.':

@@ -73,7 +73,7 @@ export const adminEnglish = {
     },
     projects: {
       title: 'Projects',
-      intro: 'Groups of keys and users, with owners, and with limits for everything that the group uses.',
+      intro: 'Groups of keys and users, with owners, and with limits for the total use of the group.',
       add: 'Add a project',
       empty: 'There are no projects yet. Add one to limit the usage of a team.',
       idHint: 'The name that keys use as their project.',
@@ -94,7 +94,7 @@ export const adminEnglish = {
     },
   } as Readonly<Record<string, KindTexts>>,
   addEntry: 'Add',
-  emptyKind: (title: string) => `${title}: nothing yet. Add the first entry.`,
+  emptyKind: (title: string) => `${title}: no entries yet. Add the first one.`,
   idHint: 'A short name. It cannot be changed later.',
 
   search: 'Search',
@@ -199,11 +199,11 @@ export const adminEnglish = {
   limitKind: 'Limit',
   limitFor: (role: string, deployment: string) => `${role}: ${deployment}`,
   noLimit: 'no limit',
-  badLimit: 'A limit must be a whole number, or empty.',
+  badLimit: 'Enter an integer, or leave the limit empty.',
   changedCells: (count: number) => (count === 1 ? 'One cell is not saved.' : `${count} cells are not saved.`),
   deployment: 'Model or application',
   allOthers: 'All others',
-  noRoles: 'There are no roles yet, so nothing is limited.',
+  noRoles: 'There are no roles yet, so there are no limits.',
   addRole: 'Add a role',
 
   alerts: 'Alerts',
@@ -219,7 +219,7 @@ export const adminEnglish = {
     user: 'User',
     '*': 'Each user',
   } as Readonly<Record<string, string>>,
-  notSent: 'Nothing sent in the last 7 days',
+  notSent: 'No message sent in the last 7 days',
   lastSent: (time: string) => `Last sent ${time}`,
   sendingFailed: (time: string, error: string) => `Last failure${time && ` ${time}`}: ${error}`,
   nextAttempt: (time: string, count: string) =>
@@ -244,7 +244,7 @@ export const adminEnglish = {
   lastChange: 'Last change',
   changes: 'Changes',
   changesIntro: 'All changes from this page and from the command line, with their authors. You can undo each change.',
-  noChanges: 'Nothing has been changed yet. Changes appear here as soon as someone saves something.',
+  noChanges: 'There are no changes yet. Saved changes appear here immediately.',
   older: 'Show older changes',
   details: 'Show the settings',
   changeActions: {
@@ -265,7 +265,8 @@ export const adminEnglish = {
   inUse: (users: string) =>
     `Not possible, because other entries depend on the current settings: ${users}. Change those entries first.`,
   idTaken: 'There is already an entry with this ID. Choose another one.',
-  storeUnavailable: 'The database is not reachable at the moment, so nothing was saved. Your input stays. Try again in a while.',
+  storeUnavailable:
+    'The database is not reachable at the moment, so your change was not saved. Your input stays. Try again in a while.',
   errors: {
     configured_in_file: 'A configuration file has this entry, so it can only be changed there.',
     last_administrator:

@@ -20,7 +20,7 @@ export const builderEnglish = {
       purpose: 'Looks up data in a web API. It uses a weather service until you set your own API.',
       instructions: 'Tell people what the weather is like where they ask for it. Look it up with your tool; never guess.',
       starters: ['What is the weather in Oslo?', 'Is it warmer in Rome or in Athens?'],
-      note: 'It calls open-meteo.com. Replace the address and the parameters with those of your own web API.',
+      note: 'It calls open-meteo.com. Replace them with the address and the parameters of your own web API.',
     },
     writing: {
       name: 'Writing helper',
@@ -82,7 +82,7 @@ export const builderEnglish = {
   iconUrlHint: 'Address of a picture for lists.',
   behaviour: 'How it answers',
   fineSettings: 'Long chats and search',
-  fineSettingsHint: 'Advanced. The defaults work well. Change them if answers forget or miss something.',
+  fineSettingsHint: 'Advanced. The defaults work well. Change them if answers forget or miss facts.',
   tools: 'What it can use',
   /** One-line purposes of the kinds of tools, by setting. */
   toolHints: {
@@ -170,7 +170,7 @@ export const builderEnglish = {
   matches: 'matches the pattern',
   value: 'Value',
   matchesNow: (count: number) => (count === 1 ? '1 match now' : `${count} matches now`),
-  matchesNone: 'None of your models and applications match now.',
+  matchesNone: 'No model or application of yours matches now.',
   invalidPattern: 'A condition is not a valid pattern (RE2). Correct it.',
 
   newWebApi: 'New web API',
@@ -247,7 +247,7 @@ export const builderEnglish = {
     details: 'Details',
     reasons: {
       mute: 'The server did not respond in time. It may be busy or down.',
-      unreachable: 'Nothing responds at this address. Check it, or ask the administrator of the server.',
+      unreachable: 'No server responds at this address. Check it, or ask the administrator of the server.',
       address_refused: 'This address leads to a private network that this service may not call. Your administrator can allow it.',
       credentials_missing: 'The server requires credentials. Set them under Authorization.',
       credentials_refused: 'The server rejects the credentials under Authorization. Check them, or request new ones.',
@@ -264,7 +264,7 @@ export const builderEnglish = {
   documentProgress: (name: string, percent: number) => `${name}, ${percent}% uploaded`,
   documentFailed: (name: string, why: string) => `${name} could not be uploaded. ${why}`,
   testChat: 'Test chat',
-  testHint: 'Ask it something. The chat is not saved. Below each answer, you can see the steps behind it.',
+  testHint: 'Ask it a question. The chat is not saved. Below each answer, you can see its steps.',
   closeTest: 'Close the test chat',
   startOver: 'Start over',
   saveToTest: 'Save the application first. Then you can ask.',
@@ -387,7 +387,7 @@ export const builderEnglish = {
   sideAfter: 'This evaluation',
   answerAfter: (seconds: string) => `Answer, after ${seconds} s`,
   noText: '(no text)',
-  evaluateFirst: 'Check its answers before others use it.',
+  evaluateFirst: 'Check its answers before other people use it.',
   evaluateNow: 'Evaluate now',
 
   documentsHint:

@@ -12,7 +12,7 @@ export const consentEnglish = {
   acceptedOn: (date: string, names: string) => `Since ${date}, it can use ${names}.`,
   withdraw: 'Withdraw',
   withdrawn: (name: string) => `Permission withdrawn. ${name} can no longer use other applications on your behalf.`,
-  declined: (name: string) => `Declined. ${name} can still answer, but it cannot do anything that needs your permission.`,
+  declined: (name: string) => `Declined. ${name} can still answer, but it cannot take actions that need your permission.`,
   acceptedTitle: 'Application permissions',
   acceptedNone: 'You have not given any permissions. An application asks you before it uses other applications on your behalf.',
   backToChat: 'Back to the chat',

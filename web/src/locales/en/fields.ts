@@ -136,7 +136,7 @@ export const fieldsEnglish = {
     revocationEndpoint: 'Address to revoke tokens',
   } as Readonly<Record<string, string>>,
   hints: {
-    displayName: 'How people see it in lists. Left empty: its ID.',
+    displayName: 'Name in lists. Left empty: its ID.',
     description: 'Its purpose. People see this when they choose.',
     upstreams: 'One is enough. With several, Parley spreads the calls and switches if one fails.',
     protocol: 'Choose OpenAI for every service that is compatible with it, such as vLLM or Ollama.',
@@ -152,7 +152,7 @@ export const fieldsEnglish = {
     'pricing.prompt': '3 USD per million tokens are 0.000003.',
     'pricing.completion': '15 USD per million tokens are 0.000015.',
     defaults: 'Applied if a request does not set them, such as the temperature.',
-    dependencies: 'Users are asked for permission if a model or application requires it.',
+    dependencies: 'Users must give permission if a model or application requires it.',
     'applications.endpoint': 'The address of your service with the chat completion API.',
     applicationTypeSchemaId: 'For a quick app, an address that ends with /custom_application_schemas/quickapps.',
     forwardAuthToken: 'The application can then act as the user. Only for applications that you trust.',

@@ -36,7 +36,7 @@ export const operationsEnglish = {
   rateLimited: 'over its rate limit',
   failing: 'keeps failing',
   failedLast: (count: number) => (count === 1 ? 'failed the last time' : `failed the last ${count} times`),
-  refusedLast: (status: number) => (status === 429 ? 'was over its rate limit' : `rejected our key (${status})`),
+  refusedLast: (status: number) => (status === 429 ? 'exceeded its rate limit' : `rejected our key (${status})`),
   refusedHint: (status: number) =>
     ({
       401: 'Its key is not accepted. Set another key in the configuration.',

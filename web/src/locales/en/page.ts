@@ -300,7 +300,7 @@ export const english = {
   adviceConnection: 'Check the connection, then try again.',
   adviceControl: 'Ask again. The assistant will then show its options again.',
   adviceTools: 'Open the chat settings, apply them again, and then ask again.',
-  adviceConsent: 'Nothing was done yet. After you agree, your question is sent again automatically.',
+  adviceConsent: 'The question has not been answered yet. After you agree, your question is sent again automatically.',
   reference: (id: string) => `Reference ${id}`,
   storageFailed: 'This browser does not let the page save chats. They are lost when you close the tab.',
 };

@@ -1,6 +1,6 @@
 export const shareEnglish = {
   title: 'Share with a link',
-  intro: 'Anyone who has the link and can sign in here can read this chat as it is now. Later messages are not shared.',
+  intro: 'Anyone who has the link and can sign in here can read the current state of this chat. Later messages are not shared.',
   linkContent: (name: string) =>
     `The link shows the questions, the answers, their files, and your name, “${name}”. It does not show steps, thoughts, or settings.`,
   files: (count: number) => (count === 1 ? 'This file is shared' : `These ${count} files are shared`),
@@ -21,7 +21,7 @@ export const shareEnglish = {
   revoked: 'The link is revoked and no longer works.',
   shared: 'Shared chat',
   sharedBy: (name: string, date: string) => `Shared by ${name} on ${date}`,
-  snapshotNote: (date: string) => `This is the chat as it was then. The link works until ${date}.`,
+  snapshotNote: (date: string) => `This is the state of the chat at that time. The link works until ${date}.`,
   continueInCopy: 'Continue in a copy',
   copyIsPrivate: (name: string) => `The copy is private. ${name} does not see your messages in it.`,
   copying: 'Copying…',

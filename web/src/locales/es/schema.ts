@@ -141,7 +141,7 @@ export const schemaSpanish: Readonly<Record<string, string>> = {
   'Shortening of conversations that exceed the context window of the model.':
     'Qué se hace si una conversación es demasiado larga para el modelo.',
   Strategy: 'Estrategia',
-  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.':
+  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: makes no changes. Default: the setting of the service.':
     'Primero se borran los resultados de herramientas más antiguos. Después el modelo puede resumir los mensajes más antiguos. Vacío: el ajuste del servicio.',
   'Tokens kept free': 'Tokens libres',
   'Tokens of the context window that stay free. Default: the setting of the service.':

@@ -140,7 +140,7 @@ export const schemaFrench: Readonly<Record<string, string>> = {
   'Shortening of conversations that exceed the context window of the model.':
     'Ce qui se passe si une conversation est trop longue pour le modèle.',
   Strategy: 'Stratégie',
-  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.':
+  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: makes no changes. Default: the setting of the service.':
     'Les plus anciens résultats d’outils sont effacés d’abord. Le modèle peut ensuite résumer les plus anciens messages. Vide : le réglage du service.',
   'Tokens kept free': 'Tokens laissés libres',
   'Tokens of the context window that stay free. Default: the setting of the service.':

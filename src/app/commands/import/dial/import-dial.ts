@@ -190,7 +190,7 @@ function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, 
   const names = widened.slice(0, 5).join(', ') + (widened.length > 5 ? ', …' : '');
   tools.notes.addLoss(
     role.source.path,
-    `is more generous than in DIAL for ${names}: the most generous role applies, even if this role has no limit or takes it from default`,
+    `is more generous than in DIAL for ${names}: the most generous role applies, even if this role has no limit or inherits it from default`,
     'set its own limits if its users also have other roles',
   );
 }

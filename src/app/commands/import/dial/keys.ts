@@ -56,7 +56,7 @@ interface Limits {
 
 function getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs }: Limits): string | undefined {
   if (project === undefined || project === '') return 'it has no project';
-  if (expiresAtMs !== undefined && Number.isNaN(expiresAtMs)) return 'its expiresAt is neither a date nor milliseconds';
+  if (expiresAtMs !== undefined && Number.isNaN(expiresAtMs)) return 'its expiresAt is not a date or a number of milliseconds';
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return 'it has expired';
   if (roles.length === 0) return 'it has no role, and DIAL rejects such keys';
   if (allowedIps === 'unreadable')

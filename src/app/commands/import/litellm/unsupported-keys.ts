@@ -1,6 +1,6 @@
 import type { DropReasons } from '../foreign-object.ts';
 
-const ownDeal = 'docs/translation.md lists what each protocol drops or rejects';
+const ownDeal = 'docs/translation.md lists the fields that each protocol drops or rejects';
 const leftToUpstream = 'the upstream rejects requests that the model does not support';
 const noBudgets = 'limit callers with `costLimit` of their role';
 
