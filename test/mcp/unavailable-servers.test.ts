@@ -61,7 +61,7 @@ describe.each(['streamable_http', 'sse'] as const)('an unavailable toolset over 
   ])('fails in its own stage if it answers with %s', async (_what, serve) => {
     const { url } = await startWebServer(serve);
     expect(await getFailureReason({ url, protocol })).toMatch(
-      /^The MCP server Tools (answered HTTP (404; perhaps .*|500)|does not speak MCP)\.$/,
+      /^The MCP server Tools (answered HTTP (404, perhaps .*|500)|does not speak MCP)\.$/,
     );
   });
 

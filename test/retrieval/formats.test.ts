@@ -41,8 +41,8 @@ describe('reading a document', () => {
   it('returns pages and detects headings by font size for PDF', async () => {
     const pages = [
       [
-        { text: 'The manual', size: 20 },
-        { text: 'of everything', size: 20 },
+        { text: 'The complete', size: 20 },
+        { text: 'manual', size: 20 },
         { text: 'Cleaning', size: 15 },
         { text: 'Rinse the sieve', size: 11 },
         { text: 'under the tap.', size: 11 },

@@ -190,7 +190,7 @@ describe('signature of a model', () => {
 
   it('of Bedrock thoughts is returned and restored before the calls', async () => {
     const { message } = await folded('bedrock', recorded('bedrock', 'thinking-tools'), { tools: [weatherTool] });
-    const thinking = 'Two forecasts, in parallel.';
+    const thinking = 'Two forecasts, at once.';
     expect(message?.thinking_blocks).toEqual([{ type: 'thinking', thinking, signature: 'c2lnLWJlZHJvY2s=' }]);
     const { messages } = JSON.parse(await sentBack('bedrock', message));
     expect(messages[1].content[0]).toEqual({
@@ -224,7 +224,7 @@ describe('signature of a model', () => {
     const { messages } = JSON.parse(await sentBack('mistral', message));
     expect(messages[1]).toMatchObject({
       content: [
-        { type: 'thinking', thinking: [{ type: 'text', text: 'Two forecasts, in parallel.' }] },
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Two forecasts, at once.' }] },
         { type: 'text', text: 'I look.' },
       ],
       tool_calls: [{ id: 'abcDEF123' }, { id: 'abcDEF124' }],

@@ -186,7 +186,7 @@ describe('the administration page', () => {
       /Project search\s+Spending limit in USD: A month\s+80%, 100%\s+https:\/\/a\.example\s+Last sent Jan 2, 2026/,
     );
     expect(await rows.nth(1).innerText()).toMatch(
-      /Each user\s+Requests an hour · gpt\s+0\.5%.*Nothing sent in the last 7 days\s+Last failure: no response\s+Next attempt Jan 5, 2026.*, 2 messages waiting/s,
+      /Each user\s+Requests an hour · gpt\s+0\.5%.*No message sent in the last 7 days\s+Last failure: no response\s+Next attempt Jan 5, 2026.*, 2 messages waiting/s,
     );
   });
 

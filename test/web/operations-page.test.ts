@@ -200,7 +200,7 @@ describe('the operations page', () => {
       await rows.locator('.verdict').evaluateAll((all) => all.map((each) => (each as unknown as ClassElement).className)),
     ).toEqual(['verdict bad', 'verdict doubtful', 'verdict good']);
     expect(await rows.first().innerText()).toMatch(/rejected our key \(401\)\s+Its key is not accepted\. /);
-    expect(await rows.nth(1).innerText()).toMatch(/was over its rate limit/);
+    expect(await rows.nth(1).innerText()).toMatch(/exceeded its rate limit/);
   });
 
   it('filters a long list of upstreams by text and by problems', async () => {
