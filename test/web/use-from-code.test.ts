@@ -46,3 +46,20 @@ it('shows the address, the model, the key, and snippets that run unchanged', asy
   await dialog.waitFor({ state: 'detached' });
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
+
+it.each(['light', 'dark'] as const)('shows complete lines on a phone, in the color scheme %s', async (colorScheme) => {
+  const { page } = await fixture.open('demo', {
+    ...{ colorScheme, locale: 'de', viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true },
+  });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('im code');
+  await page.getByRole('option', { name: 'Im Code verwenden' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Demo im Code verwenden' });
+  for (const name of ['curl', 'Python', 'Claude Code']) {
+    await dialog.getByRole('radio', { name, exact: true }).check();
+    const wide = `[...document.querySelectorAll('.code-dialog, .code-dialog *')]
+      .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1).map(({ className }) => className)`;
+    expect(await page.evaluate(wide)).toEqual([]);
+  }
+  expect(await findViolations(page)).toEqual([]);
+});

@@ -44,7 +44,7 @@ function renderText({ attachment, kind }: AttachmentBodyProps, text: string): Re
   if (kind === 'chart') return <Chart text={text} title={attachment.title ?? ''} />;
   if (kind === 'html') return <HtmlSheet text={text} title={attachment.title ?? ''} />;
   const language = getLanguage(attachment);
-  return <CodeBlock {...{ text, language }} isComplete isProse={language === 'txt' || language === 'plain'} />;
+  return <CodeBlock {...{ text, language }} isComplete isInitiallyWrapped={language === 'txt' || language === 'plain'} />;
 }
 
 function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly blob: Blob }) {

@@ -29,6 +29,8 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   const [first, ...otherSnippets] = toSnippets({ address, deployment: id });
   const [selectedName, setSelectedName] = useState(first?.name ?? '');
   const selected = otherSnippets.find((candidate) => candidate.name === selectedName) ?? first;
+  // On a phone, most of a line would be outside of the window.
+  const [isNarrow] = useState(() => matchMedia('(width < 40rem)').matches);
   const ownKey = loadKey()?.key;
   const { keys, quota, isKnown } = useKeyQuota(ownKey);
   const [createdKey, setCreatedKey] = useState<CreatedKey>();
@@ -52,7 +54,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
       {quota !== null && <OwnKeys {...{ keys, quota, createdKey, setCreatedKey }} />}
       <Segments name={strings.client} value={snippet.name} options={options} onSelect={setSelectedName} />
       <KeyHint file={snippet.file} createdKey={snippet === selected ? createdKey : null} />
-      <CodeBlock text={snippet.text} language={snippet.language} isComplete />
+      <CodeBlock text={snippet.text} language={snippet.language} isComplete isInitiallyWrapped={isNarrow} />
       <div className="row end">
         <button type="button" className="button" onClick={closeDialog}>
           {strings.close}

@@ -12,8 +12,8 @@ interface CodeBlockProps {
   readonly language: string;
   /** Whether the code is complete. Only complete code is highlighted. */
   readonly isComplete: boolean;
-  /** Whether the text is prose with long lines, which wraps by default. */
-  readonly isProse?: boolean;
+  /** Whether long lines wrap until the user changes it. */
+  readonly isInitiallyWrapped?: boolean;
 }
 
 const maxHighlightedChars = 30_000;
@@ -33,9 +33,9 @@ function getExtension(language: string): string {
 }
 
 /** A code block with its language, copy and save buttons, and line wrapping. */
-export function CodeBlock({ text, language, isComplete, isProse = false }: CodeBlockProps) {
+export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = false }: CodeBlockProps) {
   const strings = useStrings();
-  const [isWrapped, setIsWrapped] = useState(isProse);
+  const [isWrapped, setIsWrapped] = useState(isInitiallyWrapped);
   const [name = ''] = language.split(/[\s{,]/, 1);
   const [isUnfolded, setIsUnfolded] = useState(false);
   const isLong = isComplete && text.split('\n', maxFoldedLines + 1).length > maxFoldedLines;

@@ -32,7 +32,7 @@ export function SharedSection() {
   const load = useCallback((signal: AbortSignal) => listShared(service, signal), [service]);
   const { value: applications, error, isLoading } = useLoaded(load);
   return (
-    <section className="sheet-section" aria-label={strings.sharedApplications} aria-busy={isLoading}>
+    <section className="sheet-section" aria-busy={isLoading}>
       <h2>{strings.sharedApplications}</h2>
       <p className="soft">{strings.sharedIntro}</p>
       <AdminError error={error} />
