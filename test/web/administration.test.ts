@@ -99,7 +99,7 @@ describe('the administration page', () => {
     await page.getByText('Everything is saved.').waitFor();
     await goTo(page, '/models/filed');
     expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
-    await page.getByRole('button', { name: 'Move to run time' }).click();
+    await page.getByRole('button', { name: 'Copy to the database' }).click();
     await page.getByText(/^It is copied/).waitFor();
   });
 
@@ -109,7 +109,7 @@ describe('the administration page', () => {
     await page.getByLabel('Project').fill('team');
     await page.getByLabel('Works until').fill('2030-01-01T10:00');
     await page.getByRole('button', { name: 'Save' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Your new key' });
+    const dialog = page.getByRole('dialog', { name: 'The new key' });
     const secret = await dialog.getByRole('textbox').inputValue();
     expect(secret).toMatch(/^parley_k_/);
     expect(await findViolations(page)).toEqual([]);

@@ -108,7 +108,7 @@ describe('the chat list', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Projects of “Gardens”' }).waitFor();
+    await page.getByRole('dialog', { name: 'Projects for “Gardens”' }).waitFor();
     await page.getByRole('textbox', { name: 'New project' }).focus();
     await page.keyboard.type('home');
     await page.keyboard.press('Enter');

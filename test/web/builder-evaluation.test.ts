@@ -49,18 +49,18 @@ it('turns an answer of the test chat into a case that detects a regression', asy
   const chat = page.getByRole('complementary', { name: 'Test chat' });
   await chat.getByRole('textbox').fill('What is the weather in Oslo?');
   await chat.getByRole('textbox').press('Enter');
-  await chat.getByRole('button', { name: 'Save as a case' }).click();
-  await chat.getByText('Saved as a case.').waitFor();
+  await chat.getByRole('button', { name: 'Save as a test case' }).click();
+  await chat.getByText('Saved as a test case.').waitFor();
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
   const cases = page.getByRole('list', { name: 'Test cases' }).getByRole('listitem');
   await cases.first().waitFor();
   expect(await cases.locator('.case-name').allTextContents()).toEqual(['What is the weather in Oslo? 1 check']);
-  await page.getByRole('button', { name: 'Run 1 case' }).click();
+  await page.getByRole('button', { name: 'Run 1 test case' }).click();
   const evaluations = page.getByRole('list', { name: 'Evaluations' }).getByRole('listitem');
   await evaluations.getByText('1 of 1 passed').waitFor();
 
   await store(service, 'guide', weather('place'));
-  await page.getByRole('button', { name: 'Run 1 case' }).click();
+  await page.getByRole('button', { name: 'Run 1 test case' }).click();
   await evaluations.getByText('0 of 1 passed').waitFor();
   await evaluations
     .first()
@@ -103,7 +103,7 @@ it('creates cases, imports them from a table, deletes them, and shows errors in 
   await store(service, 'written', weather('city'));
   const { page } = await openEditor('written', { browser, service });
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
-  await page.getByText('There are no cases yet.').waitFor();
+  await page.getByText('There are no test cases yet.').waitFor();
   const table = {
     name: 'c.csv',
     mimeType: 'text/csv',
@@ -114,7 +114,7 @@ it('creates cases, imports them from a table, deletes them, and shows errors in 
   await cases.nth(1).waitFor();
   await page.getByRole('button', { name: 'Delete the case One' }).click();
   await vi.waitFor(async () => expect(await cases.count()).toBe(1));
-  await page.getByRole('button', { name: 'New case' }).click();
+  await page.getByRole('button', { name: 'New test case' }).click();
   await page.getByLabel('User message').fill('x');
   await page.getByRole('button', { name: 'As JSON' }).click();
   await page.getByText('Fill this in.').waitFor();
@@ -136,7 +136,7 @@ it('creates and edits a case in the form', async () => {
   await store(service, 'form', weather('city'));
   const { page, issues } = await openEditor('form', { browser, service });
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
-  await page.getByRole('button', { name: 'New case' }).click();
+  await page.getByRole('button', { name: 'New test case' }).click();
   await page.getByLabel('Name').last().fill('Weather');
   await page.getByLabel('User message').fill('What is the weather in Oslo?');
   const checks = page.getByRole('group', { name: /^Check \d$/ });
@@ -194,7 +194,7 @@ it.each(viewports)('shows the evaluation without accessibility violations or ove
   });
   const { page } = await openEditor(app, { browser, service, options });
   await page.locator('details#evaluation > summary').click();
-  await page.getByRole('button', { name: 'Run 2 cases' }).click();
+  await page.getByRole('button', { name: 'Run 2 test cases' }).click();
   const item = page.getByRole('list', { name: 'Evaluations' }).locator('.version').first();
   await item.getByRole('button', { name: /^Results/ }).click();
   await item.locator('.evaluation-reason').waitFor();

@@ -79,7 +79,7 @@ it('shows in the test chat the model requests, the tool runs, and the cost', asy
   await sendMessage('Thank you.');
   await expect.poll(() => panel.locator('.reply .actions').count()).toBe(2);
   await trace.getByText('1 model turn').waitFor();
-  await trace.getByLabel('Trace of answer').selectOption({ index: 0 });
+  await trace.getByLabel('Steps of answer').selectOption({ index: 0 });
   await trace.getByText('2 model turns').waitFor();
   await panel.getByRole('button', { name: 'Start over' }).click();
   await panel.getByText('The chat is not saved').waitFor();

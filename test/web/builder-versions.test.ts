@@ -44,7 +44,11 @@ it('lists and compares earlier versions and restores one after a confirmation', 
   await page.locator('summary', { hasText: /^Versions$/ }).click();
   const items = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await items.nth(2).waitFor();
-  expect(await items.locator('.version-name > :last-child').allTextContents()).toEqual(['Current', 'version 2', 'version 1']);
+  expect(await items.locator('.version-name > :last-child').allTextContents()).toEqual([
+    'Current, used in all chats',
+    'version 2',
+    'version 1',
+  ]);
   expect(await items.first().getByRole('button').count()).toBe(0);
 
   await items

@@ -42,10 +42,10 @@ describe('a chat', () => {
     await sendMessage('First');
     await readAnswer();
     const amounts = page.getByRole('group', { name: 'Tokens and cost of this chat' });
-    await amounts.getByText('25% of the context').waitFor();
+    await amounts.getByText('25% of the maximum length').waitFor();
     await amounts.getByText('about $0.55 in total').waitFor();
     await sendMessage('Second');
-    await amounts.getByText('88% of the context').waitFor();
+    await amounts.getByText('88% of the maximum length').waitFor();
     await amounts.getByText('about $2.35 in total').waitFor();
     const times = page.locator('.turns time');
     expect(await times.allTextContents()).toEqual(Array(4).fill(expect.stringMatching(/^\d\d:\d\d$/)));
@@ -62,7 +62,7 @@ describe('a chat', () => {
     await sendMessage('Hello');
     await readAnswer();
     await page.locator('.usage summary').waitFor();
-    expect(await page.getByText('of the context').count()).toBe(0);
+    expect(await page.getByText('of the maximum length').count()).toBe(0);
     expect(await page.getByText('in total').count()).toBe(0);
   });
 

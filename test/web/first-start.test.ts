@@ -79,7 +79,7 @@ it('leads from the first model to a spent budget, a replaced key, an undone chan
   await goTo('keys?new');
   await page.getByLabel('Project').fill('team');
   await save();
-  const dialog = page.getByRole('dialog', { name: 'Your new key' });
+  const dialog = page.getByRole('dialog', { name: 'The new key' });
   const takeKey = async (): Promise<string> => {
     const key = await dialog.getByRole('textbox').inputValue();
     await dialog.getByRole('button', { name: 'I have saved it' }).click();

@@ -103,10 +103,10 @@ describe('the operations page', () => {
       'two#2 is paused: failing upstream_off',
     ]);
     expect(await health.locator('dd').allInnerTexts()).toEqual(['PostgreSQL · unreachable', 'S3', 'Redis']);
-    const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
+    const rows = page.getByRole('region', { name: 'Connections' }).locator('tbody tr');
     expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'app', 'one']);
     expect(await rows.first().innerText()).toMatch(
-      /keeps failing\s+3 of 4 calls in progress\s+2 calls wait\s+paused until .*two\s+https:\/\/two\.example/s,
+      /keeps failing\s+3 of 4 requests in progress\s+2 requests wait\s+paused until .*two\s+https:\/\/two\.example/s,
     );
     expect(await rows.nth(1).innerText()).toMatch(/in use\s+failed the last time/);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
@@ -155,7 +155,7 @@ describe('the operations page', () => {
     expect(await rows.count()).toBe(20);
     expect(new Set(await rows.locator('td:nth-child(2)').allInnerTexts())).toEqual(new Set(['Credentials rejected']));
     await page.getByLabel('Show', { exact: true }).selectOption('Keys');
-    await rows.getByText('Key rotated').waitFor();
+    await rows.getByText('Key replaced').waitFor();
     await page.getByLabel('Show', { exact: true }).selectOption('Configuration');
     await page.getByText('No entries').waitFor();
   });
@@ -179,7 +179,7 @@ describe('the operations page', () => {
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByRole('button', { name: '2 upstreams have problems' }).focus();
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Upstreams');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Connections');
     await health.getByRole('button', { name: 'The last configuration change was rejected' }).click();
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Configuration');
   });
@@ -195,7 +195,7 @@ describe('the operations page', () => {
     };
     const { page } = await open();
     await page.getByText('Running with problems').waitFor();
-    const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
+    const rows = page.getByRole('region', { name: 'Connections' }).locator('tbody tr');
     expect(
       await rows.locator('.verdict').evaluateAll((all) => all.map((each) => (each as unknown as ClassElement).className)),
     ).toEqual(['verdict bad', 'verdict doubtful', 'verdict good']);
@@ -211,7 +211,7 @@ describe('the operations page', () => {
     }));
     nodeReport = { ...report, node: degradedReport.node, upstreams: many };
     const { page } = await open();
-    const names = () => page.getByRole('region', { name: 'Upstreams' }).locator('tbody th').allInnerTexts();
+    const names = () => page.getByRole('region', { name: 'Connections' }).locator('tbody th').allInnerTexts();
     expect((await names()).slice(0, 3)).toEqual(['model-3', 'model-7', 'model-0']);
     await page.getByRole('radio', { name: 'With problems (2)' }).check({ force: true });
     expect(await names()).toEqual(['model-3', 'model-7']);
@@ -258,14 +258,14 @@ describe('the automatic refresh of the operations page', () => {
 
   it('keeps the order of the rows and the focus', async () => {
     const { page, countRequests } = await openTimed();
-    const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody th');
+    const rows = page.getByRole('region', { name: 'Connections' }).locator('tbody th');
     expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
     await page.getByLabel('Show', { exact: true }).focus();
     nodeReport = { ...failing, node: { ...degradedReport.node, now: Date.UTC(2026, 0, 1, 12, 34, 56) } };
     await page.clock.runFor(16_000);
     await page.getByText(/^As of 12:34:56/).waitFor();
     expect(countRequests()).toBe(2);
-    await page.getByRole('region', { name: 'Upstreams' }).getByText('failed the last 3 times').nth(1).waitFor();
+    await page.getByRole('region', { name: 'Connections' }).getByText('failed the last 3 times').nth(1).waitFor();
     expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
     expect(await page.evaluate('document.activeElement.tagName')).toBe('SELECT');
     nodeReport = {

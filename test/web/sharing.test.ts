@@ -35,7 +35,7 @@ async function openAsOtherUser(hash: string, options = {}): Promise<TestPage> {
 }
 
 describe('a shared chat', () => {
-  it('shows another user a snapshot with its files, continues in a copy, and disappears after the link is revoked', async () => {
+  it('shows another user a snapshot with its files, continues in a copy, and disappears after the link is removed', async () => {
     const owner = await fixture.open('demo');
     const content = Buffer.from(`A note of the owner. ${'x'.repeat(600 * 1024)}`);
     await owner.page
@@ -62,8 +62,8 @@ describe('a shared chat', () => {
     expect(await reader.page.locator('.question').count()).toBe(2);
 
     await owner.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
-    await owner.page.getByRole('button', { name: /^Revoke the link/ }).click();
-    await owner.page.getByRole('button', { name: /^Revoke the link/ }).waitFor({ state: 'detached' });
+    await owner.page.getByRole('button', { name: /^Remove the link/ }).click();
+    await owner.page.getByRole('button', { name: /^Remove the link/ }).waitFor({ state: 'detached' });
     const laterReader = await openAsOtherUser(hash);
     await laterReader.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
     // The copy has its own copy of the file.

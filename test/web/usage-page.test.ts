@@ -144,7 +144,7 @@ describe('an administrator', () => {
     await page.keyboard.press('ArrowRight');
     await page.getByRole('img', { name: 'Tokens by day' }).waitFor();
     const legend = page.locator('.day-chart .legend li');
-    await page.getByRole('radio', { name: 'Kinds' }).check({ force: true });
+    await page.getByRole('radio', { name: 'Input and output' }).check({ force: true });
     await legend.getByText('Tokens out').waitFor();
     expect(await legend.allTextContents()).toEqual(['Tokens in', 'Tokens out']);
     await page.getByRole('radio', { name: 'Users' }).check({ force: true });

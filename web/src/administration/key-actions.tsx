@@ -99,7 +99,7 @@ export function SecretDialog({
   const { dialog, closeDialog } = useModalDialog(onClose);
   const title = useId();
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog secret-dialog', 'aria-labelledby': title }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': title }}>
       <h2 id={title}>{strings.newKey}</h2>
       <SecretField secret={key} name={strings.newKey} copyLabel={strings.copyKey} />
       <p>{strings.shownOnce}</p>

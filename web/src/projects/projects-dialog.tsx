@@ -36,6 +36,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
       <p id={titleId}>{strings.projectsOfConversation(title)}</p>
+      <p className="soft small">{strings.hint}</p>
       <div className="tag-choices">
         {knownTags.map((tag) => (
           <label key={tag} className="tag-choice">

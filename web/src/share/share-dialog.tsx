@@ -85,7 +85,7 @@ function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
     <>
       <p>{strings.intro}</p>
       <p className="soft small">{strings.linkContent(toPersonName(user))}</p>
-      {files !== undefined && <SharedFiles files={files} />}
+      {files !== undefined && files.length > 0 && <SharedFiles files={files} />}
       {link === '' ? (
         <form className="share-new" onSubmit={(event) => void create(event)}>
           <label htmlFor={field}>{strings.worksFor}</label>
@@ -110,7 +110,6 @@ function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
 
 function SharedFiles({ files }: { readonly files: readonly ShareableFile[] }) {
   const strings = useShareStrings();
-  if (files.length === 0) return <p className="soft small">{strings.noFiles}</p>;
   return (
     <div className="share-files">
       <h3>{strings.files(files.length)}</h3>

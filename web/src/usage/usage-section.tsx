@@ -128,7 +128,8 @@ function Choices({ scope, setScope, range, setRange, measure, setMeasure, stack,
   const strings = useUsageStrings();
   const { canAudit } = usePage();
   const measures = (['cost', 'tokens', 'calls'] as const).map((item) => [item, strings[item]] as const);
-  const names = { deployment: strings.ofDeployments, kind: strings.ofKinds, user: strings.ofPeople, project: strings.ofProjects };
+  const kind = measure === 'calls' ? strings.outcome : strings.ofKinds;
+  const names = { deployment: strings.ofDeployments, kind, user: strings.ofPeople, project: strings.ofProjects };
   const availableStacks = stacks.filter((item) => scope === 'all' || item === 'deployment' || item === 'kind');
   const scopes = (['all', 'own'] as const).map((item) => [item, strings[item]] as const);
   return (

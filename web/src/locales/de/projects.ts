@@ -1,14 +1,14 @@
 import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsGerman: ProjectsStrings = {
-  projectsOfConversation: (title) => `Projekte von „${title}“`,
+  projectsOfConversation: (title) => `Projekte für „${title}“`,
   newProject: 'Neues Projekt',
   addProject: 'Hinzufügen',
   done: 'Fertig',
   title: (project) => `Projekt „${project}“`,
-  hint: 'Jeder Chat dieses Projekts verwendet diese Anweisungen und Dateien. Nur du kannst sie sehen. Modelle erhalten nur Dateien der Typen, die sie annehmen.',
+  hint: 'Alle Gespräche eines Projekts verwenden seine Anweisungen und Dateien. Nur du kannst sie sehen. Modelle erhalten nur Dateien der Typen, die sie annehmen.',
   instructions: 'Anweisungen',
   files: 'Dateien',
   addFiles: 'Dateien hinzufügen …',
-  saved: 'Gespeichert. Die nächste Nachricht jedes Chats in diesem Projekt verwendet es.',
+  saved: 'Gespeichert. Die nächste Nachricht jedes Gesprächs in diesem Projekt verwendet es.',
 };

@@ -7,7 +7,6 @@ export const shareGerman: ShareStrings = {
   linkContent: (name) =>
     `Der Link zeigt die Fragen, die Antworten, ihre Dateien und deinen Namen, „${name}“. Schritte, Gedanken und Einstellungen zeigt er nicht.`,
   files: (count) => (count === 1 ? 'Diese Datei wird geteilt' : `Diese ${count} Dateien werden geteilt`),
-  noFiles: 'Dateien, die Teil der Nachrichten sind, werden mit ihnen geteilt. Andere Dateien werden nicht geteilt.',
   attachedByYou: 'Von dir angehängt',
   fromAnswer: 'Aus einer Antwort',
   worksFor: 'Der Link gilt',
@@ -19,9 +18,9 @@ export const shareGerman: ShareStrings = {
   yours: 'Deine Links',
   noLinks: 'Du teilst keine Gespräche.',
   until: (date) => `bis ${date}`,
-  revoke: 'Widerrufen',
-  revokeNamed: (title) => `Den Link zu ${title} widerrufen`,
-  revoked: 'Der Link ist widerrufen und funktioniert nicht mehr.',
+  revoke: 'Entfernen',
+  revokeNamed: (title) => `Den Link zu ${title} entfernen`,
+  revoked: 'Der Link ist entfernt und funktioniert nicht mehr.',
   shared: 'Geteiltes Gespräch',
   sharedBy: (name, date) => `Geteilt von ${name} am ${date}`,
   snapshotNote: (date) => `Das ist der damalige Stand des Gesprächs. Der Link gilt bis ${date}.`,
@@ -31,6 +30,6 @@ export const shareGerman: ShareStrings = {
   filesUnavailable: 'Einige Dateien sind nicht mehr verfügbar. Die Kopie enthält nur ihre Namen.',
   notFound: 'Dieser Link funktioniert nicht mehr',
   notFoundReason:
-    'Er wurde widerrufen oder ist abgelaufen, oder das Gespräch wurde gelöscht. Bitte die Person, die ihn dir geschickt hat, um einen neuen Link.',
+    'Er wurde entfernt oder ist abgelaufen, oder das Gespräch wurde gelöscht. Bitte die Person, die ihn dir geschickt hat, um einen neuen Link.',
   newConversation: 'Ein neues Gespräch beginnen',
 };

@@ -4,7 +4,8 @@ export const signInGerman: SignInStrings = {
   signInTitle: 'Willkommen',
   sharedWaits: 'Jemand hat ein Gespräch mit dir geteilt. Melde dich an, um es zu lesen.',
   firstStartTitle: 'Den ersten Administrator anlegen',
-  firstStartHint: 'Dieser Dienst hat noch keinen Administrator. Gib das Einmal-Token aus seinem Protokoll ein (firstStartToken).',
+  firstStartHint:
+    'Dieser Dienst hat noch keinen Administrator. Wenn du ihn einrichtest, gib das Einmal-Token aus seinem Protokoll ein (firstStartToken). Sonst melde dich unten an.',
   firstStartToken: 'Einmal-Token',
   firstStartSubmit: 'Schlüssel erstellen',
   firstStartWrong:

@@ -1,7 +1,7 @@
 import type { LimitKind, Period } from '../../usage/read-limits.ts';
 import type { UsageStrings } from '../en/usage.ts';
 
-const units: Readonly<Record<LimitKind, string>> = { Token: 'Token', Request: 'Anfragen', Cost: 'USD', Call: 'Aufrufe' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'Token', Request: 'Anfragen', Cost: 'USD', Call: 'Anfragen' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'in der Minute',
   hour: 'in der Stunde',
@@ -50,9 +50,9 @@ export const usageGerman: UsageStrings = {
   chart: (measure) => `${measure} pro Tag`,
   stackedBy: 'Gruppieren nach',
   ofDeployments: 'Modellen und Anwendungen',
-  ofKinds: 'Arten',
+  ofKinds: 'Ein- und Ausgabe',
   ofPeople: 'Benutzern',
-  ofProjects: 'Projekten',
+  ofProjects: 'Projekten der Schlüssel',
   otherSeries: 'Alle anderen',
   unnamed: '(kein Name)',
   chartTruncated: 'Das Diagramm kann nicht alle Werte zeigen. Wähle weniger Tage.',
@@ -62,8 +62,8 @@ export const usageGerman: UsageStrings = {
   deployment: 'Modell oder Anwendung',
   byPerson: 'Nach Benutzer',
   person: 'Benutzer',
-  byProject: 'Nach Projekt',
-  project: 'Projekt',
+  byProject: 'Nach Projekt des Schlüssels',
+  project: 'Projekt des Schlüssels',
   callsNote: 'Wähle einen Namen, eine Zahl oder einen Balken, um die einzelnen Anfragen zu sehen.',
   showCalls: (name) => `Anfragen von ${name} anzeigen`,
   showCallsByOutcome: (count, how, name) => `Anfragen von ${name} anzeigen: ${how}, ${count}`,

@@ -1,10 +1,10 @@
 export const projectsEnglish = {
-  projectsOfConversation: (title: string) => `Projects of “${title}”`,
+  projectsOfConversation: (title: string) => `Projects for “${title}”`,
   newProject: 'New project',
   addProject: 'Add',
   done: 'Done',
   title: (project: string) => `Project “${project}”`,
-  hint: 'Every chat of this project uses these instructions and files. Only you can see them. Models receive only files of the types that they accept.',
+  hint: 'All chats of a project use its instructions and files. Only you can see them. Models receive only files of the types that they accept.',
   instructions: 'Instructions',
   files: 'Files',
   addFiles: 'Add files…',

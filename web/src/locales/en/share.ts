@@ -4,7 +4,6 @@ export const shareEnglish = {
   linkContent: (name: string) =>
     `The link shows the questions, the answers, their files, and your name, “${name}”. It does not show steps, thoughts, or settings.`,
   files: (count: number) => (count === 1 ? 'This file is shared' : `These ${count} files are shared`),
-  noFiles: 'Files that are part of the messages are shared with them. No other files are shared.',
   attachedByYou: 'Attached by you',
   fromAnswer: 'From an answer',
   worksFor: 'The link works for',
@@ -16,9 +15,9 @@ export const shareEnglish = {
   yours: 'Your links',
   noLinks: 'You are not sharing any chats.',
   until: (date: string) => `until ${date}`,
-  revoke: 'Revoke',
-  revokeNamed: (title: string) => `Revoke the link to ${title}`,
-  revoked: 'The link is revoked and no longer works.',
+  revoke: 'Remove',
+  revokeNamed: (title: string) => `Remove the link to ${title}`,
+  revoked: 'The link is removed and no longer works.',
   shared: 'Shared chat',
   sharedBy: (name: string, date: string) => `Shared by ${name} on ${date}`,
   snapshotNote: (date: string) => `This is the state of the chat at that time. The link works until ${date}.`,
@@ -27,7 +26,7 @@ export const shareEnglish = {
   copying: 'Copying…',
   filesUnavailable: 'Some files are no longer available. The copy contains only their names.',
   notFound: 'This link no longer works',
-  notFoundReason: 'It was revoked or has expired, or the chat was deleted. Ask the sender for a new link.',
+  notFoundReason: 'It was removed or has expired, or the chat was deleted. Ask the sender for a new link.',
   newConversation: 'Start a new chat',
 };
 

@@ -1,6 +1,6 @@
 import type { LimitKind, Period } from '../../usage/read-limits.ts';
 
-const units: Readonly<Record<LimitKind, string>> = { Token: 'tokens', Request: 'requests', Cost: 'spent', Call: 'calls' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'tokens', Request: 'requests', Cost: 'spent', Call: 'requests' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'a minute',
   hour: 'an hour',
@@ -51,9 +51,9 @@ export const usageEnglish = {
   chart: (measure: string) => `${measure} by day`,
   stackedBy: 'Group by',
   ofDeployments: 'Models and applications',
-  ofKinds: 'Kinds',
+  ofKinds: 'Input and output',
   ofPeople: 'Users',
-  ofProjects: 'Projects',
+  ofProjects: 'Projects of keys',
   otherSeries: 'All others',
   unnamed: '(no name)',
   chartTruncated: 'The chart cannot show all values. Choose fewer days.',
@@ -63,8 +63,8 @@ export const usageEnglish = {
   deployment: 'Model or application',
   byPerson: 'By user',
   person: 'User',
-  byProject: 'By project',
-  project: 'Project',
+  byProject: 'By project of the key',
+  project: 'Project of the key',
   callsNote: 'Choose a name, a number, or a bar to see the individual requests.',
   showCalls: (name: string) => `Show the requests of ${name}`,
   showCallsByOutcome: (count: string, how: string, name: string) => `Show requests of ${name}: ${how}, ${count}`,

@@ -10,7 +10,6 @@ export const shareSpanish: ShareStrings = {
   linkContent: (name) =>
     `El enlace muestra las preguntas, las respuestas, sus archivos y tu nombre, «${name}». No muestra los pasos, los razonamientos ni los ajustes.`,
   files: (count) => `${count} ${plural(count, 'archivo compartido', 'archivos compartidos')}`,
-  noFiles: 'Los archivos que forman parte de los mensajes se comparten con ellos. No se comparte ningún otro archivo.',
   attachedByYou: 'Adjuntado por ti',
   fromAnswer: 'De una respuesta',
   worksFor: 'Validez del enlace',
@@ -22,9 +21,9 @@ export const shareSpanish: ShareStrings = {
   yours: 'Tus enlaces',
   noLinks: 'No compartes ninguna conversación.',
   until: (date) => `hasta el ${date}`,
-  revoke: 'Revocar',
-  revokeNamed: (title) => `Revocar el enlace a ${title}`,
-  revoked: 'El enlace está revocado y ya no funciona.',
+  revoke: 'Eliminar',
+  revokeNamed: (title) => `Eliminar el enlace a ${title}`,
+  revoked: 'El enlace está eliminado y ya no funciona.',
   shared: 'Conversación compartida',
   sharedBy: (name, date) => `Compartida por ${name} el ${date}`,
   snapshotNote: (date) => `Esta es la conversación tal como era entonces. El enlace es válido hasta el ${date}.`,
@@ -33,6 +32,6 @@ export const shareSpanish: ShareStrings = {
   copying: 'Copiando…',
   filesUnavailable: 'Algunos archivos ya no están disponibles. La copia solo contiene sus nombres.',
   notFound: 'Este enlace ya no funciona',
-  notFoundReason: 'Se revocó, caducó o se eliminó la conversación. Pide uno nuevo a quien te lo envió.',
+  notFoundReason: 'El enlace se eliminó o caducó, o la conversación se eliminó. Pide uno nuevo a quien te lo envió.',
   newConversation: 'Empezar una conversación nueva',
 };

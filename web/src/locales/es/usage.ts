@@ -3,7 +3,7 @@ import type { LimitKind, Period } from '../../usage/read-limits.ts';
 import type { UsageStrings } from '../en/usage.ts';
 
 const plural = createPlural('es');
-const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Solicitudes', Cost: 'USD', Call: 'Llamadas' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Solicitudes', Cost: 'USD', Call: 'Solicitudes' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'por minuto',
   hour: 'por hora',
@@ -52,9 +52,9 @@ export const usageSpanish: UsageStrings = {
   chart: (measure) => `${measure} por día`,
   stackedBy: 'Agrupar por',
   ofDeployments: 'Modelos y aplicaciones',
-  ofKinds: 'Tipos',
+  ofKinds: 'Entrada y salida',
   ofPeople: 'Usuarios',
-  ofProjects: 'Proyectos',
+  ofProjects: 'Proyectos de las claves',
   otherSeries: 'Todos los demás',
   unnamed: '(sin nombre)',
   chartTruncated: 'El gráfico no puede mostrar todos los valores. Elige menos días.',
@@ -64,8 +64,8 @@ export const usageSpanish: UsageStrings = {
   deployment: 'Modelo o aplicación',
   byPerson: 'Por usuario',
   person: 'Usuario',
-  byProject: 'Por proyecto',
-  project: 'Proyecto',
+  byProject: 'Por proyecto de la clave',
+  project: 'Proyecto de la clave',
   callsNote: 'Elige un nombre, un número o una barra para ver las solicitudes una por una.',
   showCalls: (name) => `Mostrar las solicitudes de ${name}`,
   showCallsByOutcome: (count, how, name) => `Mostrar las solicitudes de ${name}: ${how}, ${count}`,

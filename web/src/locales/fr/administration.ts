@@ -17,7 +17,7 @@ export const adminFrench: AdminStrings = {
   firstModel: 'Ajouter un modèle',
   firstModelHint: 'Il vous faut l’adresse d’un fournisseur et sa clé. Testez-le ensuite d’un clic.',
   firstKey: 'Créer une clé',
-  firstKeyHint: 'Les programmes s’en servent pour appeler vos modèles.',
+  firstKeyHint: 'Une personne se connecte avec elle, ou un programme appelle vos modèles avec elle.',
   firstLimits: 'Définir des limites',
   firstLimitsHint: 'Décidez de ce que chaque rôle peut utiliser. Sans limites, chacun utilise autant qu’il veut.',
   done: (count) => `C’est fait : ${count} à ce jour.`,
@@ -61,14 +61,15 @@ export const adminFrench: AdminStrings = {
     },
     keys: {
       title: 'Clés',
-      intro: 'Les programmes utilisent des clés pour appeler vos modèles.',
+      intro: 'Des personnes se connectent avec des clés, ou des programmes appellent vos modèles avec elles.',
       add: 'Créer une clé',
-      empty: 'Il n’y a pas encore de clé. Créez-en une par programme.',
+      empty: 'Il n’y a pas encore de clé. Créez-en une par personne ou par programme.',
       idHint: '',
     },
     projects: {
       title: 'Projets',
-      intro: 'Groupes de clés et d’utilisateurs, avec des responsables et des limites pour tout ce que le groupe utilise.',
+      intro:
+        'Groupes de clés et d’utilisateurs, non de conversations, avec des responsables et des limites pour toute l’utilisation du groupe.',
       add: 'Ajouter un projet',
       empty: 'Il n’y a pas encore de projet. Ajoutez-en un pour limiter ce qu’une équipe peut utiliser.',
       idHint: 'Le nom que les clés indiquent comme projet.',
@@ -138,8 +139,8 @@ export const adminFrench: AdminStrings = {
   everything: 'Tout',
 
   fileNote:
-    'Cette entrée se trouve dans un fichier de configuration et ne peut être modifiée que là. Transférez-la pour la modifier sur cette page.',
-  move: 'Transférer vers le service',
+    'Cette entrée se trouve dans un fichier de configuration et ne peut être modifiée que là. Copiez-la dans la base de données pour la modifier sur cette page.',
+  move: 'Copier dans la base de données',
   moved: 'Elle est copiée. Supprimez-la maintenant du fichier. Vous pourrez ensuite la modifier ici.',
   delete: 'Supprimer',
   deleteQuestion: (id) => `Supprimer « ${id} » ? Les programmes qui l’utilisent recevront aussitôt des erreurs.`,
@@ -164,15 +165,16 @@ export const adminFrench: AdminStrings = {
   blocked: 'Bloquée',
   block: 'Bloquer',
   unblock: 'Débloquer',
-  keyBlocked: 'La clé est bloquée. Ses appels prennent fin en quelques secondes.',
+  keyBlocked: 'La clé est bloquée. Ses requêtes prennent fin en quelques secondes.',
   keyUnblocked: 'La clé fonctionne de nouveau.',
   overlap: 'L’ancienne clé vaut encore',
   overlapName: (seconds) =>
     ({ 0: 'plus du tout', 3600: 'une heure', 86400: 'un jour', 604800: 'une semaine' })[seconds] ?? `${seconds} secondes`,
   rotate: 'Remplacer la clé',
-  newKey: 'Votre nouvelle clé',
+  newKey: 'La nouvelle clé',
   copyKey: 'Copier la clé',
-  shownOnce: 'Copiez-la maintenant. Elle ne s’affiche qu’une fois.',
+  shownOnce:
+    'Copiez-la maintenant. Elle ne s’affiche qu’une fois. Une personne peut s’en servir pour se connecter ici, et un programme pour appeler vos modèles.',
   keySaved: 'Je l’ai conservée',
   actions: 'Actions',
   user: 'Utilisateur',

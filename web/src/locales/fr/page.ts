@@ -262,9 +262,9 @@ export const french: Strings = {
 
   errorTitle: 'Cela n’a pas fonctionné',
   errorLimit: 'Vous avez atteint votre limite pour le moment.',
-  errorParallel: 'Trop de vos appels sont en cours. Réessayez quand l’un d’eux se termine.',
-  errorBudget: 'Le budget prévu est épuisé pour le moment.',
-  errorBusy: 'Il y a trop de demandes en ce moment.',
+  errorParallel: 'Trop de vos requêtes sont en cours. Réessayez quand l’une d’elles se termine.',
+  errorBudget: 'La limite de dépenses est atteinte pour le moment.',
+  errorBusy: 'Il y a trop de requêtes en ce moment.',
   errorUnavailable: 'Le modèle est injoignable pour le moment.',
   errorFailed: 'Le modèle n’a pas pu répondre.',
   errorInternal: 'Un problème est survenu dans le service.',

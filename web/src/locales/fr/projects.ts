@@ -1,12 +1,12 @@
 import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsFrench: ProjectsStrings = {
-  projectsOfConversation: (title) => `Projets de « ${title} »`,
+  projectsOfConversation: (title) => `Projets pour « ${title} »`,
   newProject: 'Nouveau projet',
   addProject: 'Ajouter',
   done: 'Terminé',
   title: (project) => `Projet « ${project} »`,
-  hint: 'Chaque conversation de ce projet utilise ces instructions et ces fichiers. Vous seul pouvez les voir. Les modèles ne reçoivent que les fichiers des types qu’ils acceptent.',
+  hint: 'Toutes les conversations d’un projet utilisent ses instructions et ses fichiers. Vous seul pouvez les voir. Les modèles ne reçoivent que les fichiers des types qu’ils acceptent.',
   instructions: 'Instructions',
   files: 'Fichiers',
   addFiles: 'Ajouter des fichiers…',

@@ -10,7 +10,6 @@ export const shareFrench: ShareStrings = {
   linkContent: (name) =>
     `Le lien montre les questions, les réponses, leurs fichiers et votre nom, « ${name} ». Il ne montre ni les étapes, ni les réflexions, ni les réglages.`,
   files: (count) => `${count} ${plural(count, 'fichier partagé', 'fichiers partagés')}`,
-  noFiles: 'Les fichiers qui font partie des messages sont partagés avec eux. Aucun autre fichier n’est partagé.',
   attachedByYou: 'Joint par vous',
   fromAnswer: 'D’une réponse',
   worksFor: 'Validité du lien',
@@ -22,9 +21,9 @@ export const shareFrench: ShareStrings = {
   yours: 'Vos liens',
   noLinks: 'Vous ne partagez aucune conversation.',
   until: (date) => `jusqu’au ${date}`,
-  revoke: 'Révoquer',
-  revokeNamed: (title) => `Révoquer le lien vers ${title}`,
-  revoked: 'Le lien est révoqué et ne fonctionne plus.',
+  revoke: 'Supprimer',
+  revokeNamed: (title) => `Supprimer le lien vers ${title}`,
+  revoked: 'Le lien est supprimé et ne fonctionne plus.',
   shared: 'Conversation partagée',
   sharedBy: (name, date) => `Partagée par ${name} le ${date}`,
   snapshotNote: (date) => `Voici la conversation telle qu’elle était alors. Le lien est valable jusqu’au ${date}.`,
@@ -34,6 +33,6 @@ export const shareFrench: ShareStrings = {
   filesUnavailable: 'Certains fichiers ne sont plus disponibles. La copie n’en contient que les noms.',
   notFound: 'Ce lien ne fonctionne plus',
   notFoundReason:
-    'Il a été révoqué, a expiré, ou la conversation a été supprimée. Demandez-en un nouveau à la personne qui vous l’a envoyé.',
+    'Il a été supprimé, a expiré, ou la conversation a été supprimée. Demandez-en un nouveau à la personne qui vous l’a envoyé.',
   newConversation: 'Commencer une nouvelle conversation',
 };

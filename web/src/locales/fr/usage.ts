@@ -3,7 +3,7 @@ import type { LimitKind, Period } from '../../usage/read-limits.ts';
 import type { UsageStrings } from '../en/usage.ts';
 
 const plural = createPlural('fr');
-const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Requêtes', Cost: 'USD', Call: 'Appels' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Requêtes', Cost: 'USD', Call: 'Requêtes' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'par minute',
   hour: 'par heure',
@@ -52,9 +52,9 @@ export const usageFrench: UsageStrings = {
   chart: (measure) => `${measure} par jour`,
   stackedBy: 'Grouper par',
   ofDeployments: 'Modèles et applications',
-  ofKinds: 'Types',
+  ofKinds: 'Entrée et sortie',
   ofPeople: 'Utilisateurs',
-  ofProjects: 'Projets',
+  ofProjects: 'Projets des clés',
   otherSeries: 'Tous les autres',
   unnamed: '(sans nom)',
   chartTruncated: 'Le graphique ne peut pas afficher toutes les valeurs. Choisissez moins de jours.',
@@ -64,8 +64,8 @@ export const usageFrench: UsageStrings = {
   deployment: 'Modèle ou application',
   byPerson: 'Par utilisateur',
   person: 'Utilisateur',
-  byProject: 'Par projet',
-  project: 'Projet',
+  byProject: 'Par projet de la clé',
+  project: 'Projet de la clé',
   callsNote: 'Choisissez un nom, un nombre ou une barre pour voir les requêtes une par une.',
   showCalls: (name) => `Afficher les requêtes de ${name}`,
   showCallsByOutcome: (count, how, name) => `Afficher les requêtes de ${name} : ${how}, ${count}`,
