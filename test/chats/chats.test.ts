@@ -107,6 +107,25 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
     await send('DELETE', '/v1/chats');
   });
 
+  it('are found by the names of files in questions and replies', async () => {
+    const file = { type: 'application/pdf', url: 'files/bucket/1.pdf' };
+    const attached = { ...createTurn('q', 'What is in it?'), attachments: [{ ...file, title: 'Budget 2027.pdf' }, { ...file }] };
+    const created = { ...createTurn('r', 'Here.'), custom: { attachments: [{ ...file, title: 'Übersicht.xlsx' }] } };
+    const odd = { ...createTurn('o', 'Odd.'), attachments: 'budget', custom: { attachments: [null, { title: 7 }] } };
+    await send('POST', '/v1/chats/x', { title: 'Straw', turns: [attached, created] });
+    await send('POST', '/v1/chats/y', { title: 'Other', turns: [odd] });
+    const search = async (query: string) => {
+      const path = `/v1/chats?excerpts=true&query=${encodeURIComponent(query)}`;
+      const { data } = await readJson(send('GET', path));
+      return (data as JsonObject[]).map(({ id, excerpt }) => [id, excerpt]);
+    };
+    expect(await search('budget')).toEqual([['x', 'Budget 2027.pdf']]);
+    expect(await search('übersicht here')).toEqual([['x', 'Here.']]);
+    await send('POST', '/v1/chats/x', { turns: [{ ...attached, attachments: [] }] });
+    expect(await search('budget')).toEqual([]);
+    await send('DELETE', '/v1/chats');
+  });
+
   it('are accessible only to their user and not to applications', async () => {
     await send('POST', '/v1/chats/own', { title: 'Own' });
     const otherHeaders = { 'api-key': 'other-key' };

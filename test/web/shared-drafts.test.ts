@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { getApplicationPath, ownBucket, quickApp } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
@@ -7,7 +9,10 @@ import { type PageFixture, startPageFixture } from './support.ts';
 let fixture: PageFixture;
 
 beforeAll(async () => {
-  fixture = await startPageFixture({ keys: { [callerKey]: { project: 'test', roles: ['staff'] } } });
+  fixture = await startPageFixture(
+    { keys: { [callerKey]: { project: 'test', roles: ['staff'] } } },
+    { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
+  );
 });
 
 afterAll(() => fixture[Symbol.asyncDispose]());
@@ -36,4 +41,74 @@ it('keeps changes of a shared application apart until the user saves them for ev
   await page.getByText('Everything is saved').waitFor();
   expect(await readDescription()).toBe('New.');
   expect(await page.evaluate('Object.keys(sessionStorage).filter((name) => name.includes(" app ")).length')).toBe(0);
+});
+
+const countDrafts = 'Object.keys(sessionStorage).filter((name) => name.includes(" app ")).length';
+
+it('restores a new application after a reload, and asks before a template replaces it', async () => {
+  const { page } = await fixture.openAt(`/#key=${callerKey}`);
+  await page.locator('#message').waitFor();
+  await page.evaluate(`location.hash = '#/build'`);
+  await page.getByRole('button', { name: 'New application' }).click();
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  await name.fill('Half done');
+  await page.goBack();
+  await page.getByRole('button', { name: 'New application' }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).waitFor();
+  expect(await name.inputValue()).toBe('Half done');
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await page.getByRole('button', { name: 'Discard changes' }).waitFor();
+  expect(await name.inputValue()).toBe('Half done');
+
+  await page.goBack();
+  await page.getByRole('button', { name: /^Weather/ }).click();
+  await page.getByText('You have an unsaved new application in this tab. Replace it?').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'New application' }).click();
+  expect(await name.inputValue()).toBe('Half done');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByRole('button', { name: /^Weather/ }).click();
+  expect(await name.inputValue()).toBe('Weather');
+  expect(await page.evaluate(countDrafts)).toBe(0);
+});
+
+it('creates a deleted application again from its unsaved changes', async () => {
+  const { service, browser } = fixture;
+  const deleteGuide = async (): Promise<void> => {
+    await service.sendRequest({ method: 'DELETE', path: getApplicationPath('guide'), headers: withKey() });
+  };
+  await store(service, 'guide', quickApp({}, { displayName: 'Guide', userRoles: ['staff'] }));
+  const { page } = await openEditor('guide', { browser, service });
+  const description = page.getByLabel('Description').first();
+  await description.fill('Kept.');
+  await deleteGuide();
+  await page.getByRole('button', { name: 'Save for everyone' }).click();
+  await page.getByRole('button', { name: 'Overwrite it with mine' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  await page.getByText('Only you can use it.').waitFor();
+  expect(await readDescription()).toBe('Kept.');
+
+  await description.fill('Kept again.');
+  await page.evaluate(`location.hash = '#/build'`);
+  await page.getByRole('button', { name: 'New application' }).waitFor();
+  await deleteGuide();
+  await page.goBack();
+  await page.getByText('This application no longer exists. Your unsaved changes are here.').waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect(await readDescription()).toBe('Kept again.');
+});
+
+it('asks before a sign-out deletes unsaved changes', async () => {
+  const { service, browser } = fixture;
+  await store(service, 'guide', quickApp({}, { displayName: 'Guide' }));
+  const { page } = await openEditor('guide', { browser, service });
+  await page.getByLabel('Description').first().fill('Unsaved.');
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText(/Unsaved changes of applications are lost\.$/).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).last().click();
+  await page.locator('main.sign-in').waitFor();
+  expect(await page.evaluate(countDrafts)).toBe(0);
 });

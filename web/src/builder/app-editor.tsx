@@ -38,7 +38,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
     const saved = await draft.save(mode);
     if (saved === undefined) return undefined;
     announce(strings.saved);
-    if (id === '' && isOpen.current) onCreated(saved.id);
+    if (id !== saved.id && isOpen.current) onCreated(saved.id);
     return saved.id;
   };
   const tryIt = async (): Promise<void> => {
@@ -46,7 +46,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
     if (saved !== undefined && isOpen.current) go({ at: 'new', deployment: saved });
   };
   useSaveKey(() => void save());
-  const leaveQuestion = useLeaveGuard(draft.isTouched && !draft.isSaving, {
+  const leaveQuestion = useLeaveGuard((draft.isTouched || isInvalid) && !draft.isSaving, {
     ...{ question: strings.leaveQuestion, answer: strings.discard, onLeave: draft.discard },
   });
   return (
@@ -110,17 +110,27 @@ interface SaveBarProps {
 }
 
 /** The labels say whether saving changes the application for other users. Opening a shared application does not save it. */
-function SaveBar({ draft: { stored, isDirty, isSaving, isRestored, load }, isInvalid, save, tryIt }: SaveBarProps) {
+function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
+  const { stored, isDirty, isSaving, isRestored, load } = draft;
+  const { go } = usePage();
   const builderStrings = useBuilderStrings();
   const hasUsers = isShared(stored);
   const { unsaved, unsavedShared, allSaved, tryIt: open, tryShared, saveAndTry } = builderStrings;
+  const discard = (): void => {
+    if (stored !== undefined) {
+      void load();
+      return;
+    }
+    draft.discard();
+    go({ at: 'applications' });
+  };
   const isIdle = isSaving || isInvalid;
   const cannotSave = isIdle || !isDirty;
   return (
     <div className="builder-bar">
       <span className="soft small">{isDirty ? (hasUsers ? unsavedShared : unsaved) : allSaved}</span>
       {isDirty && isRestored && (
-        <button type="button" className="button" onClick={() => void load()}>
+        <button type="button" className="button" onClick={discard}>
           {builderStrings.discardChanges}
         </button>
       )}

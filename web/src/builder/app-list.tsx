@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
 import type { BuilderStrings } from '../locales/en/builder.ts';
 import { usePage } from '../page/page.tsx';
@@ -65,7 +66,7 @@ interface AppListProps {
 export function AppList({ openMenu, onStart }: AppListProps) {
   const strings = useStrings();
   const builderStrings = useBuilderStrings();
-  const { service, announce, refresh } = usePage();
+  const { service, announce, refresh, user } = usePage();
   const [applications, setApplications] = useState<readonly OwnApplication[]>();
   const [error, setError] = useState<ErrorDetails>();
   const load = useCallback(
@@ -79,6 +80,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
     void askConfirmation(strings.deleteQuestion(getName(application)), strings.confirmDelete).then(async (isYes) => {
       if (!isYes) return;
       await deleteApplication(service, application).then(() => {
+        saveAppDraft(user, application.id, '');
         announce(builderStrings.removed(getName(application)));
         void load();
         void refresh().catch(() => undefined);
@@ -98,8 +100,14 @@ export function AppList({ openMenu, onStart }: AppListProps) {
         ...(name !== undefined && { displayName: name }),
       });
       const notes = [isChanged && builderStrings.secretsNotCopied, isShared(original) && builderStrings.accessNotCopied];
-      onStart({ entry: copiedEntry, note: notes.filter((note) => note !== false).join(' ') });
+      void start({ entry: copiedEntry, note: notes.filter((note) => note !== false).join(' ') });
     }, onError);
+  };
+  const start = async (initialDraft: InitialDraft): Promise<void> => {
+    const hasDraft = readAppDraft(user, '') !== '';
+    if (hasDraft && !(await askConfirmation(builderStrings.replaceDraftQuestion, builderStrings.replaceDraft))) return;
+    saveAppDraft(user, '', '');
+    onStart(initialDraft);
   };
   const canBuild = error?.code !== 'route_not_found';
   return (
@@ -124,7 +132,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
             <ImportButton onRead={(text) => copy(tryParseJson(text), (name) => name)} />
           </div>
         )}
-        {canBuild && <Templates onStart={onStart} />}
+        {canBuild && <Templates onStart={(initialDraft) => void start(initialDraft)} />}
         {applications?.length === 0 && <p className="soft">{builderStrings.noApplications}</p>}
         <ul className="consents">
           {applications?.map((application) => (
@@ -142,7 +150,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
   );
 }
 
-function Templates({ onStart }: Pick<AppListProps, 'onStart'>) {
+function Templates({ onStart }: { readonly onStart: (initialDraft: InitialDraft) => void }) {
   const builderStrings = useBuilderStrings();
   const { deployments } = usePage();
   const headingId = useId();

@@ -83,6 +83,11 @@ export async function createApplication(service: Service, entry: JsonObject): Pr
   }
 }
 
+/** Saves an application again that was deleted. It is private. Fails with 412 if it exists. */
+export function recreateApplication(service: Service, entry: JsonObject, id: string): Promise<OwnApplication> {
+  return put(service, id, { entry: toEntry(entry), condition: { 'if-none-match': '*' } });
+}
+
 async function put(
   service: Service,
   id: string,

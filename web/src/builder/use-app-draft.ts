@@ -4,6 +4,7 @@ import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
 import { usePage } from '../page/page.tsx';
+import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import {
   createApplication,
@@ -11,6 +12,7 @@ import {
   type OwnApplication,
   quickAppType,
   readApplication,
+  recreateApplication,
   saveApplication,
 } from './applications.ts';
 import { withValueAt } from './draft.ts';
@@ -54,15 +56,16 @@ const defaultTemperature = 0.5;
 export function useAppDraft(id: string, initialDraft: InitialDraft | undefined): AppDraft {
   const strings = useBuilderStrings();
   const { service, deployments, refresh, user } = usePage();
-  const [entry, setEntry] = useState<JsonObject | undefined>(() => {
+  const [initialEntry] = useState<JsonObject | undefined>(() => {
     if (id !== '') return undefined;
     return (
       initialDraft?.entry ?? newEntry(pickDefaultDeployment(deployments.filter(({ isApplication }) => !isApplication))?.id ?? '')
     );
   });
-  const [initialEntry] = useState(entry);
+  const [newDraft] = useState(() => (id === '' ? parseStoredDraft(readAppDraft(user, ''))?.entry : undefined));
+  const [entry, setEntry] = useState(newDraft ?? initialEntry);
   const [stored, setStored] = useState<OwnApplication>();
-  const [isRestored, setIsRestored] = useState(false);
+  const [isRestored, setIsRestored] = useState(newDraft !== undefined);
   const [isSaving, setIsSaving] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const [fieldErrors, setFieldErrors] = useState(noFieldErrors);
@@ -89,12 +92,13 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     const storedDraft = parseStoredDraft(readAppDraft(user, id));
     void load().then(() => {
       if (storedDraft === undefined) return;
+      setError((now) => (now?.code === 'application_not_found' ? { ...now, message: strings.deletedElsewhere } : now));
       // With the ETag of the draft, saving it cannot silently overwrite a later change.
       setStored((now) => now && { ...now, etag: storedDraft.etag });
       setEntry(storedDraft.entry);
       setIsRestored(true);
     });
-  }, [isKnown, load, user, id]);
+  }, [isKnown, load, user, id, strings]);
 
   const change = useCallback((path: Path, value: unknown) => {
     setEntry((now) => withValueAt(now, path, value) as JsonObject);
@@ -115,8 +119,8 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     }
     setIsSaving(true);
     try {
-      const before = mode === undefined || stored === undefined ? stored : await readApplication(service, stored.id);
-      const now = await (before === undefined ? createApplication(service, entry) : saveApplication(service, entry, before));
+      const now = await (stored === undefined ? createApplication(service, entry) : write(service, entry, { stored, mode }));
+      if (id !== now.id) saveAppDraft(user, id, '');
       setStored(now);
       setFieldErrors(now.warnings);
       setEntry((latest) => (latest === entry ? now.entry : latest));
@@ -132,11 +136,13 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     }
   };
   const isDirty = entry !== undefined && entry !== stored?.entry;
-  useEffect(() => {
-    if (stored === undefined) return;
-    saveAppDraft(user, stored.id, isDirty ? JSON.stringify({ etag: stored.etag, entry }) : '');
-  }, [user, stored, isDirty, entry]);
   const isTouched = isDirty && (stored !== undefined || entry !== initialEntry);
+  const draftId = stored?.id ?? id;
+  const draftText = isTouched ? JSON.stringify({ etag: stored?.etag, entry }) : '';
+  const isLoaded = entry !== undefined;
+  useEffect(() => {
+    if (isLoaded) saveAppDraft(user, draftId, draftText);
+  }, [isLoaded, user, draftId, draftText]);
   // A draft of an older version keeps its ETag, so that saving it cannot silently overwrite a later change.
   const applyAccess = useCallback(({ etag, roles, people }: NamedAccess, etagBefore: string): void => {
     const access = { roles, users: people.map(({ id: user }) => user) };
@@ -166,6 +172,19 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     discard: () => saveAppDraft(user, id, ''),
     accept: acceptAndRefresh,
   };
+}
+
+/** Saves changes of a stored application. With `over`, it overwrites concurrent changes, and creates it again if it was deleted. */
+async function write(
+  service: Service,
+  entry: JsonObject,
+  { stored, mode }: { readonly stored: OwnApplication; readonly mode: 'over' | undefined },
+): Promise<OwnApplication> {
+  if (mode === undefined) return saveApplication(service, entry, stored);
+  const present = await readApplication(service, stored.id).catch((error: unknown) => {
+    if (toErrorDetails(error).status !== 404) throw error;
+  });
+  return present === undefined ? recreateApplication(service, entry, stored.id) : saveApplication(service, entry, present);
 }
 
 function parseStoredDraft(text: string): { readonly etag: string; readonly entry: JsonObject } | undefined {

@@ -1,3 +1,4 @@
+import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import { getArrangement } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 import type { SyncMark } from './merge.ts';
@@ -11,7 +12,7 @@ export interface ConversationSummary {
   readonly tags?: readonly string[];
   readonly deployment: string;
   readonly updatedAtMs: number;
-  /** All texts in lowercase for searching. Of long chats, only the start. */
+  /** All texts and file names in lowercase for searching. Of long chats, only the start. */
   readonly said: string;
 }
 
@@ -61,9 +62,9 @@ export function toSummary(conversation: Conversation): ConversationSummary {
   const { id, title, deployment, updatedAtMs, turns } = conversation;
   const { pinned, archived, tags } = getArrangement(conversation);
   let searchText = [title, ...tags].join('\n');
-  for (const { text } of Object.values(turns)) {
+  for (const turn of Object.values(turns)) {
     if (searchText.length >= maxTextChars) break;
-    searchText += `\n${text}`;
+    searchText += `\n${listTurnTexts(turn).join('\n')}`;
   }
   return { id, title, pinned, archived, tags, deployment, updatedAtMs, said: searchText.slice(0, maxTextChars).toLowerCase() };
 }

@@ -1,4 +1,5 @@
 import { createExcerptOfTexts } from '#base/text/create-excerpt.ts';
+import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatPage } from '../service/chats.ts';
 import type { Conversation } from './conversation.ts';
 import { type ConversationSummary, isComplete } from './database.ts';
@@ -69,7 +70,7 @@ async function searchHere(
     const isListed = includesAll(summary.said, words);
     if (isListed ? excerpts >= maxExcerpts : isComplete(summary)) continue;
     if (signal.aborted) return;
-    const texts = Object.values((await readConversation(id))?.turns ?? {}).map(({ text }) => text);
+    const texts = Object.values((await readConversation(id))?.turns ?? {}).flatMap(listTurnTexts);
     if (!isListed && !includesAll([title, ...texts].join('\n').toLowerCase(), words)) continue;
     excerpts += 1;
     matches.push({ id, excerpt: createExcerptOfTexts(texts, words) });

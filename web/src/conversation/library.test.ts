@@ -31,6 +31,16 @@ function createDatabase(kept: { now: Conversation }): Database {
 }
 
 describe('Library search', () => {
+  it('finds the name of an attached file at the start and far into a long chat', async () => {
+    const attachments = [{ type: 'text/plain', title: 'Haystack.txt', data: 'x' }];
+    for (const length of [1, 30_000]) {
+      const turn: Turn = { ...question('r', 'Read it', 'q'), attachments } as Turn;
+      const library = new Library(createDatabase({ now: conversation(question('q', 'x'.repeat(length)), turn) }));
+      await library.load();
+      expect(await found(library, 'haystack.txt')).toEqual(['c']);
+    }
+  });
+
   it('finds text far into a long chat', async () => {
     const library = new Library(
       createDatabase({ now: conversation(question('q', 'x '.repeat(15_000)), question('r', 'The Needle')) }),

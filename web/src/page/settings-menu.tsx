@@ -1,5 +1,6 @@
 import { useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
+import { hasAppDrafts } from '../chat/composer/drafts.ts';
 import type { Strings } from '../locales/en/page.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { useCommands } from '../palette/use-commands.ts';
@@ -54,7 +55,8 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   };
   const askToSignOut = async (): Promise<void> => {
     const question = user.startsWith(keyPrefix) ? strings.signOutWithKeyQuestion : strings.signOutQuestion;
-    if (await askConfirmation(question, strings.signOut)) signOut();
+    const loss = hasAppDrafts(user) ? ` ${strings.signOutDeletesDrafts}` : '';
+    if (await askConfirmation(question + loss, strings.signOut)) signOut();
   };
   const names: Record<Appearance, string> = { system: strings.followSystem, light: strings.light, dark: strings.dark };
   useCommands(() => [

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { createExcerptOfTexts } from '#base/text/create-excerpt.ts';
+import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
 import { listRows, type SearchRow, searchColumns, toCursor, updateListing } from './chat-pages.ts';
 import { chatStates, findOwner, openTurn } from './chat-rows.ts';
@@ -252,10 +253,7 @@ async function readExcerpts(
     await setImmediate();
     signal?.throwIfAborted();
     const sortedTurns = turns.map((turn) => openTurn(seal, turn)).sort((left, right) => Number(left.atMs) - Number(right.atMs));
-    const line = createExcerptOfTexts(
-      sortedTurns.map(({ text }) => String(text)),
-      words,
-    );
+    const line = createExcerptOfTexts(sortedTurns.flatMap(listTurnTexts), words);
     if (line !== undefined) excerpts.set(chat, line);
   }
   return excerpts;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { SearchRow } from './chat-pages.ts';
@@ -42,7 +43,7 @@ export async function readChatTexts(
   return new Map(
     chats.map(({ id, sealed_head }) => {
       const fields = openSealedObject(seal, sealed_head, toSealContext('chat', { subject, id }));
-      const turnTexts = (turnsByChat.get(id) ?? []).map((turn) => String(openTurn(seal, turn).text));
+      const turnTexts = (turnsByChat.get(id) ?? []).flatMap((turn) => listTurnTexts(openTurn(seal, turn)));
       const text = [toListedText(fields), ...turnTexts].join('\n').toLowerCase();
       return [id, { revision: revisions.get(id) ?? 0, fields, text }];
     }),
@@ -79,7 +80,7 @@ export async function findInLargeChat(
         .limit(turnsPerQuery)
         .execute(),
     );
-    for (const turn of turns) missing = removeFound(missing, String(openTurn(seal, turn).text));
+    for (const turn of turns) missing = removeFound(missing, listTurnTexts(openTurn(seal, turn)).join('\n'));
     if (turns.length < turnsPerQuery) break;
     after = turns.at(-1)?.id ?? '';
   }

@@ -27,7 +27,7 @@ export function deleteDrafts(user: string): void {
     for (const name of Object.keys(storage)) if (name.startsWith(getPrefix(user))) storage.removeItem(name);
 }
 
-/** Unsaved changes of an application, in this tab until the user signs out. They may contain secrets. */
+/** Unsaved changes of an application, or of a new one (''), in this tab until the user signs out. They may contain secrets. */
 export function readAppDraft(user: string, id: string): string {
   return sessionStorage.getItem(`${getPrefix(user)}app ${id}`) ?? '';
 }
@@ -36,6 +36,11 @@ export function saveAppDraft(user: string, id: string, text: string): void {
   const name = `${getPrefix(user)}app ${id}`;
   if (text === '') sessionStorage.removeItem(name);
   else storeItem(sessionStorage, name, text);
+}
+
+/** Whether this tab has unsaved changes of applications. */
+export function hasAppDrafts(user: string): boolean {
+  return Object.keys(sessionStorage).findIndex((name) => name.startsWith(`${getPrefix(user)}app `)) !== -1;
 }
 
 /** Deletes the drafts of all users, except for the text of this tab. */

@@ -58,6 +58,10 @@ export const builderGerman: BuilderStrings = {
   unsavedShared: 'Nur du siehst diese Änderungen, bis du speicherst',
   discardChanges: 'Änderungen verwerfen',
   yourRoles: 'Deine Rollen:',
+  replaceDraftQuestion: 'In diesem Tab gibt es eine neue Anwendung, die nicht gespeichert ist. Möchtest du sie ersetzen?',
+  replaceDraft: 'Ersetzen',
+  deletedElsewhere:
+    'Diese Anwendung gibt es nicht mehr. Deine ungespeicherten Änderungen sind hier. Speichere sie, um die Anwendung neu anzulegen.',
   notYours: 'Diese Anwendung gibt es nicht, oder sie gehört jemand anderem. Nur ihr Besitzer kann sie bearbeiten.',
   tryIt: 'In einem Gespräch öffnen',
   discard: 'Verlassen',

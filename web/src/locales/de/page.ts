@@ -26,6 +26,7 @@ export const german: Strings = {
   signOut: 'Abmelden',
   signOutQuestion: 'Möchtest du dich abmelden?',
   signOutWithKeyQuestion: 'Möchtest du dich abmelden? Um dich wieder anzumelden, brauchst du den Schlüssel.',
+  signOutDeletesDrafts: 'Ungespeicherte Änderungen an Anwendungen gehen verloren.',
   keyRefused: 'Dieser Schlüssel funktioniert nicht. Prüfe, ob du ihn vollständig kopiert hast.',
   signInEnded: 'Deine Anmeldung ist abgelaufen.',
   signInAgain: 'Neu anmelden',

@@ -25,6 +25,7 @@ export const english = {
   signOut: 'Sign out',
   signOutQuestion: 'Do you want to sign out?',
   signOutWithKeyQuestion: 'Do you want to sign out? You need the key to sign in again.',
+  signOutDeletesDrafts: 'Unsaved changes of applications are lost.',
   keyRefused: 'That key doesn’t work. Check that you copied all of it.',
   signInEnded: 'Your session has expired.',
   signInAgain: 'Sign in again',

@@ -29,6 +29,7 @@ export const spanish: Strings = {
   signOut: 'Cerrar sesión',
   signOutQuestion: '¿Quieres cerrar la sesión?',
   signOutWithKeyQuestion: '¿Quieres cerrar la sesión? Necesitarás la clave para volver a iniciarla.',
+  signOutDeletesDrafts: 'Los cambios sin guardar de tus aplicaciones se pierden.',
   keyRefused: 'Esta clave no funciona. Comprueba que la hayas copiado completa.',
   signInEnded: 'Tu sesión ha caducado.',
   signInAgain: 'Volver a iniciar sesión',

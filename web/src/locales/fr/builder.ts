@@ -61,6 +61,10 @@ export const builderFrench: BuilderStrings = {
   unsavedShared: 'Vous seul voyez ces modifications avant l’enregistrement',
   discardChanges: 'Abandonner les modifications',
   yourRoles: 'Vos rôles :',
+  replaceDraftQuestion: 'Cet onglet contient une nouvelle application non enregistrée. Voulez-vous la remplacer ?',
+  replaceDraft: 'Remplacer',
+  deletedElsewhere:
+    'Cette application n’existe plus. Vos modifications non enregistrées sont ici. Enregistrez-les pour la recréer.',
   notYours: 'Cette application n’existe pas ou appartient à quelqu’un d’autre. Seul son propriétaire peut la modifier.',
   tryIt: 'Ouvrir dans une conversation',
   discard: 'Quitter',

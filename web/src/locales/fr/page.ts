@@ -29,6 +29,7 @@ export const french: Strings = {
   signOut: 'Se déconnecter',
   signOutQuestion: 'Voulez-vous vous déconnecter ?',
   signOutWithKeyQuestion: 'Voulez-vous vous déconnecter ? Il vous faudra la clé pour vous reconnecter.',
+  signOutDeletesDrafts: 'Les modifications non enregistrées de vos applications seront perdues.',
   keyRefused: 'Cette clé ne fonctionne pas. Vérifiez que vous l’avez copiée en entier.',
   signInEnded: 'Votre session a expiré.',
   signInAgain: 'Se reconnecter',
