@@ -2,6 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '#test/start-service.ts';
 import { report, startRuntimeAdmin } from '../admin/support.ts';
+import { getApplicationPath, getProjectBucket, quickApp, save } from '../applications/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
@@ -101,6 +102,15 @@ describe('the administration page', () => {
     expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Copy to the database' }).click();
     await page.getByText(/^It is copied/).waitFor();
+  });
+
+  it('lists the applications that users share, with their owners', async () => {
+    const path = getApplicationPath('guide', getProjectBucket('user'));
+    const body = quickApp({ model: 'filed' }, { displayName: 'Guide', userRoles: ['staff'] });
+    expect((await save(service, path, body, { 'api-key': 'user-key' })).status).toBe(201);
+    const { page } = await open('/shared');
+    const row = page.getByRole('row', { name: /Guide/ });
+    expect(await row.innerText()).toMatch(/Guide\s*applications\/.*\s*key:user\s*staff/);
   });
 
   it('creates a key that is shown once, replaces it, and blocks it', async () => {
@@ -229,6 +239,7 @@ describe('the administration page', () => {
       '/keys',
       '/limits',
       '/alerts',
+      '/shared',
       '/changes',
     ]) {
       await goTo(page, path);
