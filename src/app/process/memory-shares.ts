@@ -32,11 +32,11 @@ export function getVectorBytes(memory: number): number {
 export function releaseStartMemory(): void {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as (options: object) => void;
-  // The old generation may grow to four times its size. Otherwise the first calls cause another complete collection, at 32 MB.
-  for (const flag of ['--no-expose-gc', '--bytecode-old-age=1', '--heap-growing-percent=300']) setFlagsFromString(flag);
+  setFlagsFromString('--no-expose-gc');
+  setFlagsFromString('--bytecode-old-age=1');
   collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  // The defaults of V8.
-  for (const flag of ['--bytecode-old-age=6', '--heap-growing-percent=0']) setFlagsFromString(flag);
+  // The default of V8. Later collections keep the bytecode of functions that calls need from time to time.
+  setFlagsFromString('--bytecode-old-age=6');
 }
 
 const textShare = 1 / 32;
