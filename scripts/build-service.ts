@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CodeSplittingOptions, OutputChunk, Plugin } from 'rolldown';
+import type { OutputChunk, Plugin } from 'rolldown';
 import packageJson from '../package.json' with { type: 'json' };
 import { licensesFile, listLicenses } from './release/licenses.ts';
 import { runBuild } from './stamped-build.ts';
@@ -94,37 +94,19 @@ async function bundle(): Promise<OutputChunk[]> {
     tsconfig: join(root, 'tsconfig.json'),
     external: isExternal,
     resolve: { mainFields: ['module', 'main'] },
-    preserveEntrySignatures: 'allow-extension',
     plugins: [rewriteRelativeUrls, leftOut],
   });
-  const generate = async (codeSplitting?: CodeSplittingOptions): Promise<OutputChunk[]> => {
-    const { output } = await bundling.generate({
-      format: 'esm',
-      sourcemap: true,
-      comments: false,
-      intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
-      // Escapes only characters outside of ASCII, because they would make V8 store two bytes for each character of a file.
-      minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
-      entryFileNames: '[name].js',
-      chunkFileNames: '[name]-[hash].js',
-      ...(codeSplitting && { codeSplitting }),
-    });
-    return output.filter((file) => file.type === 'chunk');
-  };
-  return generate(splitByFolder(await generate()));
-}
-
-/**
- * Divides the chunk of `serve` by folder. Node reads, and V8 parses, each file at once, and the C library does not return the memory
- * of large files: 5 MB for one file of 1.8 MB. No folder imports a folder to the right of it, so the chunks have no cycle.
- */
-function splitByFolder(chunks: readonly OutputChunk[]): CodeSplittingOptions {
-  const parts = new Set(chunks.find(({ name }) => name === 'serve')?.moduleIds);
-  const name = (id: string): string | null => {
-    if (!parts.has(id)) return null;
-    return id.includes('node_modules') ? 'packages' : (/\/src\/((?!app\/)\w+)\//.exec(id)?.[1] ?? null);
-  };
-  return { groups: [{ name, debugName: 'folders of src' }], includeDependenciesRecursively: false };
+  const { output } = await bundling.generate({
+    format: 'esm',
+    sourcemap: true,
+    comments: false,
+    intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
+    // Escapes only characters outside of ASCII, because they would make V8 store two bytes for each character of a file.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  });
+  return output.filter((file) => file.type === 'chunk');
 }
 
 async function buildService(folder: string): Promise<void> {
