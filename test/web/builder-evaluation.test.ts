@@ -75,7 +75,7 @@ it('turns an answer of the test chat into a case that detects a regression', asy
   const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await versions.getByText('1 of 1 passed').waitFor();
   expect(await versions.locator('.version-name').allTextContents()).toEqual([
-    expect.stringMatching(/Current0 of 1 passed$/),
+    expect.stringMatching(/Current, used in all chats0 of 1 passed$/),
     expect.stringMatching(/version 11 of 1 passed$/),
   ]);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
@@ -87,7 +87,7 @@ it('suggests an evaluation before the user shares an application', async () => {
   await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
   const { page, issues } = await openEditor('offer', { browser, service });
   const sharing = page.getByRole('region', { name: 'Who can use it' });
-  const offer = sharing.getByText('Check its answers before other users do.');
+  const offer = sharing.getByText('Check its answers before other people use it.');
   await offer.waitFor();
   await sharing.getByRole('button', { name: 'Evaluate now' }).click();
   await page.getByRole('list', { name: 'Evaluations' }).getByText('1 of 1 passed').waitFor();

@@ -300,7 +300,9 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   expect(await deploymentTools.locator('.builder-matches li').allTextContents()).toEqual(['Demo']);
 
   const closedSections = page.locator('.builder-tools:not([open]) > summary');
-  expect(await closedSections.filter({ hasText: 'Web APIs' }).innerText()).toMatch(/^Web APIs\s+Call a web service \(REST\)$/);
+  expect(await closedSections.filter({ hasText: 'Web APIs' }).innerText()).toMatch(
+    /^Web APIs\s+Get and send data with a web service \(REST\)$/,
+  );
   expect(await page.locator('.builder-tools', { hasText: 'More web APIs' }).count()).toBe(0);
   const web = await unfold(page, 'Web APIs');
   await web.getByText('Import an OpenAPI document').click();
@@ -444,7 +446,10 @@ describe('the editor of applications', () => {
     await page.getByRole('button', { name: 'Neue Anwendung' }).click();
     await page.getByLabel(/^Anweisungen/).fill('Hilf.');
     await page.getByRole('button', { name: 'Vorschlag hinzufügen' }).waitFor();
-    await page.locator('summary', { hasText: 'MCP-Server' }).getByText('Die Werkzeuge eines MCP-Servers verwenden').waitFor();
+    await page
+      .locator('summary', { hasText: 'MCP-Server' })
+      .getByText('Werkzeuge, die ein anderer Dienst anbietet (MCP)')
+      .waitFor();
   });
 });
 

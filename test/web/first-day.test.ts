@@ -121,6 +121,19 @@ describe('the layout of controls', () => {
     expect(await middle(line.locator('.icon-button'))).toBeCloseTo(await middle(line.locator('input')), 0);
   });
 
+  it('scrolls only the form in the builder, not the window', async () => {
+    const { page } = await fixture.open('demo', laptop);
+    await page.evaluate("location.hash = '#/build/new'");
+    for (let count = 1; count <= 3; count += 1) {
+      await page.getByRole('button', { name: 'Add a suggestion' }).click();
+      await page
+        .locator('.builder-line')
+        .nth(count - 1)
+        .waitFor();
+    }
+    expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
+  });
+
   it('gives all options of a group the same height, and the window does not scroll', async () => {
     const { page } = await fixture.open('demo', laptop);
     expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);

@@ -98,7 +98,7 @@ describe('the operations page', () => {
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('Running with problems').waitFor();
     expect(await health.locator('.reasons li').allInnerTexts()).toEqual([
-      '2 upstreams have problems',
+      '2 connections have problems',
       'The last configuration change was rejected',
       'two#2 is paused: failing upstream_off',
     ]);
@@ -130,7 +130,7 @@ describe('the operations page', () => {
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByText('All is well').waitFor();
     await page.getByText('No configuration file is set.').waitFor();
-    await page.getByText('No upstreams are configured.').waitFor();
+    await page.getByText('No connections are configured.').waitFor();
     expect(await page.locator('.faults').count()).toBe(0);
     nodeReport = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
@@ -177,7 +177,7 @@ describe('the operations page', () => {
   it('links from a health problem to the section with its details', async () => {
     const { page } = await open();
     const health = page.getByRole('region', { name: 'Health' });
-    await health.getByRole('button', { name: '2 upstreams have problems' }).focus();
+    await health.getByRole('button', { name: '2 connections have problems' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Connections');
     await health.getByRole('button', { name: 'The last configuration change was rejected' }).click();
@@ -218,7 +218,7 @@ describe('the operations page', () => {
     await page.getByRole('searchbox', { name: 'Filter' }).fill('LARGE-7 openai');
     expect(await names()).toEqual(['model-7']);
     await page.getByRole('searchbox', { name: 'Filter' }).fill('large-5');
-    await page.getByText('No matching upstreams').waitFor();
+    await page.getByText('No matching connections').waitFor();
   });
 
   it('is translated to German', async () => {
@@ -317,7 +317,7 @@ it.each(viewports)(
     const { page } = await open(options);
     expect(await findViolations(page)).toEqual([]);
     expect(await measureOverflow(page)).toBe(0);
-    await page.getByRole('button', { name: '2 upstreams have problems' }).click();
+    await page.getByRole('button', { name: '2 connections have problems' }).click();
     // The page scrolls inside the window. The window with the header does not scroll.
     expect(Number(await page.evaluate('document.scrollingElement.scrollTop'))).toBeLessThanOrEqual(1);
     expect(

@@ -85,6 +85,7 @@ const routes: Readonly<Record<string, RouteEntries | readonly RouteEntries[]>> =
   'src/surfaces/admin/entries/key-routes.ts': 'adminKey',
   'src/surfaces/admin/entries/limit-routes.ts': 'adminEntry',
   'src/surfaces/admin/user-routes.ts': 'blockedUser',
+  'src/surfaces/applications/access-routes.ts': 'applicationAccess',
   'src/surfaces/applications/evaluation/case-routes.ts': 'evaluationCases',
   'src/surfaces/applications/evaluation/evaluation-routes.ts': 'evaluationCases',
   'src/surfaces/applications/import-routes.ts': 'nothing',

@@ -23,7 +23,7 @@ const maxSearchChars = 200;
 
 /**
  * Serves `/v1/access/applications/{bucket}/{path}`, the users and roles that may use an application, and `/v1/people`, the search
- * for them (docs/wire.md, Share applications). Changes of the access leave the settings of the application as they are.
+ * for them (docs/quick-apps.md, Share an application). Changes of the access leave the settings of the application as they are.
  */
 export function accessRoutes(app: FastifyInstance, deps: AccessDeps): void {
   const url = `${base}*`;

@@ -96,7 +96,7 @@ export const builderFrench: BuilderStrings = {
   tools: 'Ce qu’elle peut utiliser',
   toolHints: {
     applications_as_tools: 'Le modèle peut les interroger',
-    client_toolset: 'Pour les programmeurs : fonctions que votre propre programme exécute',
+    client_toolset: 'Pour les programmeurs : fonctions que votre propre programme exécute',
     web_api_toolset: 'Obtenir et envoyer des données par un service web (REST)',
     web_api_toolset_alternative: 'Obtenir et envoyer des données par d’autres services web (REST)',
     mcp_toolset: 'Outils qu’un autre service propose (MCP)',
