@@ -32,11 +32,12 @@ export async function findUsable(
 ): Promise<Deployment> {
   const { catalog, snapshot, caller } = lookup;
   const deployment = id === undefined ? undefined : await catalog.find(snapshot, id);
-  if (id !== undefined && deployment === undefined && isHidden(caller, id)) throw deploymentClosed(caller, { id });
+  if (deployment === undefined)
+    throw id !== undefined && isHidden(caller, id) ? deploymentClosed(caller, { id }) : deploymentNotFound(id);
+  const isMatch = matches?.(deployment) !== false;
   // The access to a saved application is checked first, so that no other error reveals that it exists.
-  if (deployment !== undefined && deployment.ownership !== null) requireAccess(snapshot, caller, deployment);
-  if (deployment === undefined || matches?.(deployment) === false) throw deploymentNotFound(id);
-  requireAccess(snapshot, caller, deployment);
+  if (isMatch || deployment.ownership !== null) requireAccess(snapshot, caller, deployment);
+  if (!isMatch) throw deploymentNotFound(id);
   return deployment;
 }
 

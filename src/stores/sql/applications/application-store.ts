@@ -263,17 +263,12 @@ const rowsPerStatement = 500;
 async function writeAccess(transaction: Kysely<Schema>, applications: readonly ApplicationEntryRef[]): Promise<void> {
   for (const table of ['application_roles', 'application_users'] as const)
     await transaction.deleteFrom(table).where('application', 'in', listIds(applications)).execute();
-  const toRows = <Row>(
-    pick: (entry: ApplicationEntry) => readonly string[] | undefined,
-    toRow: (name: string, id: string) => Row,
-  ) => applications.flatMap(({ id, entry }) => [...new Set(pick(entry))].filter(isStorableKey).map((name) => toRow(name, id)));
-  const roles = toRows(
-    ({ userRoles }) => userRoles,
-    (role, application) => ({ role, application }),
+  const listStorable = (names: readonly string[] = []) => [...new Set(names)].filter(isStorableKey);
+  const roles = applications.flatMap(({ id: application, entry }) =>
+    listStorable(entry.userRoles).map((role) => ({ role, application })),
   );
-  const users = toRows(
-    (entry) => entry.users,
-    (user_id, application) => ({ user_id, application }),
+  const users = applications.flatMap(({ id: application, entry }) =>
+    listStorable(entry.users).map((user_id) => ({ user_id, application })),
   );
   for (const rows of splitIntoBatches(roles, rowsPerStatement))
     await transaction.insertInto('application_roles').values(rows).execute();
