@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import { type ApplicationStore, toPublicId } from '#domain/deployments/application-store.ts';
 import type { People } from '#services/scim/people.ts';
-import { type Query, readCursor, readLimit, readText, requireKnown, toPage } from './query.ts';
-import { type AdminDeps, requireAdmin } from './routes.ts';
+import { readCursor, readLimit, readText, requireKnown, toPage } from './query.ts';
+import { type AdminDeps, serveAdminRead } from './routes.ts';
 
 export interface AdminApplicationDeps extends Pick<AdminDeps, 'identify'> {
   readonly store: Pick<ApplicationStore, 'listShared'>;
@@ -13,9 +13,7 @@ export interface AdminApplicationDeps extends Pick<AdminDeps, 'identify'> {
 
 /** Serves `/v1/admin/shared-applications`, the saved applications that other users may use. */
 export function adminApplicationRoutes(app: FastifyInstance, deps: AdminApplicationDeps): void {
-  app.get('/v1/admin/shared-applications', async (request, reply) => {
-    await requireAdmin(deps, request, reply, 'reads');
-    const query = request.query as Query;
+  serveAdminRead(app, deps, '/v1/admin/shared-applications', async (query) => {
     requireKnown(query, ['user', 'limit', 'token']);
     const limit = readLimit(query);
     const { id: after = '' } = readCursor(query) ?? {};

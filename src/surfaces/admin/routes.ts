@@ -10,7 +10,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import { identifyUser, type SurfaceDeps } from '../requests.ts';
+import { identifyUser, type SurfaceDeps } from '../http/requests.ts';
 import {
   type CallsScope,
   callColumns,

@@ -13,8 +13,8 @@ import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
 import { rejectLargeBody } from '../http/read-request.ts';
+import { readJson } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { readJson } from '../requests.ts';
 import { type Query, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
 import { type AdminDeps, requireAdmin, serveAdminRead } from './routes.ts';
 

@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApplicationAccess } from '#contract/application-access.ts';
-import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
-import { compileShape } from '#contract/schemas/compile-shape.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Person } from '#domain/callers/people-store.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { preconditionFailed } from '#domain/files/write-condition.ts';
 import { toWriteCondition } from '../http/conditions.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
+import { identifyUser, readRequest } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { identifyOwner, notFound } from './application-access.ts';
 import type { ApplicationDeps } from './application-deps.ts';
@@ -18,7 +17,7 @@ import { describeSharing, findSharingIssues } from './sharing.ts';
 type AccessDeps = Pick<ApplicationDeps, 'identify' | 'store' | 'people' | 'clock' | 'newId' | 'recordAudit'>;
 
 const base = '/v1/access/applications/';
-const bodyShape = compileShape(ApplicationAccess);
+const checkAccess = createCheck(ApplicationAccess);
 const maxSearchChars = 200;
 
 /**
@@ -30,8 +29,7 @@ export function accessRoutes(app: FastifyInstance, deps: AccessDeps): void {
   serveEarly(app, { method: 'GET', url }, (request, reply) => show(deps, request, reply));
   serveEarly(app, { method: 'PUT', url }, (request, reply) => replace(deps, request, reply));
   app.get('/v1/people', async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw);
-    rejectPerRequestKey(caller, 'find people');
+    const caller = await identifyUser(deps, request, 'find people');
     const { search = '' } = request.query as { readonly search?: unknown };
     if (typeof search !== 'string' || search.length > maxSearchChars)
       throw createRequestError('search', `must be one text of at most ${maxSearchChars} characters`);
@@ -49,11 +47,11 @@ async function show(deps: AccessDeps, request: FastifyRequest, reply: FastifyRep
 
 async function replace(deps: AccessDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { store, people, clock, newId, recordAudit } = deps;
-  const { maxBytes } = storedEntries.applicationAccess;
-  rejectLargeBody(request.raw, maxBytes);
-  const { caller, location } = await identifyOwner(deps, base, request);
-  requireJson(request.raw);
-  const { roles, users } = requireShape(bodyShape, (await readJsonBody(request.raw, maxBytes))());
+  const { caller: owner, body } = await readRequest(request, storedEntries.applicationAccess, () =>
+    identifyOwner(deps, base, request),
+  );
+  const { caller, location } = owner;
+  const { roles, users } = checkAccess(body());
   const before = await store.find(location.id);
   if (before === undefined) throw notFound();
   toWriteCondition(request.headers, before);

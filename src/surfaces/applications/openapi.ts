@@ -12,7 +12,16 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { inBucket, listConditions, listOperations, moment, nameObject, nameSchema, reply, text } from '../operations.ts';
+import {
+  inBucket,
+  listConditions,
+  listOperations,
+  moment,
+  nameObject,
+  nameSchema,
+  reply,
+  text,
+} from '../http/openapi/operation-table.ts';
 
 const application: NamedSchema = { name: 'Application', schema: ApplicationEntry };
 

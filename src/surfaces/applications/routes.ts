@@ -13,8 +13,8 @@ import { preconditionFailed, type WriteCondition } from '#domain/files/write-con
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
+import { readRequest } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { readRequest } from '../requests.ts';
 import {
   getQuery,
   identifyBuilder,

@@ -11,8 +11,8 @@ import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quic
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyUser, readRequest, type SurfaceDeps } from '../requests.ts';
 import { notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
 

@@ -15,6 +15,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { toIdSuffix } from '../http/openapi/operation-table.ts';
 import type { MethodOfPath } from '../http/openapi/path-methods.ts';
 import { apisOfDeployments, compatApis } from './path.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
@@ -76,7 +77,7 @@ export function compatOperations(
   toResponse: ToResponse,
 ): ApiOperation[] {
   const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
-  return [byModel, ...prefixes.map(toCursor), ...aliases].flatMap((location) => {
+  return [byModel, ...prefixes.map(toPlace), ...aliases].flatMap((location) => {
     const passed = (location.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
     const calls = [toChat(location), toEmbeddings(location), ...passed.map((api) => toPassThrough(api, location))];
     return location.isNamedByBody ? calls : [...calls, toResponse(location)];
@@ -84,16 +85,12 @@ export function compatOperations(
 }
 
 function toAliases(prefix: string): Place[] {
-  const suffix = `V1_${toSuffix(prefix)}`;
-  const olderClientLocation = { ...toCursor(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
+  const suffix = `V1_${toIdSuffix(prefix)}`;
+  const olderClientLocation = { ...toPlace(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
   return [
     { ...byModel, path: `/${prefix}/v1/{operation}`, suffix },
     { ...olderClientLocation, suffix: `${suffix}_deployments` },
   ];
-}
-
-function toSuffix(prefix: string): string {
-  return prefix.replace(/[^a-z0-9]+/gi, '_');
 }
 
 /** Returns path patterns that the document omits: below each prefix the version may be the last segment or absent. */
@@ -102,14 +99,14 @@ export function listAliasOperations(prefixes: readonly string[]): MethodOfPath[]
   return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
 }
 
-function toCursor(prefix: string): Place {
+function toPlace(prefix: string): Place {
   const hasVersionInPath = prefix === canonicalPrefix;
   const inAddress = hasVersionInPath
     ? { ...inPath('api_version', versionForm, version), schema: { type: 'string', pattern: versionPattern } }
     : inQuery('api-version', versionInQuery, { example: version, schema: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' } });
   return {
     path: `/${prefix}/deployments/{id}/{operation}${hasVersionInPath ? '/{api_version}' : ''}`,
-    suffix: toSuffix(prefix),
+    suffix: toIdSuffix(prefix),
     isNamedByBody: false,
     isOpenAi: false,
     toParameters: (deployment) => [inDeploymentPath(deployment), inAddress],

@@ -2,7 +2,7 @@ import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/s
 import { buildArray, buildObject, inHeader, inPath, inQuery, json, type Schema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, reply, text } from '../operations.ts';
+import { listOperations, nameObject, nameSchema, reply, text } from '../http/openapi/operation-table.ts';
 
 const revision: Schema = {
   type: 'integer',

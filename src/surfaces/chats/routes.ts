@@ -21,8 +21,8 @@ import { preconditionFailed, type WriteCondition } from '#domain/files/write-con
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyUser, readRequest, type SurfaceDeps } from '../requests.ts';
 
 export interface ChatRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
   readonly chats: ChatStore;

@@ -15,8 +15,8 @@ import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { sendFile } from '../http/replies/read-file.ts';
+import { readRequest } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { readRequest } from '../requests.ts';
 import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from './routes.ts';
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {
@@ -87,7 +87,7 @@ async function storeShare(
 
 function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: StoredChat): Promise<ChatSnapshot> {
   const owner = asOwner(subject);
-  return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toCursor(subject, path)))?.etag);
+  return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toFileLocation(subject, path)))?.etag);
 }
 
 /** Lists the files that a share of the chat would make readable for users with the link. */
@@ -131,7 +131,7 @@ async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: F
   const shared = /^\d{1,6}$/.test(index) ? opened.snapshot.files[Number(index)] : undefined;
   if (shared === undefined || deps.files === undefined) throw fileMissing();
   const { subject } = opened;
-  const fileLocation = toCursor(subject, shared.path);
+  const fileLocation = toFileLocation(subject, shared.path);
   if ((await deps.files.find(asOwner(subject), fileLocation)) === undefined) throw fileMissing();
   const content = await deps.files.openFile(asOwner(subject), fileLocation, (file) => {
     if (file.etag !== shared.etag) throw fileMissing();
@@ -173,7 +173,7 @@ function toShareItem({ id, chat, title, createdAtMs, expiresAtMs }: ChatShare): 
   return { id, chat, title, createdAtMs, expiresAtMs };
 }
 
-function toCursor(subject: string, path: string): ContentLocation {
+function toFileLocation(subject: string, path: string): ContentLocation {
   return { kind: 'files', bucket: toBucket(subject), path };
 }
 

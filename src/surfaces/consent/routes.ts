@@ -13,8 +13,8 @@ import {
 } from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyUser, readRequest, type SurfaceDeps } from '../requests.ts';
 
 export interface ConsentSurfaceDeps extends ConsentDeps, SurfaceDeps {
   readonly catalog: Catalog;

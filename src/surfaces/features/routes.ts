@@ -28,8 +28,8 @@ import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
+import type { SurfaceDeps } from '../http/requests.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
-import type { SurfaceDeps } from '../requests.ts';
 import type { RatingQuota } from './rating-quota.ts';
 
 interface FailedResult {

@@ -11,7 +11,7 @@ import { resourceNotFound, type StoredResources } from '#services/files/stored-r
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { discardBody } from '../http/form/form-reader.ts';
 import { sendFile, toSelection } from '../http/replies/read-file.ts';
-import { identifyCaller } from '../requests.ts';
+import { identifyCaller } from '../http/requests.ts';
 import { invalidPath } from './resources/metadata.ts';
 import { toMetadata } from './resources/to-metadata.ts';
 import { rejectLargeFile, requirePlain, withUpload } from './upload.ts';

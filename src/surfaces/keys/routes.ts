@@ -15,8 +15,8 @@ import type { KeyRef, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
 import { createUserKey, toVisibleKey } from '#domain/callers/user-key-form.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
+import { identifyCaller, readRequest, type SurfaceDeps } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyCaller, readRequest, type SurfaceDeps } from '../requests.ts';
 
 export interface KeyRoutesDeps extends SurfaceDeps {
   readonly store: KeyStore;

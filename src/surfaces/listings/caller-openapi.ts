@@ -4,7 +4,7 @@ import { limitUsage } from '../http/openapi/limit-usage.ts';
 import { buildArray, buildList, buildObject, buildOptionalObject, unchangedAnswer } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, reply, text } from '../operations.ts';
+import { listOperations, nameObject, nameSchema, reply, text } from '../http/openapi/operation-table.ts';
 
 const windowStats = nameObject(
   'WindowStats',

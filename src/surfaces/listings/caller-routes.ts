@@ -21,7 +21,7 @@ import type { DocumentProgress } from '#domain/tools/passage-index.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readCredentials } from '../http/read-request.ts';
-import type { SurfaceDeps } from '../requests.ts';
+import type { SurfaceDeps } from '../http/requests.ts';
 
 export interface CallerRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
   /** Whether the service can share chats. The configuration must also allow it. */

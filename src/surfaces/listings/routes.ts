@@ -17,7 +17,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import { readCredentials } from '../http/read-request.ts';
-import type { SurfaceDeps } from '../requests.ts';
+import type { SurfaceDeps } from '../http/requests.ts';
 import { toListItem } from './list-item.ts';
 
 interface ListingDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {

@@ -1,6 +1,6 @@
 import { anyObject, buildObject, buildOptionalObject, type Schema } from '../http/openapi/operation.ts';
 import { customContent, customContentDelta, statistics } from '../http/openapi/operation-replies.ts';
-import { nameObject, nameSchema, orNull, text } from '../operations.ts';
+import { nameObject, nameSchema, orNull, text } from '../http/openapi/operation-table.ts';
 
 const count = { type: 'integer', minimum: 0 };
 

@@ -1,5 +1,5 @@
 import { type ApiResponse, anyObject, buildArray, buildObject } from '../http/openapi/operation.ts';
-import { listOperations, nameObject, reply } from '../operations.ts';
+import { listOperations, nameObject, reply } from '../http/openapi/operation-table.ts';
 
 const reasons = buildArray(
   buildObject({ code: { type: 'string', description: 'Stable code for programs.' }, message: { type: 'string' } }),

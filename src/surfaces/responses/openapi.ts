@@ -5,7 +5,7 @@ import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses
 import { type ApiOperation, type Content, inQuery, json, type NamedSchema, type Parameter } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, reply } from '../operations.ts';
+import { listOperations, nameObject, reply } from '../http/openapi/operation-table.ts';
 import { listResponsesBases, type ResponsesBase } from './base-paths.ts';
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };

@@ -13,8 +13,8 @@ import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from 
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
 import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
+import { identifyUser } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyUser } from '../requests.ts';
 import { listResourceTypes, listSchemas, serviceProviderConfig } from './discovery.ts';
 import { patchGroup, patchUser, readMemberIds, readOperations } from './patch.ts';
 import { type Query, readGroup, readListQuery, readUser, toGroupResource, toListResponse, toUserResource } from './resources.ts';

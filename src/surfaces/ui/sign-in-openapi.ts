@@ -1,6 +1,6 @@
 import { SignInOption } from '#contract/page/sign-in-option.ts';
 import { buildArray } from '../http/openapi/operation.ts';
-import { listOperations, nameObject, reply } from '../operations.ts';
+import { listOperations, nameObject, reply } from '../http/openapi/operation-table.ts';
 
 const firstStart = {
   type: 'boolean',

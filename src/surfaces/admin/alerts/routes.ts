@@ -9,7 +9,7 @@ import type { AlertDelivery, AlertState, AlertStore } from '#domain/limits/alert
 import { toAlertId } from '#domain/limits/limit-alerts.ts';
 import { buildObject, buildPage } from '../../http/openapi/operation.ts';
 import { keyErrors } from '../../http/openapi/operation-errors.ts';
-import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../../operations.ts';
+import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../../http/openapi/operation-table.ts';
 import { nextToken, paging } from '../openapi.ts';
 import { type Query, readLimit, readPage, readText, requireKnown, toPage } from '../query.ts';
 import { serveAdminRead } from '../routes.ts';

@@ -11,8 +11,8 @@ import type { ChangePage, CommittedChange, EntryWrite, ListedChange, RuntimeEntr
 import { toDocument, toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
 import { type EntryError, type EntryView, type PlannedWrite, toInvalidError } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
+import { readJson } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { readJson } from '../../requests.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../routes.ts';
 import { change, getPrefix, isEntryId, preparePut, readFlag, toWriteItem } from './entry-routes.ts';

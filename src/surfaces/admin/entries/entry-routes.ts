@@ -26,8 +26,8 @@ import {
 } from '#services/administration/runtime-entries.ts';
 import { toWriteCondition } from '../../http/conditions.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
+import { readJson, type SurfaceDeps } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { readJson, type SurfaceDeps } from '../../requests.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../routes.ts';
 

@@ -14,8 +14,8 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { FirstStart } from '#services/administration/first-start.ts';
 import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
+import { readJson } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { readJson } from '../../requests.ts';
 import { ownsProject, requireAdmin, requireKeyCreator } from '../routes.ts';
 import { change, type EntryDeps, requireRuntimeEntry } from './entry-routes.ts';
 

@@ -6,7 +6,16 @@ import { limitUsage } from '../../http/openapi/limit-usage.ts';
 import { anyObject, buildArray, buildObject, buildPage, inHeader, inPath, inQuery, json } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listOperations, moment, nameObject, nameSchema, type OperationTable, orNull, reply, text } from '../../operations.ts';
+import {
+  listOperations,
+  moment,
+  nameObject,
+  nameSchema,
+  type OperationTable,
+  orNull,
+  reply,
+  text,
+} from '../../http/openapi/operation-table.ts';
 import { nextToken, paging } from '../openapi.ts';
 
 const entry = nameSchema('AdminEntry', {

@@ -7,8 +7,8 @@ import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cas
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
 import { readBody, rejectLargeBody } from '../../http/read-request.ts';
+import { readJson } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { readJson } from '../../requests.ts';
 import { identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { toCaseItem } from './to-items.ts';

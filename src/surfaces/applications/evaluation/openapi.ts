@@ -14,7 +14,7 @@ import {
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { inBucket, listOperations, moment, nameObject, orNull, reply, text } from '../../operations.ts';
+import { inBucket, listOperations, moment, nameObject, orNull, reply, text } from '../../http/openapi/operation-table.ts';
 
 const integer: Schema = { type: 'integer' };
 const evaluationCase: NamedSchema = { name: 'EvaluationCase', schema: EvaluationCase };

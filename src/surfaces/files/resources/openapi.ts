@@ -4,7 +4,7 @@ import { type ResourceKind, resourceKinds } from '#domain/files/resource-locatio
 import { inHeader, inPath, inQuery, json, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { inBucket, listOperations, type OperationTable, reply } from '../../operations.ts';
+import { inBucket, listOperations, type OperationTable, reply } from '../../http/openapi/operation-table.ts';
 import { folderSchemas, itemSchemas } from './metadata-schemas.ts';
 
 interface RecordKind {

@@ -9,7 +9,7 @@ import {
 import { buildArray, buildObject, json, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../../operations.ts';
+import { listOperations, reply } from '../../http/openapi/operation-table.ts';
 
 const errors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'access_denied'];
 const file = `files/${exampleNames.bucket}/${exampleNames.file}`;

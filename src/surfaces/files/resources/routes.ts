@@ -38,8 +38,8 @@ import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
 import { parseBody, readBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { sendFile, toSelection } from '../../http/replies/read-file.ts';
+import { identifyCaller } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { identifyCaller } from '../../requests.ts';
 import { invalidPath, notFound, pathTooLong, type ResourceDeps, readMetadata } from './metadata.ts';
 import { toMetadata } from './to-metadata.ts';
 

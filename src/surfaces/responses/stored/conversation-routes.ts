@@ -11,8 +11,8 @@ import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
 import { toStorageFullError } from '#services/responses/database-response-storage.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
+import type { SurfaceDeps } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import type { SurfaceDeps } from '../../requests.ts';
 import { type Query, readInclude, readItemQuery, toItemList, unknownItem } from './stored-pages.ts';
 import { notStored } from './stored-routes.ts';
 

@@ -4,7 +4,15 @@ import { ResponseObject } from '#contract/responses/response.ts';
 import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, type OperationTable, orNull, reply, text } from '../../operations.ts';
+import {
+  listOperations,
+  nameObject,
+  nameSchema,
+  type OperationTable,
+  orNull,
+  reply,
+  text,
+} from '../../http/openapi/operation-table.ts';
 import { listResponsesBases } from '../base-paths.ts';
 
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };

@@ -11,8 +11,8 @@ import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/s
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials } from '../../http/read-request.ts';
 import { streamRun } from '../../http/replies/run-stream.ts';
+import type { SurfaceDeps } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import type { SurfaceDeps } from '../../requests.ts';
 import { listResponsesBases } from '../base-paths.ts';
 import { toBytes } from '../response-reply.ts';
 import {

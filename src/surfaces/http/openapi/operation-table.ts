@@ -8,8 +8,8 @@ import {
   type NamedSchema,
   type Parameter,
   type Schema,
-} from './http/openapi/operation.ts';
-import { exampleNames } from './http/openapi/operation-examples.ts';
+} from './operation.ts';
+import { exampleNames } from './operation-examples.ts';
 
 /** An operation without its method and path. The tag can come from the fields that all operations of a table share. */
 type DescribedOperation = Partial<ApiOperation> & Pick<ApiOperation, 'id' | 'summary' | 'responses'>;

@@ -6,7 +6,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from './http/read-request.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from './read-request.ts';
 
 /** Dependencies of most surfaces. */
 export interface SurfaceDeps {
