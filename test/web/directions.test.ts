@@ -89,7 +89,8 @@ describe('the Enter that confirms a candidate of an input method', () => {
     expect(await page.locator('.question').count()).toBe(0);
     fixture.upstream.script(eventsReply(...plainReply('Yes.')));
     await message.press('Enter');
-    await page.locator('.question').waitFor();
+    await page.locator('.reply', { hasText: 'Yes.' }).waitFor();
+    expect(await page.locator('.question').count()).toBe(1);
     expect(fixture.upstream.requests.length).toBe(requestCount + 1);
   });
 });

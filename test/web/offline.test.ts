@@ -185,6 +185,7 @@ describe('the page cache in the browser', () => {
       await page.locator('#message').waitFor();
       expect(await page.locator('#message').inputValue()).toBe('A draft');
       expect(await page.evaluate('Object.keys(localStorage).filter((name) => /known|draft/.test(name))')).toEqual([]);
+      expect(await page.evaluate('caches.keys()')).toEqual(['of a neighbour']);
     } finally {
       fixture.service.snapshot.replace(before);
     }

@@ -32,6 +32,16 @@ describe('the page files', () => {
     });
   });
 
+  it('may not be stored by browsers if the operator turns that off', async () => {
+    const before = fixture.service.snapshot.current().configuration;
+    fixture.service.snapshot.replace({ ...before, page: { ...before.page, offline: false } });
+    try {
+      expect((await get('/')).headers['cache-control']).toBe('no-store');
+    } finally {
+      fixture.service.snapshot.replace(before);
+    }
+  });
+
   it('include immutable assets, compressed with an encoding that the browser accepts', async () => {
     const assets = await firstAssets();
     expect(assets.length).toBeGreaterThanOrEqual(2);

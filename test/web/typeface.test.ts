@@ -51,17 +51,17 @@ describe('the typeface', () => {
     ['/', 'label'],
     [`/#key=${callerKey}`, '.starter'],
   ])('loads after the page is usable and does not move the layout: %s', async (address, usable) => {
-    const { page, issues } = await fixture.openAt(address);
-    await page.locator(usable).first().waitFor();
+    // An address without the page, so that no earlier load requests the typeface.
+    const { page, issues } = await fixture.openAt('/nothing-here');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     await page.route('**/*public-sans*', async (route) => {
-      expect(await page.locator(usable).count()).toBeGreaterThan(0);
       await held;
       await route.continue();
     });
     const fontRequest = page.waitForRequest(/public-sans/);
-    await page.reload();
+    await page.goto(`${fixture.service.url}${address}`);
     await fontRequest;
+    expect(await page.locator(usable).count()).toBeGreaterThan(0);
     expect(await page.evaluate(isDrawn)).toBe(false);
     const before = (await page.evaluate(boxes)) as readonly (readonly [number, number])[];
     expect(before.length).toBeGreaterThan(2);
@@ -79,11 +79,11 @@ describe('the typeface', () => {
   });
 
   it('is not applied while an answer is in progress', async () => {
-    const { page, sendMessage, readAnswer } = await fixture.openAt('/');
+    const { page, sendMessage, readAnswer } = await fixture.openAt('/nothing-here');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const { promise: enough, resolve: finish } = Promise.withResolvers<void>();
     await page.route('**/*public-sans*', (route) => held.then(() => route.continue()));
-    await page.reload();
+    await page.goto(fixture.service.url);
     fixture.upstream.script(async (answering) => {
       answering.head();
       await answering.events(text('It begins'));
@@ -107,9 +107,9 @@ describe('the typeface', () => {
   });
 
   it('is not loaded if the browser saves data', async () => {
-    const { page } = await fixture.openAt('/');
+    const { page } = await fixture.openAt('/nothing-here');
     const script = await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
-    await page.reload();
+    await page.goto(fixture.service.url);
     await page.getByLabel('Key').waitFor();
     await page.waitForTimeout(2_500);
     expect(await page.evaluate(requestTimes)).toEqual([]);

@@ -1,4 +1,4 @@
-import { shellCaches } from '../src/offline/shell-caches.ts';
+import { shellCaches, storageLock } from '../src/offline/shell-caches.ts';
 import { isGatewayError } from '../src/service/is-gateway-error.ts';
 
 /**
@@ -17,7 +17,7 @@ const files = new Set(BUILD.files.map((file) => new URL(file, scope).href));
 const maxWaitMs = 5_000;
 
 self.addEventListener('install', (event) => {
-  event.waitUntil(install().then(() => self.skipWaiting()));
+  event.waitUntil(changeStored(install).then(() => self.skipWaiting()));
 });
 
 self.addEventListener('activate', (event) => {
@@ -37,37 +37,51 @@ self.addEventListener('fetch', (event) => {
 
 /** Stores the page and all its files. Fails if the service serves another build. The browser retries later. */
 async function install(): Promise<void> {
-  const cache = await caches.open(cacheName);
   const page = await fetch(scope, { cache: 'no-cache', credentials: 'same-origin' });
-  if (!(await storePage(page, cache))) throw new Error('The service serves another build of the page');
+  const cache = await storePage(page);
+  if (cache === undefined) throw new Error('The service serves another build of the page, or the page may not be stored');
   await cache.addAll([...files]);
 }
 
-/** Stores the page if it belongs to this build, with the branding files that it names. */
-async function storePage(page: Response, cache: Cache): Promise<boolean> {
-  if (!page.ok || page.redirected) return false;
+/**
+ * Stores the page with the branding files that it names, and returns the cache. Returns undefined if the page belongs to another
+ * build or may not be stored.
+ */
+async function storePage(page: Response): Promise<Cache | undefined> {
+  if (!page.ok || page.redirected || page.headers.get('cache-control') === 'no-store') return undefined;
   const text = await page.clone().text();
-  if (!text.includes(BUILD.entry)) return false;
+  if (!text.includes(BUILD.entry)) return undefined;
+  const cache = await caches.open(cacheName);
   // Pattern bound: the start page of this build.
   const brand = text.match(/\.\/brand\/[\w.]+\?[\w-]+/g) ?? [];
   await cache.addAll(brand.map((address) => new URL(address, scope).href));
   await cache.put(scope, page);
-  return true;
+  return cache;
 }
 
 /** Returns the page of the service, or the stored page if the service is unavailable. */
 async function respondWithPage(event: FetchEvent): Promise<Response> {
   const response = fetch(event.request);
+  event.waitUntil(response.then((page) => updateStoredPage(page.clone())).catch(() => undefined));
   const stored = await find(scope);
   if (stored === undefined) return response;
-  event.waitUntil(response.then((page) => updateStoredPage(page.clone())).catch(() => undefined));
   const afterMaxWait = new Promise<Response>((resolve) => setTimeout(resolve, maxWaitMs, stored));
   const page = await Promise.race([response.catch(() => stored), afterMaxWait]);
   return isGatewayError(page.status) ? stored : page;
 }
 
-async function updateStoredPage(page: Response): Promise<void> {
-  await storePage(page, await caches.open(cacheName));
+/** The worker of a tab outlives the removal of its files. If the page may be stored again, this stores all files. */
+function updateStoredPage(page: Response): Promise<void> {
+  return changeStored(async () => {
+    const hasFiles = await caches.has(cacheName);
+    const cache = await storePage(page);
+    if (!hasFiles) await cache?.addAll([...files]);
+  });
+}
+
+/** Runs a change of the stored files. The page removes them while no change runs. */
+async function changeStored(change: () => Promise<void>): Promise<void> {
+  await navigator.locks.request(storageLock, { mode: 'shared' }, change);
 }
 
 /** The content of an address never changes: returns the stored file, or loads and stores it. */
@@ -75,7 +89,11 @@ async function respondWithAsset(request: Request): Promise<Response> {
   const stored = await find(request);
   if (stored !== undefined) return stored;
   const response = await fetch(request);
-  if (response.ok) await (await caches.open(cacheName)).put(request, response.clone());
+  if (!response.ok) return response;
+  const copy = response.clone();
+  await changeStored(async () => {
+    if (await caches.has(cacheName)) await (await caches.open(cacheName)).put(request, copy);
+  });
   return response;
 }
 
@@ -85,8 +103,8 @@ async function findOrFail(request: Request): Promise<Response> {
 
 /** Searches the cache of this build first. A plain search would start with the oldest cache. */
 async function find(request: Request | string): Promise<Response | undefined> {
-  const cache = await caches.open(cacheName);
-  return (await cache.match(request, { ignoreVary: true })) ?? (await caches.match(request, { ignoreVary: true }));
+  const ignoreVary = true;
+  return (await caches.match(request, { cacheName, ignoreVary })) ?? (await caches.match(request, { ignoreVary }));
 }
 
 function isBrandFile(href: string): boolean {

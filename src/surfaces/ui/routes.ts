@@ -108,9 +108,11 @@ export function uiRoutes(app: FastifyInstance, deps: PageDeps): void {
   const brandedOnce = createBranded();
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const built = await find('index.html');
-    const file = built && brandedOnce(built, settings());
+    const current = settings();
+    const file = built && brandedOnce(built, current);
     const policy = pagePolicy(await listSignInOptions());
-    return sendFile(request, reply, file && { ...file, policy, etag: buildEtag(file.etag, policy) });
+    const fields = { policy, mayBeStored: current.offline };
+    return sendFile(request, reply, file && { ...file, ...fields, etag: buildEtag(file.etag, policy) });
   };
   app.get('/', sendPage);
   app.get('/index.html', sendPage);
@@ -169,13 +171,15 @@ function buildEtag(fileEtag: string, policy: string): string {
 
 interface ServedFile extends PageFile {
   readonly policy?: string | undefined;
+  /** `false`: browsers and the service worker of the page must not store the file. */
+  readonly mayBeStored?: boolean;
 }
 
 function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ServedFile | undefined): FastifyReply {
   if (file === undefined) throw new ParleyError('route_not_found', 'The page does not contain this file.');
   const { policy } = file;
   reply.headers({
-    'cache-control': file.path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'cache-control': getCacheControl(file),
     etag: file.etag,
     vary: 'accept-encoding',
     'x-content-type-options': 'nosniff',
@@ -187,6 +191,11 @@ function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: Served
   const [encoding, bytes] = choose(file, headers['accept-encoding']);
   if (encoding !== undefined) reply.header('content-encoding', encoding);
   return reply.type(file.contentType).send(bytes);
+}
+
+function getCacheControl({ path, mayBeStored }: ServedFile): string {
+  if (mayBeStored === false) return 'no-store';
+  return path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
 }
 
 /** Returns the smallest copy that the client accepts. */

@@ -3,7 +3,7 @@ import { deleteAllDrafts } from '../chat/composer/drafts.ts';
 import { readBrand } from '../page/brand.ts';
 import { isSparing } from './is-sparing.ts';
 import { deleteKnownUser } from './known-user.ts';
-import { shellCaches } from './shell-caches.ts';
+import { shellCaches, storageLock } from './shell-caches.ts';
 
 /** Delay after the sign-in, when no other work waits. */
 const installAfterMs = 3_000;
@@ -47,6 +47,8 @@ async function removeShell(): Promise<void> {
   deleteAllDrafts();
   const registration = await navigator.serviceWorker?.getRegistration();
   await registration?.unregister();
-  const names = (await globalThis.caches?.keys()) ?? [];
-  for (const name of names) if (name.startsWith(shellCaches)) await caches.delete(name);
+  // A worker that is storing files would create its cache again.
+  await navigator.locks?.request(storageLock, async () => {
+    for (const name of await caches.keys()) if (name.startsWith(shellCaches)) await caches.delete(name);
+  });
 }
