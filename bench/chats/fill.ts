@@ -1,5 +1,5 @@
 import type { Seal } from '#base/secrets/seal.ts';
-import { chatStates, toSealContext, toTurnRow } from '#stores/sql/chats/chat-rows.ts';
+import { chatStates, toChatContext, toTurnRow } from '#stores/sql/chats/chat-rows.ts';
 import type { ChatRow, ChatTurnRow } from '#stores/sql/chats/chat-schema.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 
@@ -46,8 +46,8 @@ export async function fillUser({ database, seal, nowMs }: FillParts, { subject, 
         ...chatRef,
         ...{ revision, shelf: chatStates.listed, updated_at_ms: updatedAtMs },
         bytes: turnRows.reduce((sum, row) => sum + row.bytes, 0),
-        sealed_head: seal.seal(JSON.stringify(head), toSealContext('chat', chatRef)),
-        sealed_rest: seal.seal('{"shown":{"":"q","q":"a"}}', toSealContext('rest', chatRef)),
+        sealed_head: seal.seal(JSON.stringify(head), toChatContext('chat', chatRef)),
+        sealed_rest: seal.seal('{"shown":{"":"q","q":"a"}}', toChatContext('rest', chatRef)),
       });
     }
     await database.transact(async (transaction) => {

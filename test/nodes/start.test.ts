@@ -125,14 +125,14 @@ describe('secret that is replaced', () => {
     }
     {
       await using node = await start(`${newer},${older}`);
-      await node.untilOutput(/sealed 1 applications with the newest secret/);
+      await node.untilOutput(/are encrypted with the newest secret: 1 values changed/);
     }
     {
       await using node = await start(newer);
       expect((await get(node, path)).json).toMatchObject({ displayName: demoQuickApp.displayName });
     }
     await using nodeWithOldSecret = await start(older);
-    await nodeWithOldSecret.untilOutput(/cannot seal all applications/);
+    await nodeWithOldSecret.untilOutput(/cannot read all stored data with the secrets of PARLEY_SECRET/);
     expect((await get(nodeWithOldSecret, path)).status).toBe(503);
   });
 });

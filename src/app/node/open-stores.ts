@@ -13,6 +13,7 @@ import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
 import { toChatTextBounds } from '#stores/sql/chats/chat-texts.ts';
 import { SqlShareStore } from '#stores/sql/chats/share-store.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { SqlCallContents } from '#stores/sql/journal/call-contents.ts';
@@ -23,6 +24,7 @@ import { SqlLimitCounters } from '#stores/sql/limits/limit-counters.ts';
 import { SqlNodeStore } from '#stores/sql/nodes/node-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { SqlPeopleStore } from '#stores/sql/people/people-store.ts';
+import { resealAll } from '#stores/sql/reseal.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
@@ -106,7 +108,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   const applications = new SqlApplicationStore(database, seal, tools.caches);
   const index = new SqlFileIndex(database);
   const passages = new SqlPassageIndex(database);
-  void reached.then(() => resealApplications(applications, tools));
+  if (tools.worker === undefined || tools.worker.slot === 1) void reached.then(() => reseal(database, seal, tools));
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
   const contents = openContents(blobs, records, tools);
@@ -187,16 +189,14 @@ function readFromReplica(journal: DurableStores['journal'], replica: Journal): D
   };
 }
 
-/**
- * Seals applications with the newest secret in the background, so that the operator can remove an older secret. Until then, the
- * older secret is still needed.
- */
-async function resealApplications(applications: SqlApplicationStore, { note, reportError }: StoreDeps): Promise<void> {
+/** Encrypts stored data with the newest secret in the background, so that the operator can remove an older secret. */
+async function reseal(database: SqlDatabase, seal: Seal, { note, reportError }: StoreDeps): Promise<void> {
   try {
-    const count = await applications.resealAll();
-    if (count > 0) note(`sealed ${count} applications with the newest secret, which no longer need older secrets`);
+    const count = await resealAll(database, seal);
+    if (seal.hasOlderSecrets)
+      note(`all stored data except the content of calls are encrypted with the newest secret: ${count} values changed`);
   } catch (error) {
-    reportError('cannot seal all applications with the newest secret: keep the older secrets and restart', error);
+    reportError('cannot read all stored data with the secrets of PARLEY_SECRET: add the older secrets again and restart', error);
   }
 }
 

@@ -65,9 +65,10 @@ describe('Seal.seal', () => {
   it('uses the first secret, and `open` accepts any of the secrets', () => {
     const old = new Seal([older]).seal('text', 'row');
     expect(rotating.open(old, 'row')).toBe('text');
-    expect(rotating.isOutdated(old)).toBe(true);
+    expect(old.startsWith(rotating.newestPrefix)).toBe(false);
     const resealed = rotating.seal('text', 'row');
-    expect(rotating.isOutdated(resealed)).toBe(false);
+    expect(resealed.startsWith(rotating.newestPrefix)).toBe(true);
+    expect([rotating.hasOlderSecrets, seal.hasOlderSecrets]).toEqual([true, false]);
     expect(seal.open(resealed, 'row')).toBe('text');
     expect(() => seal.open(old, 'row')).toThrow('sealed with an unknown secret');
     expect(() => new Seal([older]).open(resealed, 'row')).toThrow('sealed with an unknown secret');

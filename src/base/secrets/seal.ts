@@ -82,7 +82,7 @@ export class Seal {
     const { nonce, cipher } = this.#takeCipher();
     cipher.setAAD(Buffer.from(context));
     const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return `s1.${this.#newest.id}.${sealed.toString('base64url')}`;
+    return `${this.newestPrefix}${sealed.toString('base64url')}`;
   }
 
   #takeCipher(): Cipher {
@@ -115,9 +115,13 @@ export class Seal {
     }
   }
 
-  /** Returns whether a text was sealed with an older secret. Seal such texts again before you remove that secret. */
-  isOutdated(sealed: string): boolean {
-    return sealedForm.exec(sealed)?.[1] !== this.#newest.id;
+  /** Start of each text that the newest secret sealed. Seal other texts again before you remove an older secret. */
+  get newestPrefix(): string {
+    return `s1.${this.#newest.id}.`;
+  }
+
+  get hasOlderSecrets(): boolean {
+    return this.#keys.size > 1;
   }
 
   /** Signs a text with HMAC-SHA256. The signature is valid only for one purpose, which is a constant of the program. */

@@ -33,7 +33,7 @@ const maxPageBytes = 4 * 1024 ** 2;
 const storedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFINITY };
 
 const fileLayerId = 1;
-const filesContext = 'configuration files';
+export const filesContext = 'configuration files';
 
 /** Entries in a table with one row each. Values and changes are sealed, because they contain secrets. */
 export class SqlEntryStore implements EntryStore {
@@ -244,15 +244,15 @@ function countOnPage(sizes: readonly { readonly bytes: number }[]): number {
   return end === -1 ? sizes.length : end;
 }
 
-function toEntryContext(kind: string, id: string): string {
+export function toEntryContext(kind: string, id: string): string {
   return JSON.stringify(['runtime entry', kind, id]);
 }
 
-function toChangeContext(id: string): string {
+export function toChangeContext(id: string): string {
   return JSON.stringify(['runtime change', id]);
 }
 
-function toFirstWritesContext(id: string): string {
+export function toFirstWritesContext(id: string): string {
   return JSON.stringify(['first writes of a runtime change', id]);
 }
 

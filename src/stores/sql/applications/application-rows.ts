@@ -6,19 +6,8 @@ import type { SharedQuery } from '#domain/deployments/application-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreError } from '#domain/store-error.ts';
-import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ApplicationRow, Schema, SealedRow } from '../schema.ts';
 import { storeVersion } from './application-versions.ts';
-
-/** Tables with sealed settings of applications and cases, and the columns with the IDs that they are sealed for. */
-const sealedTables = [
-  { table: sql.table('applications'), id: sql.ref('id') },
-  { table: sql.table('application_versions'), id: sql.ref('application') },
-  { table: sql.table('evaluation_cases'), id: sql.ref('id') },
-];
-
-/** Length of the prefix of a sealed text that shows which secret sealed it. */
-const headChars = 32;
 
 /** An application as it is written. The database sets its version. */
 export type WrittenRow = Omit<ApplicationRow, 'version'>;
@@ -165,64 +154,11 @@ async function replaceRow(transaction: Kysely<Schema>, row: WrittenRow): Promise
     .executeTakeFirst();
 }
 
-type SealedTable = (typeof sealedTables)[number];
-
-interface Row {
-  readonly id: string;
-  readonly version: number;
-  readonly sealed_entry: string;
-}
-
-interface SealedDatabase {
-  readonly database: SqlDatabase;
-  readonly seal: Seal;
-}
-
 /** Decrypts the settings of an application. Throws `StoreError`. */
 export function openEntry(seal: Seal, sealed: string, id: string): string {
   try {
     return seal.open(sealed, id);
   } catch (cause) {
     throw new StoreError('the settings of an application cannot be decrypted', { cause });
-  }
-}
-
-/**
- * Seals all settings again that were sealed with an older secret, including former versions. Returns the number of applications.
- * Throws `StoreError` if some could not be opened, after all others are done.
- */
-export async function resealApplications(sealing: SealedDatabase): Promise<number> {
-  const ids = new Set<string>();
-  const errors: unknown[] = [];
-  for (const table of sealedTables) {
-    const rows = await readHeads(sealing, table);
-    for (const row of rows.filter(({ sealed_entry }) => sealing.seal.isOutdated(sealed_entry))) {
-      ids.add(row.id);
-      await resealRow(sealing, table, row).catch((error) => errors.push(error));
-    }
-  }
-  if (errors.length > 0) throw errors[0];
-  return ids.size;
-}
-
-async function readHeads({ database }: SealedDatabase, { table, id }: SealedTable): Promise<readonly Row[]> {
-  const head = sql`substr(sealed_entry, 1, ${sql.lit(headChars)})`;
-  const all = sql<Row>`select ${id} as id, version, ${head} as sealed_entry from ${table}`;
-  return (await database.run((kysely) => all.execute(kysely))).rows;
-}
-
-/** If the row was changed in the meantime, it was already sealed with the newest secret. */
-async function resealRow(
-  { database, seal }: SealedDatabase,
-  { table, id: column }: SealedTable,
-  { id, version }: Row,
-): Promise<void> {
-  const isRow = sql`${column} = ${id} and version = ${version}`;
-  const selectEntry = sql<Row>`select sealed_entry from ${table} where ${isRow}`;
-  const { rows } = await database.run((kysely) => selectEntry.execute(kysely));
-  for (const { sealed_entry } of rows) {
-    const resealed = seal.seal(openEntry(seal, sealed_entry, id), id);
-    const replace = sql`update ${table} set sealed_entry = ${resealed} where ${isRow} and sealed_entry = ${sealed_entry}`;
-    await database.run((kysely) => replace.execute(kysely));
   }
 }

@@ -29,7 +29,6 @@ import {
   type HeadRow,
   lockRow,
   openEntry,
-  resealApplications,
   type WrittenRow,
   writeRow,
 } from './application-rows.ts';
@@ -131,14 +130,6 @@ export class SqlApplicationStore implements ApplicationStore {
     if (!isStorableKey(id)) return undefined;
     const row = await this.#database.run((kysely) => findVersionRow(kysely, id, version));
     return row && this.#toApplication(row);
-  }
-
-  /**
-   * Seals all settings again that were sealed with an older secret, so that the older secret can be removed. Returns the number
-   * of applications. Throws `StoreError` if some could not be opened, after all others are done.
-   */
-  resealAll(): Promise<number> {
-    return resealApplications({ database: this.#database, seal: this.#seal });
   }
 
   #listed(find: (kysely: Kysely<Schema>) => Promise<readonly HeadRow[]>): Promise<readonly StoredApplication[]> {

@@ -23,7 +23,7 @@ export function toHead(seal: Seal, row: HeadRow): ChatHead {
     updatedAtMs: row.updated_at_ms,
     pinned: row.shelf === chatStates.pinned,
     archived: row.shelf === chatStates.archived,
-    fields: openSealedObject(seal, row.sealed_head, toSealContext('chat', row)),
+    fields: openSealedObject(seal, row.sealed_head, toChatContext('chat', row)),
   };
 }
 
@@ -32,12 +32,17 @@ export function toDeleted({ id, revision }: HeadRow): DeletedChat {
 }
 
 /** Returns the seal context of a text in a chat. */
-export function toSealContext(what: 'chat' | 'rest', { subject, id }: ChatRef): string {
+export function toChatContext(what: 'chat' | 'rest', { subject, id }: ChatRef): string {
   return JSON.stringify([what, subject, id]);
 }
 
-export function openTurn(seal: Seal, { subject, chat, id, sealed_turn }: Omit<ChatTurnRow, 'revision' | 'bytes'>): JsonObject {
-  return openSealedObject(seal, sealed_turn, JSON.stringify(['turn', subject, chat, id]));
+/** Returns the seal context of a turn. */
+export function toTurnContext({ subject, chat, id }: Pick<ChatTurnRow, 'subject' | 'chat' | 'id'>): string {
+  return JSON.stringify(['turn', subject, chat, id]);
+}
+
+export function openTurn(seal: Seal, row: Omit<ChatTurnRow, 'revision' | 'bytes'>): JsonObject {
+  return openSealedObject(seal, row.sealed_turn, toTurnContext(row));
 }
 
 export function toTurnRow(
@@ -46,7 +51,7 @@ export function toTurnRow(
   { turn, revision }: { turn: ChatTurn; revision: number },
 ): ChatTurnRow {
   const { id } = turn;
-  const sealed_turn = seal.seal(JSON.stringify(turn), JSON.stringify(['turn', subject, chat, id]));
+  const sealed_turn = seal.seal(JSON.stringify(turn), toTurnContext({ subject, chat, id }));
   return { subject, chat, id, revision, bytes: sealed_turn.length, sealed_turn };
 }
 

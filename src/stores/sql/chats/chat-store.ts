@@ -31,9 +31,9 @@ import {
   openTurn,
   putTurns,
   setOwner,
+  toChatContext,
   toDeleted,
   toHead,
-  toSealContext,
   toTurnRow,
 } from './chat-rows.ts';
 import type { ChatRow } from './chat-schema.ts';
@@ -119,7 +119,7 @@ export class SqlChatStore implements ChatStore {
       const turns = rows.map((turn) => openTurn(this.#seal, turn)).filter(({ id }) => typeof id === 'string');
       return {
         head: toHead(this.#seal, row),
-        extra: openSealedObject(this.#seal, row.sealed_rest, toSealContext('rest', chatRef)),
+        extra: openSealedObject(this.#seal, row.sealed_rest, toChatContext('rest', chatRef)),
         turns: turns.sort((left, right) => Number(left.atMs) - Number(right.atMs)),
       };
     });
@@ -207,7 +207,7 @@ export class SqlChatStore implements ChatStore {
     { change, stored, revision }: { change: ChatChange; stored: ChatRow | undefined; revision: number },
   ): Omit<ChatRow, 'bytes'> {
     const fields = stored === undefined ? {} : toHead(this.#seal, stored).fields;
-    const extra = stored === undefined ? {} : openSealedObject(this.#seal, stored.sealed_rest, toSealContext('rest', chatRef));
+    const extra = stored === undefined ? {} : openSealedObject(this.#seal, stored.sealed_rest, toChatContext('rest', chatRef));
     const isArchived = change.archived ?? stored?.shelf === chatStates.archived;
     const isPinned = change.pinned ?? stored?.shelf === chatStates.pinned;
     const unarchivedState = isPinned ? chatStates.pinned : chatStates.listed;
@@ -217,8 +217,8 @@ export class SqlChatStore implements ChatStore {
       revision,
       shelf: isArchived ? chatStates.archived : unarchivedState,
       updated_at_ms: change.updatedAtMs,
-      sealed_head: this.#seal.seal(JSON.stringify({ ...fields, ...change.fields }), toSealContext('chat', chatRef)),
-      sealed_rest: this.#seal.seal(JSON.stringify({ ...extra, ...change.extra }), toSealContext('rest', chatRef)),
+      sealed_head: this.#seal.seal(JSON.stringify({ ...fields, ...change.fields }), toChatContext('chat', chatRef)),
+      sealed_rest: this.#seal.seal(JSON.stringify({ ...extra, ...change.extra }), toChatContext('rest', chatRef)),
     };
   }
 }

@@ -4,7 +4,7 @@ import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { SearchRow } from './chat-pages.ts';
-import { chatStates, openTurn, toSealContext } from './chat-rows.ts';
+import { chatStates, openTurn, toChatContext } from './chat-rows.ts';
 import type { ChatText } from './chat-texts.ts';
 
 export interface ReadDeps {
@@ -42,7 +42,7 @@ export async function readChatTexts(
   const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
   return new Map(
     chats.map(({ id, sealed_head }) => {
-      const fields = openSealedObject(seal, sealed_head, toSealContext('chat', { subject, id }));
+      const fields = openSealedObject(seal, sealed_head, toChatContext('chat', { subject, id }));
       const turnTexts = (turnsByChat.get(id) ?? []).flatMap((turn) => listTurnTexts(openTurn(seal, turn)));
       const text = [toListedText(fields), ...turnTexts].join('\n').toLowerCase();
       return [id, { revision: revisions.get(id) ?? 0, fields, text }];
@@ -66,7 +66,7 @@ export async function findInLargeChat(
       .executeTakeFirst(),
   );
   if (chat === undefined) return undefined;
-  const fields = openSealedObject(seal, chat.sealed_head, toSealContext('chat', { subject, id }));
+  const fields = openSealedObject(seal, chat.sealed_head, toChatContext('chat', { subject, id }));
   let missing = removeFound(words, toListedText(fields));
   for (let after = ''; missing.length > 0; ) {
     const turns = await database.run((kysely) =>

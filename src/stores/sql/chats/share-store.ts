@@ -37,8 +37,8 @@ export class SqlShareStore implements ShareStore {
     const row = {
       ...{ subject, id, chat: chatRef.id, token_hash: tokenHash },
       ...{ created_at_ms: createdAtMs, expires_at_ms: share.expiresAtMs },
-      sealed_title: this.#seal.seal(JSON.stringify(title), toSealContext('title', { subject, id })),
-      sealed_content: this.#seal.seal(JSON.stringify(content), toSealContext('content', { subject, id })),
+      sealed_title: this.#seal.seal(JSON.stringify(title), toShareContext('title', { subject, id })),
+      sealed_content: this.#seal.seal(JSON.stringify(content), toShareContext('content', { subject, id })),
     };
     const bytes = row.sealed_title.length + row.sealed_content.length;
     return this.#database.transact(async (transaction) => {
@@ -105,12 +105,12 @@ export class SqlShareStore implements ShareStore {
 type SealedShare = Pick<ChatShareRow, 'subject' | 'id' | 'sealed_title' | 'sealed_content'>;
 
 function openTitle(seal: Seal, row: Omit<SealedShare, 'sealed_content'>): string {
-  return String(openSealed(seal, row.sealed_title, toSealContext('title', row)));
+  return String(openSealed(seal, row.sealed_title, toShareContext('title', row)));
 }
 
 /** Decrypts the snapshot of a share. Returns undefined if another version stored it in an unknown form. */
 export function openSnapshot(seal: Seal, row: SealedShare): ChatSnapshot | undefined {
-  const { deployment, turns, files } = openSealedObject(seal, row.sealed_content, toSealContext('content', row));
+  const { deployment, turns, files } = openSealedObject(seal, row.sealed_content, toShareContext('content', row));
   const areFiles = (list: unknown): list is SharedFile[] =>
     Array.isArray(list) && list.every((file) => typeof file?.path === 'string' && typeof file.etag === 'string');
   if (!Array.isArray(turns) || !turns.every(isJsonObject) || !areFiles(files)) return undefined;
@@ -123,6 +123,9 @@ async function dropExpired(transaction: Kysely<Schema>, nowMs: number): Promise<
 }
 
 /** Returns the seal context of a text in a share. */
-function toSealContext(what: 'title' | 'content', { subject, id }: { readonly subject: string; readonly id: string }): string {
+export function toShareContext(
+  what: 'title' | 'content',
+  { subject, id }: { readonly subject: string; readonly id: string },
+): string {
   return JSON.stringify([`share ${what}`, subject, id]);
 }

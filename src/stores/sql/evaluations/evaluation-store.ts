@@ -14,7 +14,7 @@ import type { Schema } from '../schema.ts';
 import type { CaseRow, EvaluationRow } from './evaluation-tables.ts';
 
 const resultsPerQuery = 50;
-const toSealContext = (id: string, nth: number): string => `result ${nth} of ${id}`;
+export const toResultContext = (id: string, nth: number): string => `result ${nth} of ${id}`;
 
 /** Evaluations of applications, with one row per evaluation and one sealed row per result. */
 export class SqlEvaluationStore implements EvaluationStore {
@@ -46,7 +46,7 @@ export class SqlEvaluationStore implements EvaluationStore {
   }
 
   addResult(id: string, node: string, result: CaseResult): Promise<boolean> {
-    const sealed_entry = this.#seal.seal(JSON.stringify(result), toSealContext(id, result.nth));
+    const sealed_entry = this.#seal.seal(JSON.stringify(result), toResultContext(id, result.nth));
     const { outcome } = result;
     const toCount = (isTrue: boolean) => (isTrue ? 1 : 0);
     return this.#database.transact(async (transaction) => {
@@ -113,7 +113,7 @@ export class SqlEvaluationStore implements EvaluationStore {
           .limit(resultsPerQuery)
           .execute(),
       );
-      for (const { nth, sealed_entry } of rows) results.push(openSealed(this.#seal, sealed_entry, toSealContext(id, nth)));
+      for (const { nth, sealed_entry } of rows) results.push(openSealed(this.#seal, sealed_entry, toResultContext(id, nth)));
       const last = rows.at(-1);
       if (last === undefined || rows.length < resultsPerQuery) return results;
       after = last.nth;

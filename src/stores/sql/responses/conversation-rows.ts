@@ -111,6 +111,7 @@ function toItemRow(seal: Seal, { id, nth, item }: { id: string; nth: number; ite
   return { conversation: id, nth, id: itemId, sealed_item, bytes: sealed_item.length, is_hidden: isHiddenItem(item) ? 1 : 0 };
 }
 
-function toItemContext(conversation: string, nth: number): string {
+/** Returns the seal context of an item. */
+export function toItemContext(conversation: string, nth: number): string {
   return `${conversation}/${nth}`;
 }

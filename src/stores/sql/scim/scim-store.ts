@@ -232,7 +232,7 @@ export class SqlScimStore implements ScimStore {
   #toUserRow({ id, userName, externalId, isActive, attributes, createdAtMs, updatedAtMs }: ScimUser): ScimUserRow {
     return {
       ...{ id, user_name: userName, folded_name: fold(userName), external_id: externalId, is_active: isActive ? 1 : 0 },
-      sealed_attributes: this.#seal.seal(JSON.stringify(attributes), toContext(id)),
+      sealed_attributes: this.#seal.seal(JSON.stringify(attributes), toUserContext(id)),
       ...{ created_at_ms: createdAtMs, updated_at_ms: updatedAtMs },
     };
   }
@@ -240,7 +240,7 @@ export class SqlScimStore implements ScimStore {
   #openUser(row: ScimUserRow): ScimUser | undefined {
     const { id, user_name: userName, external_id: externalId } = row;
     return readEntry({ kind: 'user', id, reportInvalid: this.#reportInvalid }, () => {
-      const attributes = parseJson(this.#seal.open(row.sealed_attributes, toContext(id)));
+      const attributes = parseJson(this.#seal.open(row.sealed_attributes, toUserContext(id)));
       if (!isJsonObject(attributes)) throw new Error('the stored attributes are not an object');
       const times = { createdAtMs: row.created_at_ms, updatedAtMs: row.updated_at_ms };
       return { id, userName, externalId, isActive: row.is_active === 1, attributes, ...times };
@@ -258,7 +258,7 @@ class Rejected extends Error {
   }
 }
 
-function toContext(id: string): string {
+export function toUserContext(id: string): string {
   return JSON.stringify(['scim user', id]);
 }
 
