@@ -37,7 +37,7 @@ export function createReadResultTool(results: () => FullResults, messages: () =>
       const maxPageBytes = Math.max(minPageBytes, availableBytes - maxNoteBytes);
       const from = Number(offset);
       const content =
-        typeof search === 'string'
+        typeof search === 'string' && search.trim() !== ''
           ? formatMatches(text, search, { from, maxBytes: maxPageBytes })
           : formatPage(text, from, maxPageBytes);
       return { text: content, attachments: [], failed: false };
@@ -57,6 +57,7 @@ function formatPage(text: string, from: number, maxBytes: number): string {
 /** Maximum length of a search. Longer searches are truncated, because all words are tried at each position of the text. */
 const maxSearchChars = 200;
 
+/** Returns excerpts around the places that match. `search` must contain a word, because empty matches have no end. */
 function formatMatches(
   text: string,
   search: string,
@@ -71,10 +72,10 @@ function formatMatches(
   pattern.lastIndex = from;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     matchCount += 1;
-    if (match[0] === '') pattern.lastIndex += 1;
     if (match.index < shownEnd || excerpts.length === maxExcerpts) continue;
     const start = Math.max(from, match.index - marginChars);
-    const excerpt = `Offset ${start}: …${text.slice(start, match.index + match[0].length + marginChars).toWellFormed()}…`;
+    const fullExcerpt = `Offset ${start}: …${text.slice(start, match.index + match[0].length + marginChars).toWellFormed()}…`;
+    const excerpt = excerpts.length === 0 ? truncateText(fullExcerpt, maxBytes) : fullExcerpt;
     remainingBytes -= Buffer.byteLength(excerpt);
     if (remainingBytes < 0) continue;
     shownEnd = match.index + match[0].length + marginChars;

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { ToolError } from '#domain/tools/tool.ts';
+import type { FullResults } from './full-results.ts';
+import { createReadResultTool } from './read-result-tool.ts';
+
+function read(text: string, args: object, maxResultBytes = 10_000): Promise<string> {
+  const results = { find: async (id: string) => (id === 'r_1' ? text : undefined) } as unknown as FullResults;
+  const tool = createReadResultTool(
+    () => results,
+    () => [],
+    10_000,
+  );
+  const context = { maxResultBytes } as Parameters<typeof tool.run>[1];
+  return Promise.resolve(tool.run({ id: 'r_1', ...args }, context)).then((result) => result.text);
+}
+
+describe('read_result', () => {
+  it.each([' ', '\n\t', '\u00a0'])('reads on if the search contains no word: %j', async (search) => {
+    expect(await read('a😀b', { search })).toBe('a😀b\n\n[Characters 0 to 4 of 4; this is its end.]');
+  });
+
+  it('finds words next to characters outside of the basic plane', async () => {
+    expect(await read('a😀b 😀 b', { search: '😀' })).toBe(
+      'Offset 0: …a😀b 😀 b…\n\n[Found 2 times in 9 characters, shown in 1 places.]',
+    );
+  });
+
+  it('shows a part of the first place if the whole does not fit', async () => {
+    const text = `${'x'.repeat(400)} needle ${'y'.repeat(400)}`;
+    const found = await read(text, { search: 'needle' }, 0);
+    expect(found).toMatch(/^Offset 241: …x+/);
+    expect(found).toMatch(/shown in 1 places/);
+  });
+
+  it('fails for a result that does not exist', async () => {
+    await expect(read('', { id: 'r_2' })).rejects.toThrow(ToolError);
+  });
+});
