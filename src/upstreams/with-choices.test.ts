@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { pipeFrom } from '#base/stream/pump.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -48,11 +49,37 @@ it('uses the ID of the first reply', async () => {
   let count = 0;
   async function* replyWithId(): AsyncIterable<Frame> {
     count += 1;
-    yield Frame.ofChunks({ ...head, id: `r${count}`, choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] });
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    const id = `r${count}`;
+    yield Frame.ofChunks(
+      { ...head, id, choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] },
+      { ...head, id, choices: [], usage },
+    );
   }
   const ids = [];
   for await (const frame of fanOutThree(replyWithId)) ids.push(...frame.chunks.map(({ id }) => id));
-  expect(ids).toEqual(['r1', 'r1', 'r1']);
+  expect(ids).toEqual(['r1', 'r1', 'r1', 'r1']);
+});
+
+it('stays paused if its client paused it before all replies had started', () => {
+  const states: string[] = [];
+  const sinks: Sink<RawFrame>[] = [];
+  const start = (choice: Sink<RawFrame>): Handle => {
+    const index = sinks.push(choice) - 1;
+    states.push('running');
+    return {
+      pause: () => void states.splice(index, 1, 'paused'),
+      resume: () => void states.splice(index, 1, 'running'),
+      cancel() {},
+    };
+  };
+  const merged = fanOut(2, start, { frame() {}, end() {}, fail() {} });
+  merged.pause();
+  const frame = Frame.ofChunks({ ...head, choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] });
+  for (const sink of sinks) sink.frame(frame);
+  expect(states).toEqual(['paused', 'paused']);
+  merged.resume();
+  expect(states).toEqual(['running', 'running']);
 });
 
 it('sends no frames if one reply is rejected before its first frame, so that another upstream can be tried', async () => {

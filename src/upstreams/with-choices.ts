@@ -40,6 +40,8 @@ class MergedReplies implements Handle {
   #head: Pick<RawChunk, 'id' | 'created'> | undefined;
   #last: RawChunk | undefined;
   #hasEnded = false;
+  /** Whether the sink has paused the replies. */
+  #isPaused = false;
 
   constructor(n: number, sink: Sink<RawFrame>) {
     this.#sink = sink;
@@ -75,7 +77,7 @@ class MergedReplies implements Handle {
     this.#hasEnded = true;
     const usages = this.#choices.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
     if (this.#last !== undefined && usages.length > 0)
-      this.#sink.frame(Frame.ofRawChunks({ ...this.#last, choices: [], usage: sumUsages(usages) }));
+      this.#sink.frame(Frame.ofRawChunks({ ...this.#last, ...this.#head, choices: [], usage: sumUsages(usages) }));
     this.#sink.end();
   }
 
@@ -86,10 +88,12 @@ class MergedReplies implements Handle {
   }
 
   pause(): void {
+    this.#isPaused = true;
     for (const { handle } of this.#choices) handle?.pause();
   }
 
   resume(): void {
+    this.#isPaused = false;
     for (const { handle } of this.#choices) handle?.resume();
   }
 
@@ -112,7 +116,7 @@ class MergedReplies implements Handle {
     if (!this.#choices.every(({ hasStarted }) => hasStarted)) return;
     this.#earlyFrames = undefined;
     for (const frame of earlyFrames) this.#sink.frame(frame);
-    if (!this.#hasEnded) this.resume();
+    if (!this.#hasEnded && !this.#isPaused) this.resume();
   }
 
   #renumber(choice: Choice, { usage, ...chunk }: RawChunk): RawChunk[] {

@@ -158,6 +158,10 @@ describe('parley import', () => {
     [['import', 'dial'], '"import dial" requires at least one FILE. See parley --help'],
     [['import', 'litellm', 'a', 'b'], '"import litellm" requires exactly one FILE. See parley --help'],
     [['import', 'litellm', 'a', '--settings', 'b'], '--settings is only for "import dial". See parley --help'],
+    [
+      ['import', 'litellm', '--database', 'postgres://a', '--settings', 'b'],
+      '--settings is only for "import dial". See parley --help',
+    ],
   ])('rejects the arguments %j', async (args, message) => {
     expect(await runCommand(args)).toMatchObject({ code: 2, stdout: '', stderr: `parley: ${message}\n` });
   });

@@ -128,7 +128,12 @@ function openClient({ url, keyFile }: ApplyFlags | ExportFlags, environment: Env
   if (!isHttpUrl(address)) throw new UsageError('PARLEY_URL must be a URL, such as http://127.0.0.1:8080');
   const keySource = keyFile ?? 'PARLEY_KEY';
   const key = keyFile === undefined ? environment.PARLEY_KEY : readKeyFile(keyFile);
-  if (!key) throw new UsageError('PARLEY_KEY is not set. Set it to a key with the role admin, or use --key-file FILE');
+  if (!key)
+    throw new UsageError(
+      keyFile === undefined
+        ? 'PARLEY_KEY is not set. Set it to a key with the role admin, or auditor for diff, export, and --dry-run. Or use --key-file FILE'
+        : `${keyFile} contains no key`,
+    );
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new RejectedError(`The key in ${keySource} contains a space or another character that a key cannot have`, {
       errors: [],

@@ -42,6 +42,8 @@ export const importOptions = {
   ...helpOptions,
 } as const;
 
+const settingsError = '--settings is only for "import dial"';
+
 /** Returns the flags of `import`. Throws an error for invalid arguments. */
 export function readImportFlags({ values, positionals }: Parsed<typeof importOptions>): ImportFlags {
   const [from, ...files] = positionals;
@@ -51,11 +53,12 @@ export function readImportFlags({ values, positionals }: Parsed<typeof importOpt
   if (database !== undefined) {
     if (from !== 'litellm') throw new Error('--database is only for "import litellm"');
     if (files.length > 0) throw new Error('"import litellm" requires a FILE or --database, not both');
+    if (settings !== undefined) throw new Error(settingsError);
     if (!/^postgres(ql)?:\/\//.test(database)) throw new Error('--database requires an address that starts with postgres://');
     return { from, files, database, settings: undefined, isStrict };
   }
   if (files.length === 0) throw new Error(`"import ${from}" requires ${from === 'dial' ? 'at least one' : 'a'} FILE`);
   if (from === 'litellm' && files.length > 1) throw new Error('"import litellm" requires exactly one FILE');
-  if (from === 'litellm' && settings !== undefined) throw new Error('--settings is only for "import dial"');
+  if (from === 'litellm' && settings !== undefined) throw new Error(settingsError);
   return { from, files, settings, isStrict };
 }

@@ -68,10 +68,14 @@ export async function openMonitoredPostgres(
     // The probe uses its own connection, because all other connections may be waiting for locks.
     const [kysely, probeKysely] = [open(limits.maxConnections), open(1)];
     const probe = () => server.compareClocks(probeKysely);
+    const reachReplica = async (): Promise<void> => {
+      await server.detectPooler(probeKysely, timeoutMs);
+      await probe();
+    };
     const availability = new PostgresAvailabilityMonitor({
       ...callbacks,
       ...{ isReplica, probe },
-      createTables: isReplica ? probe : () => createTables(server, limits),
+      reachFirst: isReplica ? reachReplica : () => createTables(server, limits),
     });
     await availability.start();
     const close = async (): Promise<void> => {
@@ -171,14 +175,18 @@ async function lock(transaction: Kysely<Schema>): Promise<void> {
   await sql`select pg_advisory_xact_lock(8098276354)`.execute(transaction);
 }
 
-const presentPollMs = 10_000;
-const awayPollMs = 1_000;
-/** SQLSTATE classes of temporary errors: broken or too many connections, a server that starts or stops. Others are permanent. */
-const temporaryCodes = /^(08|53|57P)/;
+const availablePollMs = 10_000;
+const unavailablePollMs = 1_000;
+/**
+ * SQLSTATEs of temporary errors: broken or too many connections, conflicts with other nodes, time limits, and a server that
+ * starts, stops, or is read-only during a failover. Others are permanent.
+ */
+const temporaryCodes = /^(08|40|53|57)|^(25006|55P03)$/;
 
 interface AvailabilityMonitorDeps {
   readonly isReplica: boolean;
-  readonly createTables: () => Promise<unknown>;
+  /** Reaches the database for the first time. Creates or migrates its tables, unless it is a replica. */
+  readonly reachFirst: () => Promise<void>;
   /** Sends a minimal query with a time limit. */
   readonly probe: () => Promise<unknown>;
   /** Called once for each outage, and again if the database is back but rejects this node permanently. */
@@ -233,14 +241,15 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
       this.isUnavailable = true;
       this.#isRejected = isRejection(error);
       if (!wasUnavailable || (this.#isRejected && !wasRejected)) this.#deps.onUnavailable(error);
+    } finally {
+      this.#isChecking = false;
+      this.#scheduleCheck();
     }
-    this.#isChecking = false;
-    this.#scheduleCheck();
   }
 
   async #reach(): Promise<void> {
     try {
-      if (!this.#hasTables) await this.#deps.createTables();
+      if (!this.#hasTables) await this.#deps.reachFirst();
       else await this.#deps.probe();
     } catch (error) {
       throw describeConnectionError(error, this.#deps.isReplica ? 'PARLEY_DATABASE_REPLICA_URL' : undefined);
@@ -252,7 +261,7 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   }
 
   #scheduleCheck(): void {
-    if (!this.#isStopped) this.#timer = setTimeout(this.check, this.isUnavailable ? awayPollMs : presentPollMs).unref();
+    if (!this.#isStopped) this.#timer = setTimeout(this.check, this.isUnavailable ? unavailablePollMs : availablePollMs).unref();
   }
 }
 

@@ -5,7 +5,7 @@ import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import { MissingTableError, readTables } from '#stores/sql/engine/read-tables.ts';
 import { withoutUndefined } from '../foreign-object.ts';
 import { SourceError } from '../read-source.ts';
-import type { ImportTools } from '../result.ts';
+import type { ImportTools, Notes } from '../result.ts';
 
 /** Rows of the tables that an import reads, by their names in the database of LiteLLM. */
 export type LitellmTables = Readonly<Record<(typeof tableNames)[number], readonly JsonObject[]>>;
@@ -72,11 +72,11 @@ interface Team {
 
 function importTeam({ row, name }: Team, { notes, result }: ImportTools): void {
   const path: Path = ['LiteLLM_TeamTable', name];
-  reportUnsupported(row, path, { notes });
+  reportUnsupported(row, path, notes);
   const members = Array.isArray(row.members_with_roles) ? row.members_with_roles.filter(isJsonObject) : [];
   const admins = members.filter(({ role }) => role === 'admin').map(({ user_id: user }) => user);
   const owners = [...new Set(filterStrings([...admins, ...getList(row, 'admins')]))];
-  const entry = { ...toLimits(row, path, { notes }), ...(owners.length > 0 && { owners }) };
+  const entry = { ...toLimits(row, path, notes), ...(owners.length > 0 && { owners }) };
   result.put('projects', name, result.withOrigin(path, entry));
 }
 
@@ -84,8 +84,8 @@ function importTeam({ row, name }: Team, { notes, result }: ImportTools): void {
 function importUser(row: JsonObject, personal: ReadonlyMap<string, string>, { notes, result }: ImportTools): void {
   const id = getText(row, 'user_id') ?? '';
   const path: Path = ['LiteLLM_UserTable', id];
-  reportUnsupported(row, path, { notes });
-  const limits = toLimits(row, path, { notes });
+  reportUnsupported(row, path, notes);
+  const limits = toLimits(row, path, notes);
   if (Object.keys(limits).length === 0) return;
   const project = personal.get(id);
   const subject = project === undefined ? id : `${subjectPrefixes.key}${project}`;
@@ -124,17 +124,17 @@ function importKey(
     return undefined;
   }
   keyNames.add(name);
-  reportUnsupported(row, path, { notes });
   const team = teamId === undefined ? undefined : teams.get(teamId);
   const user = getText(row, 'user_id');
   const budget = budgets.get(getText(row, 'budget_id') ?? '') ?? {};
-  const deployments = toDeployments(row, team, path, { notes });
+  for (const part of [budget, row]) reportUnsupported(part, path, notes);
+  const deployments = toDeployments(row, team, path, notes);
   const isBlocked = row.blocked === true || team?.row.blocked === true;
   const entry = {
     project: team?.name ?? toPersonalProject(user ?? name),
     ...(alias !== undefined && { name: alias }),
     sha256: digest,
-    ...toLimits({ ...budget, ...withoutNulls(row) }, path, { notes }),
+    ...toLimits({ ...budget, ...omitNullColumns(row) }, path, notes),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(deployments !== undefined && { deployments }),
     ...(isBlocked && { disabled: true }),
@@ -149,10 +149,8 @@ function toDigest(token: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(token) ? token.toLowerCase() : undefined;
 }
 
-type NoteTools = Pick<ImportTools, 'notes'>;
-
 /** Returns the models that a key can call. Undefined means all. */
-function toDeployments(row: JsonObject, team: Team | undefined, path: Path, { notes }: NoteTools): readonly string[] | undefined {
+function toDeployments(row: JsonObject, team: Team | undefined, path: Path, notes: Notes): readonly string[] | undefined {
   const keyModels = getList(row, 'models');
   const inheritsModels = keyModels.length === 0 || keyModels.includes('all-team-models');
   const models = inheritsModels ? getList(team?.row ?? {}, 'models') : keyModels;
@@ -182,8 +180,11 @@ const unitHours: Readonly<Record<string, number>> = {
   y: 366 * dayHours,
 };
 
-/** Returns the limits of a row. A budget with another period becomes one with the next longer period, which is stricter. */
-function toLimits(row: JsonObject, path: Path, { notes }: NoteTools): JsonObject {
+/**
+ * Returns the limits of a row. A budget with another period becomes one with the next longer period, which is stricter. A budget
+ * without a period, or with one of more than a year, becomes a yearly budget, which can allow more.
+ */
+function toLimits(row: JsonObject, path: Path, notes: Notes): JsonObject {
   const totals = withoutUndefined({
     minute: getNumber(row, 'tpm_limit'),
     requestMinute: getNumber(row, 'rpm_limit'),
@@ -192,27 +193,29 @@ function toLimits(row: JsonObject, path: Path, { notes }: NoteTools): JsonObject
   const budget = getNumber(row, 'max_budget');
   return {
     ...(Object.keys(totals).length > 0 && { totals }),
-    ...(budget !== undefined && toCostLimit(budget, row, path, { notes })),
+    ...(budget !== undefined && toCostLimit(budget, row, path, notes)),
   };
 }
 
-function toCostLimit(budget: number, row: JsonObject, path: Path, { notes }: NoteTools): JsonObject {
+function toCostLimit(budget: number, row: JsonObject, path: Path, notes: Notes): JsonObject {
   const duration = getText(row, 'budget_duration');
   const [, count, unit = ''] = /^(\d{1,6})(s|mo|m|h|d|w|y)$/.exec(duration ?? '') ?? [];
   const hours = count === undefined ? Number.POSITIVE_INFINITY : Number(count) * (unitHours[unit] ?? 0);
   // LiteLLM aligns these durations with the calendar.
   const isExact = ['1d', '24h', '7d', '1w', '30d', '1mo', '365d', '1y', '12mo'].includes(duration ?? '');
-  const [period] = periods.find(([, length]) => hours <= length) ?? ['year'];
+  const longerPeriod = periods.find(([, length]) => hours <= length)?.[0];
+  const period = longerPeriod ?? 'year';
   if (!isExact) {
     const reason = duration === undefined ? 'has no period' : `has the period ${duration}`;
-    notes.addLoss([...path, 'max_budget'], `${reason}, and becomes a budget for each ${period}`, 'check `costLimit`');
+    const effect = longerPeriod === undefined ? ', which can allow more' : '';
+    notes.addLoss([...path, 'max_budget'], `${reason}, and becomes a budget for each ${period}${effect}`, 'check `costLimit`');
   }
   const resetAt = toTime(row.budget_reset_at);
   const dayOfMonth = resetAt === undefined || period !== 'month' ? 1 : new Date(resetAt).getUTCDate();
   return { costLimit: { [period]: budget }, ...(dayOfMonth !== 1 && { reset: { dayOfMonth } }) };
 }
 
-function reportUnsupported(row: JsonObject, path: Path, { notes }: NoteTools): void {
+function reportUnsupported(row: JsonObject, path: Path, notes: Notes): void {
   for (const [column, reason] of Object.entries(unsupported)) {
     const value = row[column];
     const isEmpty = value === null || value === undefined || (isJsonObject(value) && Object.keys(value).length === 0);
@@ -220,7 +223,7 @@ function reportUnsupported(row: JsonObject, path: Path, { notes }: NoteTools): v
   }
 }
 
-function withoutNulls(row: JsonObject): JsonObject {
+function omitNullColumns(row: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
 
