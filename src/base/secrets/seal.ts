@@ -11,7 +11,12 @@ import { Secret } from './secret.ts';
 
 /** A sealed text was altered, or its context or secret is another one. The message may be shown to clients. */
 export class SealError extends Error {
-  override readonly name = 'SealError';
+  override readonly name: string = 'SealError';
+}
+
+/** A text was sealed with a secret that is not among the secrets, for example one that was removed after a rotation. */
+export class UnknownSecretError extends SealError {
+  override readonly name = 'UnknownSecretError';
 }
 
 const algorithm = 'aes-256-gcm';
@@ -104,7 +109,7 @@ export class Seal {
     const key = this.#keys.get(id);
     const bytes = Buffer.from(encoded, 'base64url');
     if (bytes.length < nonceBytes + tagBytes) throw new SealError('the text is not sealed');
-    if (key === undefined) throw new SealError('the text was sealed with an unknown secret');
+    if (key === undefined) throw new UnknownSecretError('the text was sealed with an unknown secret');
     const options = { authTagLength: tagBytes };
     const decipher = createDecipheriv(algorithm, key.derive('seal'), bytes.subarray(0, nonceBytes), options);
     decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes));

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { type Seal, SealError } from '#base/secrets/seal.ts';
+import { type Seal, SealError, UnknownSecretError } from '#base/secrets/seal.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -53,23 +53,28 @@ export class ThoughtSeal {
   }
 
   /**
-   * Opens the sealed content of an item. Returns undefined for reasoning of another kind of model and for the state of another
-   * application. Throws `invalid_encrypted_content` for a compaction of another kind, because it replaces a whole conversation.
-   * Also throws it for content that was changed or belongs to another user. `at` is the path of the item.
+   * Opens the sealed content of an item. Returns undefined for reasoning of another kind of model, for the state of another
+   * application, and for content that was sealed with a removed secret. Throws `invalid_encrypted_content` for a compaction of
+   * these kinds, because it replaces a whole conversation. Also throws it for content that was changed or belongs to another
+   * user. `at` is the path of the item.
    */
   open({ type, encrypted_content: sealed }: SealedItem, at: string): Thoughts | undefined {
     const path = `${at}.encrypted_content`;
-    const { kind, ...thoughts } = this.#opened(sealed, path);
+    const { kind, ...thoughts } = this.#open(sealed, path) ?? { kind: removedSecretKind };
     if (kind === anyKind || kind === this.#stateKind || this.#kinds.includes(String(kind))) return thoughts;
-    if (type === 'compaction') throw invalidSealed(path, 'comes from another kind of model. Remove the item');
-    return undefined;
+    if (type !== 'compaction') return undefined;
+    const origin =
+      kind === removedSecretKind ? 'was encrypted with a secret that was removed' : 'comes from another kind of model';
+    throw invalidSealed(path, `${origin}. Remove the item`);
   }
 
-  #opened(sealed: string, at: string): JsonObject {
+  /** Returns undefined if the secret was removed. */
+  #open(sealed: string, at: string): JsonObject | undefined {
     try {
       const value = tryParseJson(this.#seal.open(sealed, this.#path));
       if (isJsonObject(value)) return value;
     } catch (cause) {
+      if (cause instanceof UnknownSecretError) return undefined;
       if (!(cause instanceof SealError)) throw cause;
     }
     throw invalidSealed(at, 'was modified or belongs to another user. Remove the item');
@@ -86,6 +91,7 @@ export class ThoughtSeal {
   }
 }
 
+const removedSecretKind = 'removed secret';
 /** Kind of a summary, which any deployment understands. */
 const anyKind = 'any';
 
