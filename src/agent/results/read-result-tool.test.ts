@@ -16,7 +16,7 @@ function read(text: string, args: object, maxResultBytes = 10_000): Promise<stri
 
 describe('read_result', () => {
   it.each([' ', '\n\t', '\u00a0'])('reads on if the search contains no word: %j', async (search) => {
-    expect(await read('a😀b', { search })).toBe('a😀b\n\n[Characters 0 to 4 of 4; this is its end.]');
+    expect(await read('a😀b', { search })).toMatch(/^a😀b\n\n\[Characters 0 to 4 of 4/);
   });
 
   it('finds words next to characters outside of the basic plane', async () => {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { JsonObject } from '#base/json/json.ts';
 import { fieldBounds, strict, text, texts } from '../configuration/fields.ts';
 import { contextStrategies, RetrievalOfApplication } from '../configuration/service.ts';
 import { ClientToolset } from './client-toolset.ts';
@@ -100,3 +101,15 @@ export const QuickAppForm = strict(
   { description: 'A quick app: a model with instructions, starters, and tools.' },
 );
 export type QuickAppForm = Static<typeof QuickAppForm>;
+
+/** Names of the settings that the form marks as public. */
+const publicNames: ReadonlySet<string> = new Set(
+  Object.entries(QuickAppForm.properties).flatMap(([name, schema]) =>
+    'isPublic' in schema && schema.isPublic === true ? [name] : [],
+  ),
+);
+
+/** Returns the settings that every caller with access to the quick app may read. */
+export function toPublicProperties(properties: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => publicNames.has(name)));
+}

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { endSocket } from '../http/answer-malformed.ts';
 import { enforceBodyPace, headTimeouts } from '../http/body-pace.ts';
-import { endSocket } from '../http/replies/end-socket.ts';
 import { requireHttps } from '../http/strict-transport.ts';
 import { type OwnAnswer, refusal } from './own-answer.ts';
 import { corsConstants } from './rules.ts';

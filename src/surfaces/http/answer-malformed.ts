@@ -5,7 +5,6 @@ import { createHttpRejection, ParleyError, toErrorBody } from '#contract/errors/
 import type { ErrorDialect } from './error-dialect.ts';
 import { sendError } from './framework-errors.ts';
 import { getRequestId, hasSeveralHosts, isChunkedTooEarly } from './read-request.ts';
-import { endSocket } from './replies/end-socket.ts';
 
 /**
  * Options of a Fastify application. Requests that never reach a route also get a contract error, and every request gets an ID.
@@ -76,4 +75,13 @@ function toError(code: string | undefined): ParleyError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return createHttpRejection(408, 'The request did not arrive in time.');
   if (code === 'HPE_HEADER_OVERFLOW') return createHttpRejection(431, 'The request headers are too large.');
   return new ParleyError('invalid_request', 'The request is not valid HTTP.');
+}
+
+const lingerMs = 1_000;
+
+/** Sends a final response and closes the connection after at most 1 s. */
+export function endSocket(socket: Socket, responseText: string): void {
+  socket.end(responseText);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }
