@@ -135,6 +135,32 @@ describe('a key of a configuration file with expiresAt', () => {
   });
 });
 
+describe('a key that a changed configuration file no longer accepts', () => {
+  const open = { project: 'team', key: 'key-without-bounds' };
+  const changes: readonly [string, () => void][] = [
+    ['is removed', () => configure({}, { keys: { open } })],
+    ['is blocked', () => configure({ disabled: true })],
+    ['is replaced', () => configure({ key: 'the-next-key-of-the-robot' })],
+  ];
+
+  it.each(changes)('ends its waiting call and its background response if it %s', async (_change, reload) => {
+    configure({});
+    upstream.script(talkOn);
+    const body = { model: 'm', input: 'Go on', background: true };
+    const { json } = await sendWithCredentials(service, robot, '/v1/responses', { method: 'POST', body });
+    const path = `/v1/responses/${(json as { id: string }).id}`;
+    const readStatus = async () => ((await sendWithCredentials(service, open.key, path)).json as { status: string }).status;
+    await vi.waitFor(async () => expect(await readStatus()).toBe('in_progress'), soon);
+    const before = upstream.requests.length;
+    upstream.script(() => new Promise(() => undefined));
+    const waiting = chat(service, robot);
+    await vi.waitFor(() => expect(upstream.requests.length).toBeGreaterThan(before), soon);
+    reload();
+    expect(await waiting).toBe('401 invalid_api_key');
+    await vi.waitFor(async () => expect(await readStatus()).toBe('failed'), soon);
+  });
+});
+
 describe('a key of a configuration file with allowedIps', () => {
   it('is accepted only from these addresses', async () => {
     configure({ allowedIps: ['127.0.0.0/8'] });
