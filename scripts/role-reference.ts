@@ -26,7 +26,7 @@ This page lists which callers each route admits. A test sends these requests to 
 - Project owner: a user in \`owners\` of the [project](limits.md#projects-keys-and-users). Resource owner: the user who created the application, file, or other resource.
 - Signed-in user: a token of an [identity provider](identity.md). Key: a key without these roles. [Bound key](wire.md#bound-keys): a key with \`deployments\`.
 - Per-request key: the [key of an application](write-an-application.md) during a call of the resource owner.
-- The callers may use the deployments. Without a role for a deployment, its routes return 403.
+- The table assumes that the roles of each caller allow the called deployment. Otherwise the routes of the deployment return 403.
 
 `;
 

@@ -103,7 +103,8 @@ export const UpstreamEntry = strict(
     tier: Type.Integer({
       minimum: 0,
       default: 0,
-      description: 'Upstreams with the lowest tier are used first. The next tier is used if all of them fail.',
+      description:
+        'Upstreams with the lowest tier are used first. The next tier is used if all of them fail or have `maxParallel` calls in progress.',
     }),
     maxParallel: Type.Optional(
       Type.Integer({
@@ -194,7 +195,10 @@ const common = {
     texts({ description: 'Media types of attachments that it reads, such as `image/*`. Default: not announced.' }),
   ),
   maxInputAttachments: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Maximum number of attachments in a request. Default: not announced. 0: none.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Maximum number of attachments in one user message. Default: not announced. 0: none.',
+    }),
   ),
   dependencies: texts({
     default: [],
