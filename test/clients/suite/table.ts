@@ -14,13 +14,13 @@ export function toTable(programs: readonly Program[], outcomes: readonly Outcome
   const reasons = knownFailures.filter((known) => red.some((outcome) => isKnown(known, outcome))).map(toReason);
   const order = Object.values(deployments).join(', ');
   return [
-    'All features work, except with these clients:',
+    'All features work, except with the clients in this table.',
+    '',
+    `A cell has four signs, in this order: ${order}. A single sign applies to all four. ✓ works · ✗ does not work · – the client does not support it. \`whole\` is a JSON reply.`,
     '',
     `| Client | ${cells.join(' | ')} |`,
     `|---|${cells.map(() => '---|').join('')}`,
     ...rows.filter((row) => !isComplete(row)).map(({ client, signs }) => `| ${client} | ${signs.join(' | ')} |`),
-    '',
-    `A cell has four signs, in this order: ${order}. A single sign applies to all four. ✓ works · ✗ does not work · – the client does not support it. \`whole\` is a JSON reply.`,
     ...section('Reasons for failures:', reasons),
     ...section('Unsupported by the client:', toAbsent(clients)),
   ].join('\n');
