@@ -39,8 +39,8 @@ Usage
   parley export [--secrets env|hidden] [options]
                              prints the entries that were created at run time, as a file for apply
 
-FILE is JSON with comments or YAML, like a configuration file, with models, applications, addons, prompts, roles, keys, and
-identityProviders only. Later files win. \${NAME} and \${file:/path} are replaced here, before the entries are sent.
+FILE is JSON with comments or YAML, like a configuration file, with models, applications, addons, prompts, roles, projects,
+users, keys, identityProviders, and limitResets only. Later files win. \${NAME} and \${file:/path} are replaced here, before the entries are sent.
 
 Options
   -f, --file FILE            file with entries. Repeatable
