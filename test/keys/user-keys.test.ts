@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { callerKey } from '#test/start-service.ts';
+import { createProviderEntry } from '../identity/support.ts';
 import {
   type CreatedKey,
   chat,
@@ -274,6 +275,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const readBucket = async (credentials: string) =>
       (await sendWithCredentials(cluster.nodes[0], credentials, '/v1/bucket')).text;
     expect(await readBucket(key)).toBe(await readBucket(token));
+  });
+
+  it('works for a user whose project comes from a claim, until the provider is removed', async () => {
+    const provider = createProviderEntry(cluster.issuer, { rolesClaim: 'roles', projectClaim: 'team' });
+    cluster.configure({ identityProviders: { corporate: provider } });
+    const member = await cluster.issuer.token({ sub: 'team-member', roles: 'maker', team: 'search' });
+    const { key, id } = await makeKey(cluster.nodes[0], member);
+    expect(await chat(cluster.nodes[0], key)).toBe('200');
+    cluster.configure({ identityProviders: {} });
+    expect(await chat(cluster.nodes[0], key)).toBe('401 invalid_api_key');
+    cluster.configure({ identityProviders: { corporate: provider } });
+    await sendWithCredentials(cluster.nodes[0], member, `/v1/user/keys/${id}`, { method: 'DELETE' });
+    cluster.configure();
   });
 
   it('is rejected while its user has no right to keys, and works again afterwards', async () => {

@@ -88,6 +88,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
     expect((await waitForEnd(next.id)).output_text).toBe('1 2 ');
   });
 
+  it('cannot be deleted or ended by another user', async () => {
+    const { id } = await create('count to 10');
+    const removal = { method: 'DELETE', path: `/v1/responses/${id}`, headers: { 'api-key': 'other-key' } };
+    for (const node of nodes) expect((await node.sendRequest(removal)).status).toBe(404);
+    expect(await waitForEnd(id)).toMatchObject({ status: 'completed', output_text: '1 2 3 4 5 6 7 8 9 10 ' });
+  });
+
   it('continues when its client disconnects, and streams from any event on every node', async () => {
     const live: ResponseStreamEvent[] = [];
     const body = { model: 'slow', input: 'count to 40', background: true, stream: true as const };

@@ -227,6 +227,41 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
     await untilKnown(token, 'Grace');
   });
 
+  it('keeps a deactivation that happens while another change of the user is sent', async () => {
+    const { id } = await create('Users', { userName: 'slow' });
+    const [start, rest] = ['{"Operations":[{"op":"replace","path":"displayName","val', 'ue":"Slow"}]}'];
+    const { promise: isDeactivated, resolve } = Promise.withResolvers<void>();
+    const body = ReadableStream.from(
+      (async function* () {
+        yield Buffer.from(start);
+        await isDeactivated;
+        yield Buffer.from(rest);
+      })(),
+    );
+    const slow = fetch(`${cluster.nodes[0].url}/scim/v2/Users/${id}`, {
+      method: 'PATCH',
+      headers: { authorization: 'Bearer scim-key', 'content-type': 'application/scim+json' },
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    await patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    resolve();
+    expect((await slow).status).toBe(200);
+    expect((await send('GET', `/Users/${id}`)).json).toMatchObject({ active: false, displayName: 'Slow' });
+    await send('DELETE', `/Users/${id}`);
+  });
+
+  it('keeps all of several changes of a user at the same time', async () => {
+    const { id } = await create('Users', { userName: 'busy' });
+    const paths = ['displayName', 'title', 'nickName', 'locale'];
+    const changes = paths.map((path) => patch(`/Users/${id}`, { op: 'replace', path, value: path }));
+    const off = patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    expect((await Promise.all([...changes, off])).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    const expected = { active: false, ...Object.fromEntries(paths.map((path) => [path, path])) };
+    expect((await send('GET', `/Users/${id}`)).json).toMatchObject(expected);
+    await send('DELETE', `/Users/${id}`);
+  });
+
   it('does not end the block of an administrator', async () => {
     const token = await createToken('mallory');
     await sendWithCredentials(cluster.nodes[0], 'admin-key', '/v1/admin/blocked-users/mallory', { method: 'PUT', body: {} });

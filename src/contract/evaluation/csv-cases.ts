@@ -1,6 +1,7 @@
 import { type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { readCsvRows } from '#base/text/csv-rows.ts';
 import { ParleyError } from '../errors/errors.ts';
+import { caseBounds } from './evaluation-case.ts';
 
 type ToCheck = (cell: string) => JsonObject;
 
@@ -16,6 +17,8 @@ const columns: Readonly<Record<string, ToCheck>> = {
   max_seconds: (cell) => ({ type: 'time_at_most', seconds: tryParseJson(cell) ?? cell }),
 };
 const baseColumns = ['name', 'input', 'judge', 'rubric'];
+/** Maximum number of columns. A case has at most 20 checks, but the columns of different cases can differ. */
+const maxColumns = 100;
 
 /**
  * Converts the rows of a table to cases without validating them. A column can repeat. Throws `invalid_request` if the header is
@@ -23,6 +26,8 @@ const baseColumns = ['name', 'input', 'judge', 'rubric'];
  */
 export function parseCsvCases(text: string): readonly JsonObject[] {
   const [header = [], ...rows] = readCsvRows(text.replace(/^\uFEFF/, ''));
+  if (header.length > maxColumns) throw createError(`has more than ${maxColumns} columns`);
+  if (rows.length > caseBounds.maxCases) throw createError(`has more than ${caseBounds.maxCases} rows`);
   const names = header.map((name) => name.toLowerCase());
   const knownColumns = [...baseColumns, ...Object.keys(columns)];
   const unknown = names.find((name) => !knownColumns.includes(name));

@@ -13,8 +13,17 @@ export const subjectPrefixes = {
 
 /** Returns the subject of a user of an identity provider. The claim of a user of the first provider has no prefix. */
 export function toTokenSubject({ name, isFirst }: { readonly name: string; readonly isFirst: boolean }, claim: string): string {
-  if (isFirst && !isReservedSubject(claim)) return claim;
-  return `${subjectPrefixes.token}${name.replace(/[%:]/g, encodeURIComponent)}:${claim}`;
+  return isFirst && !isReservedSubject(claim) ? claim : `${toProviderPrefix(name)}${claim}`;
+}
+
+/** Returns the name of the provider whose tokens have this subject. `names` lists the configured providers in order. */
+export function findProviderName(subject: string, names: readonly string[]): string | undefined {
+  if (!subject.startsWith(subjectPrefixes.token)) return names[0];
+  return names.find((name) => subject.startsWith(toProviderPrefix(name)));
+}
+
+function toProviderPrefix(name: string): string {
+  return `${subjectPrefixes.token}${name.replace(/[%:]/g, encodeURIComponent)}:`;
 }
 
 /** Returns whether only Parley may give the subject. */

@@ -56,8 +56,11 @@ export interface ScimBlock {
   readonly atMs: number;
 }
 
-/** Result of a write. `taken`: another resource has the name. `full`: there are too many resources. `unknown`: a member does not exist. */
-export type ScimWriteResult = 'stored' | 'taken' | 'full' | 'missing' | 'unknown';
+/**
+ * Result of a write. `taken`: another resource has the name. `full`: there are too many resources. `unknown`: a member does not
+ * exist. `outdated`: another request changed the user.
+ */
+export type ScimWriteResult = 'stored' | 'taken' | 'full' | 'missing' | 'unknown' | 'outdated';
 
 /** Author of the blocks that provisioning causes. Only these blocks end when the user is active again. */
 export const scimAuthor = 'parley:scim';
@@ -65,7 +68,8 @@ export const scimAuthor = 'parley:scim';
 /** Port that stores provisioned users and groups. Each method throws `StoreError`. */
 export interface ScimStore {
   addUser(user: ScimUser, block: ScimBlock | undefined): Promise<ScimWriteResult>;
-  replaceUser(user: ScimUser, block: ScimBlock | undefined): Promise<ScimWriteResult>;
+  /** Stores `user` if the stored user still equals `before`. Otherwise returns `outdated`. */
+  replaceUser(before: ScimUser, user: ScimUser, block: ScimBlock | undefined): Promise<ScimWriteResult>;
   deleteUser(id: string, block: ScimBlock | undefined): Promise<ScimWriteResult>;
   findUser(id: string): Promise<ScimUser | undefined>;
   /** Returns users in the order of their creation. */

@@ -9,6 +9,7 @@ import { unauthorized } from '#domain/callers/identify.ts';
 import { type AddressMatcher, createAddressMatcher, requireAllowedAddress } from '#domain/callers/key-ring.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { findSelfService, hasSelfService, isSignedIn } from '#domain/callers/self-service.ts';
+import { findProviderName } from '#domain/callers/subjects.ts';
 import { hashKey } from '#domain/callers/user-key-form.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
@@ -23,6 +24,12 @@ export interface UserKeysDeps extends StoredDataDeps {
   readonly store: KeyStore;
   readonly snapshot: () => { readonly configuration: Configuration };
   readonly clock: Clock;
+}
+
+/** Returns whether the provider of the owner's tokens is configured. Without `projectClaim`, its name is the project of its users. */
+function isOfProvider({ owner, project }: StoredKey, providers: Configuration['identityProviders']): boolean {
+  const name = findProviderName(owner, Object.keys(providers));
+  return name !== undefined && (project === name || providers[name]?.projectClaim !== undefined);
 }
 
 /**
@@ -144,7 +151,7 @@ export class UserKeys {
     const isCurrent = userKey.version === key.version;
     const isFormer = userKey.version === key.version - 1 && key.former !== null && key.former.untilMs > nowMs;
     if (key.expiresAtMs <= nowMs || !(isCurrent || isFormer)) return false;
-    return Object.hasOwn(identityProviders, key.project) && findSelfService(roles, key.roles) !== undefined;
+    return isOfProvider(key, identityProviders) && findSelfService(roles, key.roles) !== undefined;
   }
 
   async #updateFromToken(caller: Caller): Promise<void> {

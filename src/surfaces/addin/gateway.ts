@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpError } from '#base/http/client.ts';
 import { resolveClientAddress, toPeer } from '#base/http/client-address.ts';
 import { getPath } from '#base/http/url-path.ts';
+import { Pieces } from '#base/stream/pieces.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { toUpstreamFields } from './forwarded-fields.ts';
 import { ownAnswer, refusal } from './own-answer.ts';
@@ -138,7 +139,8 @@ const tooLarge = refusal(413, 'request_too_large', 'The body is too large for th
 class Passage {
   readonly #deps: PassageDeps;
   readonly #upstreamRequest: UpstreamRequest;
-  #pieces: Buffer[] = [];
+  /** The start of the body, until it is uploaded. */
+  readonly #start = new Pieces();
   #bytes = 0;
   #upload: Upload | undefined;
 
@@ -164,16 +166,14 @@ class Passage {
     this.#bytes += piece.length;
     if (this.#bytes > bounds.maxBytes) this.#reject();
     else if (this.#upload === undefined) {
-      this.#pieces.push(piece);
+      this.#start.add(piece);
       if (this.#bytes > bounds.maxBufferedBytes) this.#openUpload(undefined);
     } else if (!this.#upload.write(piece)) request.pause();
   };
 
   readonly #end = (): void => {
-    const [first] = this.#pieces;
     if (this.#upload !== undefined) this.#upload.finish();
-    else this.#send(this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces, this.#bytes));
-    this.#pieces = [];
+    else this.#send(this.#start.takeBytes());
   };
 
   #send(body: Buffer | null): void {
@@ -187,8 +187,7 @@ class Passage {
     const upload = upstream.upload(this.#upstreamRequest, length, relay);
     upload.onDrain(() => request.resume());
     relay.follow(upload);
-    for (const piece of this.#pieces) upload.write(piece);
-    this.#pieces = [];
+    for (const piece of this.#start.take()) upload.write(piece);
     this.#upload = upload;
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { defaultJsonBounds, isJsonObject, type JsonBounds, JsonError } from '#base/json/json.ts';
 import { parseJsonBytes } from '#base/json/raw-json.ts';
-import { freeBytes } from '#base/text/bytes.ts';
+import { Pieces } from '#base/stream/pieces.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { rejectOtherCase } from '#contract/errors/request-error.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
@@ -140,24 +140,22 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     // The events may have fired before the listeners below are attached.
     if (signal?.aborted === true) return reject(signal.reason);
     if (request.destroyed && !request.complete) return reject(connectionClosed());
-    const pieces: Buffer[] = [];
-    let bytes = 0;
+    const pieces = new Pieces();
     // The request is retained as long as its response. Removing the listeners lets the body be freed earlier.
     const finish = (): void => {
       request.off('data', onData).off('end', end).off('close', fail);
       signal?.removeEventListener('abort', fail);
     };
     const onData = (piece: Buffer): void => {
-      bytes += piece.length;
-      pieces.push(piece);
-      if (bytes <= maxBytes) return;
+      pieces.add(piece);
+      if (pieces.bytes <= maxBytes) return;
       finish();
       reject(tooLarge(maxBytes));
     };
     const end = (): void => {
       finish();
-      const body = joinPieces(pieces, bytes);
-      if (isLargeBody(bytes)) setImmediate(resolve, body);
+      const body = pieces.takeBytes();
+      if (isLargeBody(body.length)) setImmediate(resolve, body);
       else resolve(body);
     };
     const fail = (): void => {
@@ -179,15 +177,6 @@ export function isLargeBody(bytes: number): boolean {
 
 function connectionClosed(): ParleyError {
   return new ParleyError('invalid_request', 'The connection closed before the end of the body.');
-}
-
-/** Joins the chunks and frees their memory immediately instead of waiting for garbage collection. */
-function joinPieces(pieces: readonly Buffer[], bytes: number): Buffer {
-  const [first] = pieces;
-  if (first?.length === bytes) return first;
-  const body = Buffer.concat(pieces, bytes);
-  pieces.forEach(freeBytes);
-  return body;
 }
 
 /** Listener for errors that a request emits if the client disconnects later. */

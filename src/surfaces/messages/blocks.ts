@@ -7,6 +7,8 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { BlockDelta, ContentBlock, MessageDeltaEvent, MessagesEvent, Parley } from '#contract/messages/dialect.ts';
 
 const maxWaitingChars = 16 * 1024 * 1024;
+/** Maximum length of the thinking text that a signed block may repeat. */
+const maxThoughtChars = 16 * 1024 * 1024;
 /** Memory overhead per waiting piece, in characters. */
 const charsOfPiece = 100;
 /** Limits the work of one step, which may check all waiting blocks. */
@@ -127,7 +129,7 @@ export class Blocks {
   #continue(open: OpenBlock, nextPiece: Piece): MessageEvent[] {
     const repeats = nextPiece.kind === 'thinking' && nextPiece.signature !== undefined && nextPiece.text === open.thought;
     const piece: Piece = repeats ? { ...nextPiece, text: '' } : nextPiece;
-    if (piece.kind === 'thinking') open.thought += piece.text;
+    if (piece.kind === 'thinking' && open.thought.length <= maxThoughtChars) open.thought += piece.text;
     if (piece.kind === 'tool_use') open.args.add(piece.text);
     const events = toDeltas(piece).map((delta): MessageEvent => ({ type: 'content_block_delta', index: open.index, delta }));
     if (isLastOfBlock(piece)) events.push(...this.#close());

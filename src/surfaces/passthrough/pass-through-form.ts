@@ -12,6 +12,8 @@ import { FormReader, malformedForm, type PartHead } from '../http/form/form-read
 const maxBufferedBytes = 32 * 1024 ** 2;
 /** Maximum number of bytes to buffer before the form is sent. Up to this size, the form can be sent again. */
 const maxRepeatedBytes = 1024 ** 2;
+/** Approximate memory of a piece in addition to its bytes. */
+const pieceOverheadBytes = 200;
 const maxModelBytes = 1024;
 const maxParts = 1000;
 /** Field names of known APIs. An upstream could unescape other names and read one of them as `model`. */
@@ -33,6 +35,8 @@ export class PassThroughForm implements FormFields {
   #buffers: Buffer[] = [];
   #discardedChunks = 0;
   #bufferedBytes = 0;
+  /** Approximate memory of the buffered pieces, which a client can send byte by byte. */
+  #memoryBytes = 0;
   #hasEnded = false;
   #isSpent = false;
   #pulling: Promise<void> | undefined;
@@ -55,7 +59,7 @@ export class PassThroughForm implements FormFields {
    * bytes come before it.
    */
   async readModel(): Promise<string> {
-    while (this.#model === undefined && !this.#hasEnded && this.#bufferedBytes <= maxBufferedBytes) await this.#pull();
+    while (this.#model === undefined && !this.#hasEnded && this.#memoryBytes <= maxBufferedBytes) await this.#pull();
     if (this.#model !== undefined) return this.#model;
     if (this.#hasEnded)
       throw createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
@@ -68,7 +72,7 @@ export class PassThroughForm implements FormFields {
 
   /** Buffers the start of the form, so that a small form is validated before the request is sent. */
   async readAhead(): Promise<void> {
-    while (!this.#hasEnded && this.#bufferedBytes < maxRepeatedBytes) await this.#pull();
+    while (!this.#hasEnded && this.#memoryBytes < maxRepeatedBytes) await this.#pull();
     if (this.#hasEnded) this.#requireFields();
   }
 
@@ -83,7 +87,7 @@ export class PassThroughForm implements FormFields {
       while (index - this.#discardedChunks >= this.#buffers.length && !this.#hasEnded) await this.#pull();
       const piece = this.#buffers[index - this.#discardedChunks];
       if (piece === undefined) break;
-      if (!this.#hasEnded && this.#bufferedBytes > maxRepeatedBytes) this.#isSpent = true;
+      if (!this.#hasEnded && this.#memoryBytes > maxRepeatedBytes) this.#isSpent = true;
       if (this.#isSpent) this.#drop(index);
       yield piece;
     }
@@ -95,7 +99,10 @@ export class PassThroughForm implements FormFields {
   #drop(at: number): void {
     const dropped = this.#buffers.splice(0, at - this.#discardedChunks + 1);
     this.#discardedChunks += dropped.length;
-    for (const { length } of dropped) this.#bufferedBytes -= length;
+    for (const { length } of dropped) {
+      this.#bufferedBytes -= length;
+      this.#memoryBytes -= length + pieceOverheadBytes;
+    }
   }
 
   /** Reads one more chunk. Concurrent callers share the same read. */
@@ -107,6 +114,7 @@ export class PassThroughForm implements FormFields {
         else if (value.length > 0) {
           this.#buffers.push(value);
           this.#bufferedBytes += value.length;
+          this.#memoryBytes += value.length + pieceOverheadBytes;
         }
       })
       .finally(() => {

@@ -79,12 +79,12 @@ export class JsonResponse implements ReplySink {
 }
 
 /** JSON text of a finished response. It is created while the response is being stored. */
-class EarlyText {
-  readonly #run: ResponseRun;
+export class EarlyText {
+  readonly #run: Pick<ResponseRun, 'response'>;
   readonly #toText: () => string;
   #result: { readonly text: string; readonly store: boolean } | undefined;
 
-  constructor(run: ResponseRun, toText: () => string) {
+  constructor(run: Pick<ResponseRun, 'response'>, toText: () => string) {
     this.#run = run;
     this.#toText = toText;
   }
@@ -92,11 +92,15 @@ class EarlyText {
   /** Creates the text. Call it after the store request has been sent. */
   make(): void {
     setImmediate(() => {
-      this.#result = { text: this.#toText(), store: this.#run.response.store };
+      try {
+        this.#result = { text: this.#toText(), store: this.#run.response.store };
+      } catch {
+        // `consume` throws the same error to its caller. Here, it would end the process.
+      }
     });
   }
 
-  /** Creates the text again if storing failed, because `store` has changed. */
+  /** Creates the text again if storing failed, because `store` has changed, or if it could not be created. */
   consume(): string {
     const result = this.#result;
     return result !== undefined && result.store === this.#run.response.store ? result.text : this.#toText();

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
+import { FoldLimit } from '#contract/chat/fold-frames.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.ts';
@@ -28,12 +29,19 @@ export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   readonly onEnd: (storedResponse: ResponseResult | undefined) => Promise<boolean> | undefined;
 }
 
+/** Limit for a reply. The final events contain its text four times, and a string has at most 512 Mi characters. */
+const replyBound = {
+  maxBytes: 64 * 1024 * 1024,
+  claim: 'The reply is too large for the Responses API. Request a stream of /v1/chat/completions.',
+};
+
 /**
  * One response from its first event to its last. It receives frames of the reply and returns numbered events, from which it
  * assembles the response. It is independent of HTTP, so a background run has the same events.
  */
 export class ResponseRun {
   readonly #facts: RunFacts;
+  readonly #budget = new FoldLimit(replyBound);
   #reading: ReplyReader | undefined;
   #response: ResponseObject;
   #nextNumber = 0;
@@ -88,9 +96,10 @@ export class ResponseRun {
 
   /**
    * Returns the events for a frame of the reply. Throws `upstream_failed` for a relayed call of a tool that the request does not
-   * allow.
+   * allow, and if the reply is too large.
    */
   take(frame: Frame): ResponseEvent[] {
+    this.#budget.consume(frame);
     this.#facts.allowedCalls?.require(frame);
     const first = this.begin();
     this.#reading ??= this.#getReading(frame);
@@ -100,11 +109,12 @@ export class ResponseRun {
 
   /**
    * Returns the events, as latin1 bytes, of a frame that only extends the current text. Returns undefined and consumes nothing
-   * for other frames.
+   * for other frames. Throws `upstream_failed` if the reply is too large.
    */
   takeText(frame: Frame): string | undefined {
     const textPosition = this.#reading?.takeText(frame);
     if (textPosition === undefined) return undefined;
+    this.#budget.consume(frame);
     const { item_id, output_index, content_index } = textPosition;
     const type = 'response.output_text.delta';
     const before = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;

@@ -10,6 +10,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { getMember } from '#domain/scim/scim-filter.ts';
 import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from '#domain/scim/scim-store.ts';
+import { StoreError } from '#domain/store-error.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
 import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
@@ -69,12 +70,16 @@ export function scimRoutes(app: FastifyInstance, deps: ScimDeps): void {
   serve('POST', '/Users', userBytes, (request) => createUser(deps, request));
   serve('GET', '/Users/:user', 0, async (request) => showUser(deps, await findUser(deps, request)));
   serve('PUT', '/Users/:user', userBytes, (request) =>
-    changeUser(deps, request, async () => readBody(request, userBytes, userBounds)),
+    changeUser(deps, request, async () => {
+      const body = await readBody(request, userBytes, userBounds);
+      return () => body;
+    }),
   );
   serve('PATCH', '/Users/:user', userBytes, (request) =>
-    changeUser(deps, request, async (before) =>
-      patchUser(toUserResource(before, []), readOperations(await readBody(request, userBytes, userBounds))),
-    ),
+    changeUser(deps, request, async () => {
+      const operations = readOperations(await readBody(request, userBytes, userBounds));
+      return (before) => patchUser(toUserResource(before, []), operations);
+    }),
   );
   serve('DELETE', '/Users/:user', 0, (request) => deleteUser(deps, request));
   const { maxBytes: groupBytes } = storedEntries.scimGroup;
@@ -148,18 +153,27 @@ async function createUser(deps: ScimDeps, request: FastifyRequest): Promise<Json
   return showUser(deps, user);
 }
 
+/** Number of attempts to change a user that other requests change at the same time. */
+const maxChangeAttempts = 10;
+
+/** A change that overlaps with another one is applied to its result. Otherwise it could activate a deactivated user again. */
 async function changeUser(
   deps: ScimDeps,
   request: FastifyRequest,
-  readChanged: (before: ScimUser) => Promise<JsonObject>,
+  readChange: () => Promise<(before: ScimUser) => JsonObject>,
 ): Promise<JsonObject> {
-  const before = await findUser(deps, request);
-  const body = await readChanged(before);
-  const user = { ...before, ...readUser(body), updatedAtMs: deps.clock.epochMs() };
-  if (Buffer.byteLength(JSON.stringify(user.attributes)) > storedEntries.scimUser.maxBytes)
-    throw scimError('tooMany', `The attributes of a user can have at most ${storedEntries.scimUser.maxBytes} bytes.`);
-  await writeUser(deps, request, { user, action: 'scim.user_changed' }, (block) => deps.store.replaceUser(user, block));
-  return showUser(deps, user);
+  await findUser(deps, request);
+  const change = await readChange();
+  for (let attempt = 1; attempt <= maxChangeAttempts; attempt += 1) {
+    const before = await findUser(deps, request);
+    const user = { ...before, ...readUser(change(before)), updatedAtMs: deps.clock.epochMs() };
+    if (Buffer.byteLength(JSON.stringify(user.attributes)) > storedEntries.scimUser.maxBytes)
+      throw scimError('tooMany', `The attributes of a user can have at most ${storedEntries.scimUser.maxBytes} bytes.`);
+    const write = { user, action: 'scim.user_changed' } as const;
+    const isStored = await writeUser(deps, request, write, (block) => deps.store.replaceUser(before, user, block));
+    if (isStored) return showUser(deps, user);
+  }
+  throw new StoreError('other requests change the user continuously');
 }
 
 async function deleteUser(deps: ScimDeps, request: FastifyRequest): Promise<undefined> {
@@ -172,13 +186,13 @@ interface UserWrite {
   readonly action: 'scim.user_created' | 'scim.user_changed' | 'scim.user_deleted';
 }
 
-/** Writes a user together with its block, and adds both to the audit log. */
+/** Writes a user together with its block, and adds both to the audit log. Returns false if another request changed the user. */
 async function writeUser(
   deps: ScimDeps,
   request: FastifyRequest,
   { user, action }: UserWrite,
   write: (block: ScimBlock | undefined) => Promise<ScimWriteResult>,
-): Promise<void> {
+): Promise<boolean> {
   const { configuration } = deps.snapshot();
   // Names ignore case, so a user who is created again with another case must find the block.
   const subject = toScimSubject(configuration, user)?.toLowerCase();
@@ -190,9 +204,12 @@ async function writeUser(
   const isBlocked = !user.isActive;
   const reason = action === 'scim.user_deleted' ? 'Deleted by provisioning' : 'Deactivated by provisioning';
   const block = subject === undefined ? undefined : { subject, isBlocked, reason, atMs: deps.clock.epochMs() };
-  requireStored(await deps.blockedUsers.write(() => deps.groupRoles.write(() => write(block))));
+  const result = await deps.blockedUsers.write(() => deps.groupRoles.write(() => write(block)));
+  if (result === 'outdated') return false;
+  requireStored(result);
   const details = { user: subject ?? '', active: String(user.isActive) };
   deps.recordAudit({ action, subject: undefined, object: user.id, requestId: request.id, details });
+  return true;
 }
 
 async function listGroups({ store }: ScimDeps, query: Query): Promise<JsonObject> {

@@ -11,6 +11,7 @@ import { compileShape } from '../../schemas/compile-shape.ts';
 import { ModelEntry } from '../deployments.ts';
 import { didYouMean, notConfigured } from '../did-you-mean.ts';
 import { listEntries, listObjects } from '../entries.ts';
+import { fieldBounds } from '../fields.ts';
 import type { Issue } from '../issue.ts';
 import { defaultProtocol, getTraits, modelProtocols, protocols } from '../protocols.ts';
 import { getChild, readSchema } from '../schema-node.ts';
@@ -157,7 +158,10 @@ const ownFeatures = Object.keys(getChild(readSchema(ModelEntry), 'features').pro
 
 /** Yields likely misspellings. Unknown features are allowed, but a misspelled feature would be ignored without an error. */
 function* findFeatureIssues({ features }: JsonObject): Iterable<Issue> {
-  for (const key of Object.keys(isJsonObject(features) ? features : {})) {
+  const keys = Object.keys(isJsonObject(features) ? features : {});
+  // The schema rejects more keys. The comparison of each key with all features takes 0.3 ms.
+  if (keys.length > fieldBounds.maxProperties) return;
+  for (const key of keys) {
     const suggestion = ownFeatures.includes(key) || isOfOthers(key) ? {} : didYouMean(key, ownFeatures);
     if (suggestion.hint !== undefined) yield { path: ['features', key], message: 'is not a known key', ...suggestion };
   }

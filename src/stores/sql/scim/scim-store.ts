@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Expression, Kysely, SqlBool } from 'kysely';
 import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
@@ -50,12 +51,14 @@ export class SqlScimStore implements ScimStore {
     });
   }
 
-  replaceUser(user: ScimUser, block: ScimBlock | undefined): Promise<ScimWriteResult> {
+  replaceUser(before: ScimUser, user: ScimUser, block: ScimBlock | undefined): Promise<ScimWriteResult> {
     return this.#write(async (kysely) => {
       if (await hasName(kysely, 'scim_users', user.userName, user.id)) return 'taken';
       const { id, ...row } = this.#toUserRow(user);
-      const replaced = await kysely.updateTable('scim_users').set(row).where('id', '=', id).returning('id').execute();
-      if (replaced.length === 0) return 'missing';
+      const stored = await kysely.selectFrom('scim_users').selectAll().where('id', '=', id).executeTakeFirst();
+      if (stored === undefined) return 'missing';
+      if (!isDeepStrictEqual(this.#openUser(stored), before)) return 'outdated';
+      await kysely.updateTable('scim_users').set(row).where('id', '=', id).execute();
       await writeBlock(kysely, block);
       return 'stored';
     });

@@ -72,8 +72,8 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
     serveEarly(app, { method: 'DELETE', url }, async (request) => {
       const location = await resolveLocation(deps, request);
       const isDeleted = await deps.responses.delete(location);
-      deps.runs.drop(location.id);
       if (!isDeleted) throw notStored('response', location.id);
+      deps.runs.drop(location.id);
       deps.notifyEnded(location.id);
       return { id: location.id, object: 'response', deleted: true };
     });

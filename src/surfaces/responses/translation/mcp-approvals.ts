@@ -47,11 +47,13 @@ export class McpApprovals {
 
   /** Returns the calls to run now. Throws `invalid_request` if the request does not contain the server of a call. */
   listApprovedCalls(servers: readonly RemoteServer[], messages: readonly Message[]): ApprovedCall[] {
+    const labels = new Set(servers.map(({ settings }) => settings.name));
+    const callsById = new Map(messages.flatMap(getToolCalls).map((call) => [call.id, call]));
     return [...this.#requests].flatMap(([id, { server_label, name, arguments: args }]) => {
       const approval = this.find(id);
       if (approval === undefined || approval.output !== undefined) return [];
       const label = String(server_label);
-      if (!servers.some(({ settings }) => settings.name === label))
+      if (!labels.has(label))
         throw createRequestError(
           'tools',
           `must contain the MCP server ${JSON.stringify(label)}, because one of its calls was approved`,
@@ -59,7 +61,7 @@ export class McpApprovals {
       return [
         {
           ...{ id, name: toMcpName(label, String(name)), arguments: String(args) },
-          ...{ approvalRequest: id, otherFields: findSignature(id, messages) },
+          ...{ approvalRequest: id, otherFields: toSignature(callsById.get(id)) },
         },
       ];
     });
@@ -77,7 +79,6 @@ export class McpApprovals {
 }
 
 /** Returns the vendor's signature, which must be sent back with the call. */
-function findSignature(id: string, messages: readonly Message[]): JsonObject {
-  const { extra_content: signed } = messages.flatMap(getToolCalls).find((call) => call.id === id) ?? {};
+function toSignature({ extra_content: signed }: { readonly extra_content?: unknown } = {}): JsonObject {
   return signed === undefined ? {} : { extra_content: signed };
 }

@@ -165,7 +165,8 @@ export class Output {
 
   /** Stores the vendor signature of a call. `id` is the call ID in the next turn. */
   sign(id: string, signed: unknown): void {
-    this.#signedCalls = { ...this.#signedCalls, [id]: signed };
+    this.#signedCalls ??= Object.create(null) as Record<string, unknown>;
+    this.#signedCalls[id] = signed;
   }
 
   emit(event: UnnumberedEvent): void {

@@ -216,19 +216,20 @@ function toAllowedTools({ mode = 'auto', tools }: JsonObject, offeredTools: Offe
   if (mode !== 'auto' && mode !== 'required') throw createRequestError('tool_choice.mode', 'must be "auto" or "required"');
   if (!Array.isArray(tools) || tools.length === 0)
     throw createRequestError('tool_choice.tools', 'must contain at least one tool');
-  const allowedNames = tools.flatMap((tool, index) => {
+  const names = new Set<string>();
+  const namespaces = new Set<unknown>();
+  const knownNamespaces = new Set([...offeredTools.all].map(([, { namespace }]) => namespace));
+  for (const [index, tool] of tools.entries()) {
     const at = `tool_choice.tools[${index}]`;
     if (!isJsonObject(tool)) throw createRequestError(at, 'must be an object');
-    if (tool.type === 'namespace') return listAllowedNames(tool, offeredTools, at);
-    return tool.type === 'function' || tool.type === 'custom' ? [resolveName(tool, offeredTools, at)] : [];
-  });
-  return { choice: mode, names: new Set(allowedNames) };
-}
-
-function listAllowedNames({ name }: JsonObject, offered: OfferedTools, at: string): string[] {
-  const names = [...offered.all].filter(([, { namespace }]) => namespace === name).map(([flatName]) => flatName);
-  if (names.length === 0) throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
-  return names;
+    if (tool.type === 'function' || tool.type === 'custom') names.add(resolveName(tool, offeredTools, at));
+    if (tool.type !== 'namespace') continue;
+    if (typeof tool.name !== 'string' || !knownNamespaces.has(tool.name))
+      throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
+    namespaces.add(tool.name);
+  }
+  for (const [flatName, { namespace }] of offeredTools.all) if (namespaces.has(namespace)) names.add(flatName);
+  return { choice: mode, names };
 }
 
 function resolveName({ type, name, namespace }: JsonObject, offered: OfferedTools, at: string): string {

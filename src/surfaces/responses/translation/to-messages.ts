@@ -232,7 +232,7 @@ class Messages {
   }
 
   #recall({ thinking_blocks, reasoning_content, extra_content, calls = {}, state, summary }: Thoughts): void {
-    for (const [id, signed] of Object.entries(calls)) this.#sign(id, signed);
+    this.#sign(calls);
     if (summary !== undefined) {
       this.#reply = undefined;
       this.all.push({ role: 'user', content: `${summaryHeading}\n\n${summary}` });
@@ -253,10 +253,12 @@ class Messages {
   }
 
   /** The signature of a call may precede or follow the call. */
-  #sign(id: string, signed: unknown): void {
-    this.#signatures.set(id, signed);
-    for (const call of (this.#reply?.tool_calls as JsonObject[] | undefined) ?? [])
-      if (call.id === id) call.extra_content = signed;
+  #sign(signatures: Readonly<Record<string, unknown>>): void {
+    for (const [id, signed] of Object.entries(signatures)) this.#signatures.set(id, signed);
+    for (const call of (this.#reply?.tool_calls as JsonObject[] | undefined) ?? []) {
+      const id = String(call.id);
+      if (Object.hasOwn(signatures, id)) call.extra_content = signatures[id];
+    }
   }
 
   /** Returns the custom content of the last assistant message, which later items of the request may extend in place. */
