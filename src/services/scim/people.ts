@@ -8,6 +8,7 @@ import { defaultRole } from '#contract/roles.ts';
 import type { Caller, Profile } from '#domain/callers/caller.ts';
 import { foldName, type PeopleStore, type Person } from '#domain/callers/people-store.ts';
 import { subjectPrefixes } from '#domain/callers/subjects.ts';
+import { isStorableText } from '#domain/deployments/storable-key.ts';
 import type { ScimStore, ScimUser } from '#domain/scim/scim-store.ts';
 import { toScimSubject } from './group-roles.ts';
 
@@ -119,6 +120,7 @@ export class People {
   /** Finds a provisioned user by the name or ID at the provider, and by the user subject if it is given. */
   async #findProvisioned(claim: string, id?: string): Promise<Person | undefined> {
     const { scim, snapshot } = this.#deps;
+    if (!isStorableText(claim)) return undefined;
     const { configuration } = snapshot();
     const attribute = id === undefined ? 'userName' : configuration.scim.userAttribute;
     const filter = { op: 'eq', path: { attribute }, value: claim } as const;

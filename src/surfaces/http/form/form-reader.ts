@@ -43,14 +43,18 @@ export class FormReader {
   /** Skips parts until one matches, and returns its header. Call `content` next. Returns undefined at the end of the form. */
   async skipTo(isMeant: (head: PartHead) => boolean): Promise<PartHead | undefined> {
     while (!this.#isAtEnd) {
-      const head = toPartHead(await this.#reader.before(headEnd, maxHeadBytes));
+      const text = await this.#reader.before(headEnd, maxHeadBytes);
+      const head = toPartHead(text);
       if (isMeant(head)) return head;
-      for await (const { length } of this.content()) {
-        this.#skipped += length;
-        if (this.#skipped > maxSkippedBytes) throw malformedForm('the fields other than the file are too large');
-      }
+      this.#skip(text.length + this.#delimiter.length);
+      for await (const { length } of this.content()) this.#skip(length);
     }
     return undefined;
+  }
+
+  #skip(bytes: number): void {
+    this.#skipped += bytes;
+    if (this.#skipped > maxSkippedBytes) throw malformedForm('the fields other than the file are too large');
   }
 
   /** Yields the content of the part whose header was read last. */
