@@ -102,6 +102,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('conversation on two nodes with
     ['too many items', { items: Array.from({ length: 21 }, () => ({ role: 'user', content: 'x' })) }, 'items'],
     ['an unknown item', { items: [{ type: 'no_such_type' }] }, 'items[0].type'],
     ['a reference', { items: [{ type: 'item_reference', id: 'msg_1' }] }, 'items[0].type'],
+    ['an ID that is too long', { items: [{ role: 'user', content: 'a', id: 'x'.repeat(1_281) }] }, 'items[0].id'],
+    ['an ID with a NUL', { items: [{ role: 'user', content: 'a', id: 'a\0b' }] }, 'items[0].id'],
     ['metadata', { metadata: { a: 1 } }, 'metadata.a'],
     ['long metadata', { metadata: { a: 'x'.repeat(513) } }, 'metadata.a'],
     ['a duplicate ID', { items: ['a', 'b'].map((content) => ({ id: 'msg_x', role: 'user', content })) }, 'items'],

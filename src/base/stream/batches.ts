@@ -1,5 +1,7 @@
 /** Maximum number of items in one write. */
 const maxBatchItems = 100;
+/** After so many errors in a row, the remaining items of a failed batch are not written one by one. */
+const maxErrors = 2;
 
 interface PendingItem<Item, Result> {
   readonly item: Item;
@@ -21,7 +23,10 @@ export class Batches<Item, Result> {
     this.#write = write;
   }
 
-  /** Resolves with the result of the item after it is written. Rejects with the error of its batch. */
+  /**
+   * Resolves with the result of the item after it is written. If a batch fails, its items are written one by one, so that one
+   * invalid item cannot make others fail.
+   */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
@@ -35,13 +40,35 @@ export class Batches<Item, Result> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, maxBatchItems);
       try {
-        const results = await this.#write(batch.map(({ item }) => item));
-        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+        await this.#writeBatch(batch);
       } catch (error) {
-        for (const { reject } of batch) reject(error);
+        if (batch.length === 1) batch[0]?.reject(error);
+        else await this.#writeEach(batch);
       }
     }
     this.#isWriting = false;
+  }
+
+  async #writeBatch(batch: readonly PendingItem<Item, Result>[]): Promise<void> {
+    const results = await this.#write(batch.map(({ item }) => item));
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+  }
+
+  async #writeEach(batch: readonly PendingItem<Item, Result>[]): Promise<void> {
+    let errors: unknown[] = [];
+    for (const pending of batch) {
+      if (errors.length < maxErrors)
+        await this.#writeBatch([pending]).then(
+          () => {
+            errors = [];
+          },
+          (error: unknown) => {
+            errors.push(error);
+            pending.reject(error);
+          },
+        );
+      else pending.reject(errors[0]);
+    }
   }
 }
 

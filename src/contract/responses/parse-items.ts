@@ -61,6 +61,8 @@ const otherItemTypes: ReadonlySet<string> = new Set([
   ...['tool_search_output', 'web_search_call'],
 ]);
 
+const maxIdBytes = 1280;
+
 const nullable = new Set([
   ...['id', 'namespace', 'encrypted_content', 'content', 'status', 'phase', 'caller', 'reason', 'output', 'error', 'value'],
   ...['approval_request_id', 'created_by'],
@@ -86,6 +88,7 @@ export function parseItems(items: readonly unknown[], at: string): AnyItem[] {
 function parseItem(value: unknown, at: string): AnyItem {
   if (!isJsonObject(value)) throw createRequestError(at, 'must be an object');
   const type = readType(value, at);
+  requireStorableId(value.id, `${at}.id`);
   if (otherItemTypes.has(type)) return { ...value, type };
   if (!Object.hasOwn(shapes, type) || type === 'parley:state')
     throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not an item type of this API`);
@@ -93,6 +96,14 @@ function parseItem(value: unknown, at: string): AnyItem {
   const required = itemType === 'message' ? new Set([...nullable].filter((key) => key !== 'content')) : nullable;
   const item = { ...(requireShape(shapes[itemType], withoutNulls(value, required), at) as JsonObject), type: itemType };
   return withParts(item, at) as AnyItem;
+}
+
+/** Stored items are found by their ID. */
+function requireStorableId(id: unknown, at: string): void {
+  if (typeof id !== 'string') return;
+  const isShort = id.length <= maxIdBytes && new TextEncoder().encode(id).length <= maxIdBytes;
+  if (!isShort || !id.isWellFormed() || id.includes('\0'))
+    throw createRequestError(at, `must be valid Unicode text of at most ${maxIdBytes} bytes without the character NUL`);
 }
 
 /** Returns the type of an item. Messages can omit the type, and so can references that have only an ID. */

@@ -103,6 +103,31 @@ describeOnEach('conversations', (node) => {
     expect(await there().begin({ ...created, subject: 'other' }, { run: 'resp_5', node: activeNode }, nowMs)).toBeUndefined();
   });
 
+  it('are extended while their responses end, and an ID of an upstream that cannot be a key harms no other response', async () => {
+    const store = new SqlResponseStore(node.database, seal);
+    const times = { createdAtMs: nowMs, expiresAtMs: nowMs + 1, isBackground: false, previousId: undefined, input: [] };
+    await store.runs.renewLease('ending', nowMs + 60_000);
+    const oddIds = ['x'.repeat(2_000), 'a\0b'];
+    for (let round = 0; round < 10; round += 1) {
+      const both = [conversation(), conversation()];
+      const runs = both.map((created) => ({ ...times, id: `resp_${randomUUID()}`, subject: created.subject, response: {} }));
+      for (const [index, run] of runs.entries()) {
+        const created = both[index] as ReturnType<typeof conversation>;
+        await here().add(created, []);
+        await here().begin(created, { run: run.id, node: 'ending' }, nowMs);
+        await store.begin({ ...run, status: 'in_progress', node: 'ending' });
+      }
+      const ends = runs.map((run, index) => {
+        const turn = { conversation: both[index]?.id ?? '', run: run.id, items: [item(oddIds[index] ?? '')] };
+        return store.end({ response: { ...run, status: 'completed' as const }, turn }, 'ending');
+      });
+      const appends = both.flatMap((created) => ['a', 'b'].map((id) => there().append(created, [item(id)])));
+      expect(await Promise.all(ends)).toEqual([true, true]);
+      expect(await Promise.all(appends)).toEqual([{}, {}, {}, {}]);
+      for (const created of both) expect((await here().all(created))?.length).toBe(3);
+    }
+  });
+
   it('are not continued by a stalled run after another run claimed them', async () => {
     const created = conversation();
     await here().add(created, ['a'].map(item));

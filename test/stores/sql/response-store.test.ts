@@ -93,6 +93,15 @@ describeOnEach('stored responses', (node) => {
     expect([...(await there().findItems(subject, ids)).keys()]).toEqual([`msg_${subject}`]);
   });
 
+  it('return the newest item of the user with an ID that other responses also have', async () => {
+    const [subject, id] = [randomUUID(), `msg_${randomUUID()}`];
+    const withItem = (user: string, createdAtMs: number) =>
+      stored({ subject: user, createdAtMs, input: [{ id, type: 'message', content: `${user} ${createdAtMs}` }] });
+    for (const createdAtMs of [nowMs + 2, nowMs + 3, nowMs + 1]) await here().add(withItem(subject, createdAtMs));
+    await Promise.all(Array.from({ length: 30 }, () => here().add(withItem('other', nowMs + 9))));
+    expect((await there().findItems(subject, [id])).get(id)).toMatchObject({ content: `${subject} ${nowMs + 3}` });
+  });
+
   it('are counted in bytes, and the oldest ended responses are deleted beyond the quota', async () => {
     const subject = randomUUID();
     const storedResponses = Array.from({ length: 5 }, (_, nth) => stored({ subject, createdAtMs: nowMs + nth }));

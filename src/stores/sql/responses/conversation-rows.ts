@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { ConversationRef } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
-import { requireStorable } from '../engine/read-entry.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ConversationItemRow } from './response-schema.ts';
@@ -33,9 +34,9 @@ export async function appendItems(
   const first = await reserveNumbers(kysely, ref, items.length);
   if (first === undefined) return undefined;
   const existingIds = await findExistingIds(kysely, ref.id, items);
-  for (const { id } of items) {
-    if (existingIds.has(String(id))) return { existingId: String(id) };
-    existingIds.add(String(id));
+  for (const id of items.map(toKey)) {
+    if (existingIds.has(id)) return { existingId: id };
+    existingIds.add(id);
   }
   await insertItems({ kysely, seal }, ref.id, { first, items });
   return {};
@@ -50,9 +51,7 @@ export async function appendNewItems(
   const first = await reserveNumbers(kysely, ref, items.length);
   if (first === undefined) return;
   const existingIds = await findExistingIds(kysely, ref.id, items);
-  const added = [...new Map(items.map((item) => [String(item.id), item])).values()].filter(
-    ({ id }) => !existingIds.has(String(id)),
-  );
+  const added = [...new Map(items.map((item) => [toKey(item), item])).values()].filter((item) => !existingIds.has(toKey(item)));
   await insertItems({ kysely, seal }, ref.id, { first, items: added });
 }
 
@@ -76,7 +75,7 @@ async function reserveNumbers(
 }
 
 async function findExistingIds(kysely: Kysely<Schema>, conversation: string, items: readonly JsonObject[]): Promise<Set<string>> {
-  const ids = items.map(({ id }) => String(id));
+  const ids = items.map(toKey);
   const rows = await Array.fromAsync(splitIntoBatches(ids, rowsPerStatement), (batch) =>
     kysely
       .selectFrom('conversation_items')
@@ -105,10 +104,18 @@ async function insertItems(
 }
 
 function toItemRow(seal: Seal, { id, nth, item }: { id: string; nth: number; item: JsonObject }): ConversationItemRow {
-  const itemId = String(item.id);
-  requireStorable(itemId);
+  const itemId = toKey(item);
   const sealed_item = seal.seal(JSON.stringify(item), toItemContext(id, nth));
   return { conversation: id, nth, id: itemId, sealed_item, bytes: sealed_item.length, is_hidden: isHiddenItem(item) ? 1 : 0 };
+}
+
+/**
+ * Returns the ID under which an item is stored. An upstream can send an ID that cannot be a key. A digest replaces it, because the
+ * response has already been sent.
+ */
+function toKey(item: JsonObject): string {
+  const id = String(item.id);
+  return isStorableKey(id) ? id : `item_${hash('sha256', id)}`;
 }
 
 /** Returns the seal context of an item. */

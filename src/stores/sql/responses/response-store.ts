@@ -149,10 +149,24 @@ export class SqlResponseStore implements ResponseStore {
     return this.#database.transact(async (transaction) => {
       const outcomes = new Map<ResponseEnd, boolean>();
       const inOrder = endings.toSorted((left, right) => (left.response.subject < right.response.subject ? -1 : 1));
+      await lockConversations(
+        transaction,
+        endings.flatMap(({ turn }) => (turn === undefined ? [] : [turn.conversation])),
+      );
       for (const ending of inOrder) outcomes.set(ending, await write(transaction, ending));
       return endings.map((item) => outcomes.get(item) ?? false);
     });
   }
+}
+
+/** Locks conversations before any response, as all other writes do, so that they do not wait for each other. */
+async function lockConversations(transaction: Kysely<Schema>, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await transaction
+    .updateTable('conversations')
+    .set(({ ref }) => ({ run: ref('run') }))
+    .where('id', 'in', ids)
+    .execute();
 }
 
 /** Returns the background responses of a user, latest first. Returns undefined if `after` is not one of them. */
@@ -247,13 +261,28 @@ async function findStoredItems(
   return itemsById;
 }
 
-/** Uses two queries, so that neither engine reads all responses of the user. */
+/**
+ * Returns the newest response of the user with each of the items, oldest first. Uses two queries, so that neither engine reads
+ * all responses of the user.
+ */
 async function findResponsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
-  const holding = await kysely.selectFrom('response_items').select('response').distinct().where('id', 'in', ids).execute();
-  if (holding.length === 0) return [];
-  const responses = holding.map(({ response }) => response);
-  const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', responses).execute();
-  return rows.filter((row) => row.subject === subject);
+  // Clients choose the IDs of their items, so other users and many responses can have the same ones.
+  const holding = await kysely
+    .selectFrom('response_items')
+    .innerJoin('responses', 'responses.id', 'response_items.response')
+    .select(['response_items.id', 'response'])
+    .where('response_items.id', 'in', ids)
+    .where('subject', '=', subject)
+    .orderBy('created_at_ms')
+    .execute();
+  const newest = new Set(new Map(holding.map(({ id, response }) => [id, response])).values());
+  if (newest.size === 0) return [];
+  return kysely
+    .selectFrom('responses')
+    .select(readColumns)
+    .where('id', 'in', [...newest])
+    .orderBy('created_at_ms')
+    .execute();
 }
 
 function findConversationItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {

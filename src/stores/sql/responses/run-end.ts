@@ -28,16 +28,16 @@ export async function endRun(
   node: string,
 ): Promise<boolean> {
   const { id, subject, isBackground } = response;
+  // If the node was stalled, another run may have taken the conversation. The items of this run must not follow those of the
+  // other run. The conversation is locked before the response, as in all other writes, so that they do not wait for each other.
+  const hadConversation = turn !== undefined && (await releaseConversation(kysely, turn.conversation, turn.run));
   const ending = isAsync ? statements.endWithAsyncCommit : statements.end;
   const { rows } = await ending.run(kysely, { ...toEndedFields(seal, response), id, node });
   const isEnded = rows.length > 0;
   // The row is locked from here on. Another node that tries to end the response waits, and then finds that it has ended.
   if (isEnded && isBackground) await writeEvents({ kysely, seal, isOwn }, id, events);
-  if (turn === undefined) return isEnded;
-  // If the node was stalled, another run may have taken the conversation. The items of this run must not follow those of the
-  // other run.
-  const hadConversation = await releaseConversation(kysely, turn.conversation, turn.run);
-  if (isEnded && hadConversation) await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
+  if (turn !== undefined && isEnded && hadConversation)
+    await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
   return isEnded;
 }
 
