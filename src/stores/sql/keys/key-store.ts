@@ -131,7 +131,7 @@ export class SqlKeyStore implements KeyStore {
         .limit(limit)
         .execute(),
     );
-    return rows.map(toKey);
+    return withoutInvalid(rows.map((row) => this.#toKey(row)));
   }
 
   async recordSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void> {
@@ -149,7 +149,9 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async recordUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    for (const batch of splitIntoBatches([...uses], usesPerBatch)) await this.#recordUses(batch);
+    // In the same order on all nodes, so that they do not wait for each other.
+    const inOrder = [...uses].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    for (const batch of splitIntoBatches(inOrder, usesPerBatch)) await this.#recordUses(batch);
   }
 
   /** Writes the uses in one transaction, so that they wait for the disk only once. */

@@ -37,7 +37,11 @@ const unsupported: Readonly<Record<string, string>> = {
   soft_budget: 'it only sends alerts',
   organization_id: 'Parley has no budgets of organizations',
   project_id: 'its keys become keys of the team',
+  allowed_routes: 'Parley has no routes of keys',
 };
+
+/** Limits per model in the metadata of a key. */
+const unsupportedMetadata = ['model_tpm_limit', 'model_rpm_limit'];
 
 /** Imports keys, teams, users, and budgets. Teams become projects. Current spend is not imported. */
 export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools): void {
@@ -56,8 +60,9 @@ export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools)
   const personal = new Map<string, string>();
   const keyNames = new Set<string>();
   const toPersonalProject = (owner: string): string => (names.has(owner) ? `user ${owner}` : owner);
+  const users = new Map(tables.LiteLLM_UserTable.map((row) => [getText(row, 'user_id') ?? '', row]));
   for (const row of tables.LiteLLM_VerificationToken) {
-    const user = importKey(row, { teams, budgets, keyNames, toPersonalProject }, tools);
+    const user = importKey(row, { teams, users, budgets, keyNames, toPersonalProject }, tools);
     if (user !== undefined) personal.set(user, toPersonalProject(user));
   }
   for (const row of tables.LiteLLM_UserTable) importUser(row, personal, tools);
@@ -94,6 +99,7 @@ function importUser(row: JsonObject, personal: ReadonlyMap<string, string>, { no
 
 interface KeySources {
   readonly teams: ReadonlyMap<string, Team>;
+  readonly users: ReadonlyMap<string, JsonObject>;
   readonly budgets: ReadonlyMap<string, JsonObject>;
   /** Names of the imported keys. */
   readonly keyNames: Set<string>;
@@ -104,7 +110,7 @@ interface KeySources {
 /** Imports a key by its digest. Returns its user if it has no team. */
 function importKey(
   row: JsonObject,
-  { teams, budgets, keyNames, toPersonalProject }: KeySources,
+  { teams, users, budgets, keyNames, toPersonalProject }: KeySources,
   { notes, result, nowMs }: ImportTools,
 ): string | undefined {
   const teamId = getText(row, 'team_id');
@@ -125,22 +131,22 @@ function importKey(
   }
   keyNames.add(name);
   const team = teamId === undefined ? undefined : teams.get(teamId);
-  const user = getText(row, 'user_id');
+  const user = getText(row, 'user_id') ?? '';
+  const holder = team?.row ?? users.get(user) ?? {};
   const budget = budgets.get(getText(row, 'budget_id') ?? '') ?? {};
   for (const part of [budget, row]) reportUnsupported(part, path, notes);
-  const deployments = toDeployments(row, team, path, notes);
   const isBlocked = row.blocked === true || team?.row.blocked === true;
-  const entry = {
-    project: team?.name ?? toPersonalProject(user ?? name),
-    ...(alias !== undefined && { name: alias }),
+  const entry = withoutUndefined({
+    project: team?.name ?? toPersonalProject(user || name),
+    name: alias,
     sha256: digest,
     ...toLimits({ ...budget, ...omitNullColumns(row) }, path, notes),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(deployments !== undefined && { deployments }),
-    ...(isBlocked && { disabled: true }),
-  };
+    expiresAt,
+    deployments: toDeployments(row, holder, path, notes),
+    disabled: isBlocked ? true : undefined,
+  });
   result.put('keys', name, result.withOrigin(path, entry));
-  return team === undefined ? user : undefined;
+  return team === undefined && user !== '' ? user : undefined;
 }
 
 /** Old versions of LiteLLM store some keys as they are. */
@@ -149,16 +155,35 @@ function toDigest(token: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(token) ? token.toLowerCase() : undefined;
 }
 
-/** Returns the models that a key can call. Undefined means all. */
-function toDeployments(row: JsonObject, team: Team | undefined, path: Path, notes: Notes): readonly string[] | undefined {
-  const keyModels = getList(row, 'models');
-  const inheritsModels = keyModels.length === 0 || keyModels.includes('all-team-models');
-  const models = inheritsModels ? getList(team?.row ?? {}, 'models') : keyModels;
-  if (models.length === 0 || models.find((model) => allModels.has(model)) !== undefined) return undefined;
+/**
+ * Returns the models that a key can call: its own, as far as its team allows them, or its user if it has no team. Undefined means
+ * all.
+ */
+function toDeployments(row: JsonObject, holder: JsonObject, path: Path, notes: Notes): readonly string[] | undefined {
+  const [own, bound] = [readModels(row), readModels(holder)];
+  const models = own === undefined || bound === undefined ? (own ?? bound) : intersect(own, bound);
+  if (models === undefined) return undefined;
   const specificModels = models.filter((model) => !model.includes('*'));
   if (specificModels.length < models.length)
     notes.addLoss([...path, 'models'], 'has patterns that are not imported', 'add the models to `deployments` of the key');
   return specificModels;
+}
+
+/** Returns the models of a key, a team, or a user. Undefined means all. */
+function readModels(row: JsonObject): readonly string[] | undefined {
+  const models = getList(row, 'models');
+  if (models.includes('no-default-models')) return [];
+  return models.length === 0 || models.some((model) => allModels.has(model)) ? undefined : models;
+}
+
+/** A pattern such as `openai/*` allows all models with its prefix. */
+function intersect(models: readonly string[], bound: readonly string[]): readonly string[] {
+  const allows = (pattern: string, model: string): boolean =>
+    pattern === model || (pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)));
+  const allowsAny = (patterns: readonly string[], model: string) => patterns.some((pattern) => allows(pattern, model));
+  return [
+    ...new Set([...models.filter((model) => allowsAny(bound, model)), ...bound.filter((model) => allowsAny(models, model))]),
+  ];
 }
 
 const dayHours = 24;
@@ -216,11 +241,15 @@ function toCostLimit(budget: number, row: JsonObject, path: Path, notes: Notes):
 }
 
 function reportUnsupported(row: JsonObject, path: Path, notes: Notes): void {
-  for (const [column, reason] of Object.entries(unsupported)) {
-    const value = row[column];
-    const isEmpty = value === null || value === undefined || (isJsonObject(value) && Object.keys(value).length === 0);
-    if (!isEmpty) notes.addLoss([...path, column], `is not imported: ${reason}`);
-  }
+  for (const [column, reason] of Object.entries(unsupported))
+    if (!isEmpty(row[column])) notes.addLoss([...path, column], `is not imported: ${reason}`);
+  for (const name of unsupportedMetadata)
+    if (isJsonObject(row.metadata) && !isEmpty(row.metadata[name]))
+      notes.addLoss([...path, 'metadata', name], 'is not imported: Parley limits all models of a key together');
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 function omitNullColumns(row: JsonObject): JsonObject {
