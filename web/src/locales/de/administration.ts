@@ -214,9 +214,9 @@ export const adminGerman: AdminStrings = {
   alertScopes: {
     project: 'Projekt',
     key: 'Schlüssel',
-    role: 'Jede Person mit der Rolle',
-    user: 'Person',
-    '*': 'Jede Person',
+    role: 'Jeder Benutzer mit der Rolle',
+    user: 'Benutzer',
+    '*': 'Jeder Benutzer',
   },
   notSent: 'In den letzten 7 Tagen nichts gesendet',
   lastSent: (time) => `Zuletzt gesendet: ${time}`,
@@ -227,7 +227,7 @@ export const adminGerman: AdminStrings = {
   addAlertIntro:
     'Warnungen stehen in der Konfigurationsdatei. Füge diese Zeilen hinzu und passe sie an. Sie gelten, sobald du die Datei speicherst.',
   alertFields: {
-    of: 'wessen Limit. Zum Beispiel project:search, key:ci, role:staff, user:ada oder * für jede Person.',
+    of: 'wessen Limit. Zum Beispiel project:search, key:ci, role:staff, user:ada oder * für jeden Benutzer.',
     window: 'welches Limit. Zum Beispiel cost.month, tokens.day oder requests.hour:gpt für ein Modell.',
     at: 'die Teile des Limits. 0.8 sind 80 %.',
     url: 'die Adresse, die die Nachricht bekommt. Sie kann in deinem eigenen Netz sein.',

@@ -119,7 +119,7 @@ export const builderGerman: BuilderStrings = {
   matchesFound: 'Gefunden',
   hasAccess: 'Mit Zugriff',
   you: 'Du',
-  owner: 'Besitz',
+  owner: 'Besitzer',
   giveAccess: 'Zugriff geben',
   giveAccessTo: (name: string) => `${name} Zugriff geben`,
   removeAccess: 'Entfernen',

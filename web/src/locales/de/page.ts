@@ -308,7 +308,7 @@ export const german: Strings = {
   adviceConnection: 'Prüfe die Verbindung und versuche es noch einmal.',
   adviceControl: 'Frag noch einmal. Der Assistent zeigt dann seine Optionen wieder an.',
   adviceTools: 'Öffne die Gesprächseinstellungen, übernimm sie neu und frag dann noch einmal.',
-  adviceConsent: 'Bisher ist nichts geschehen. Nachdem du zugestimmt hast, wird deine Frage automatisch neu gesendet.',
+  adviceConsent: 'Die Frage ist noch nicht beantwortet. Nachdem du zugestimmt hast, wird deine Frage automatisch neu gesendet.',
   reference: (id) => `Referenz ${id}`,
   storageFailed: 'In diesem Browser kann die Seite keine Gespräche speichern. Sie gehen verloren, wenn du den Tab schließt.',
 };

@@ -144,7 +144,7 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   Strategy: 'Vorgehen',
   'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: makes no changes. Default: the setting of the service.':
     'Zuerst werden die ältesten Werkzeugergebnisse entfernt. Dann kann das Modell die ältesten Nachrichten zusammenfassen. Leer: die Einstellung des Dienstes.',
-  'Tokens kept free': 'Freie Tokens',
+  'Tokens kept free': 'Freie Token',
   'Tokens of the context window that stay free. Default: the setting of the service.':
     'Wie viele der Token, die das Modell annimmt, frei bleiben. Leer: die Einstellung des Dienstes.',
   summarize: 'Werkzeugergebnisse entfernen, dann zusammenfassen',

@@ -209,9 +209,9 @@ export const adminSpanish: AdminStrings = {
   alertScopes: {
     project: 'Proyecto',
     key: 'Clave',
-    role: 'Cada persona con el rol',
-    user: 'Persona',
-    '*': 'Cada persona',
+    role: 'Cada usuario con el rol',
+    user: 'Usuario',
+    '*': 'Cada usuario',
   },
   notSent: 'Nada enviado en los últimos 7 días',
   lastSent: (time) => `Último envío: ${time}`,
@@ -222,7 +222,7 @@ export const adminSpanish: AdminStrings = {
   addAlertIntro:
     'Las alertas están en el archivo de configuración. Añade estas líneas y cámbialas según necesites. Se aplican en cuanto guardas el archivo.',
   alertFields: {
-    of: 'el límite de quién. Por ejemplo project:search, key:ci, role:staff, user:ada o * para cada persona.',
+    of: 'el límite de quién. Por ejemplo project:search, key:ci, role:staff, user:ada o * para cada usuario.',
     window: 'qué límite. Por ejemplo cost.month, tokens.day o requests.hour:gpt para un solo modelo.',
     at: 'las partes del límite. 0.8 es el 80 %.',
     url: 'la dirección que recibe el mensaje. Puede estar en tu propia red.',
@@ -231,10 +231,10 @@ export const adminSpanish: AdminStrings = {
 
   sharedApplications: 'Aplicaciones compartidas',
   sharedIntro:
-    'Aplicaciones que los usuarios guardaron y comparten. Sus dueños deciden quién tiene acceso. Cada cambio está en el registro.',
+    'Aplicaciones que los usuarios guardaron y comparten. Sus propietarios deciden quién tiene acceso. Cada cambio está en el registro.',
   nothingShared: 'No hay ninguna aplicación compartida.',
   application: 'Aplicación',
-  applicationOwner: 'Dueño',
+  applicationOwner: 'Propietario',
   usedBy: 'La usan',
   lastChange: 'Último cambio',
   changes: 'Cambios',

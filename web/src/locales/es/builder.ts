@@ -124,7 +124,7 @@ export const builderSpanish: BuilderStrings = {
   matchesFound: 'Resultados',
   hasAccess: 'Con acceso',
   you: 'Tú',
-  owner: 'Dueño',
+  owner: 'Propietario',
   giveAccess: 'Dar acceso',
   giveAccessTo: (name: string) => `Dar acceso a ${name}`,
   removeAccess: 'Quitar',
@@ -214,7 +214,7 @@ export const builderSpanish: BuilderStrings = {
   parameterStyle: 'Formato de listas y objetos',
   styles: {
     auto: 'listas repetidas, objetos como JSON',
-    form: 'formulario',
+    form: 'form',
     spaceDelimited: 'con espacios',
     pipeDelimited: 'con |',
     deepObject: 'nombre[campo]',

@@ -306,7 +306,7 @@ export const spanish: Strings = {
   adviceConnection: 'Comprueba la conexión e inténtalo de nuevo.',
   adviceControl: 'Vuelve a preguntar. El asistente mostrará de nuevo sus opciones.',
   adviceTools: 'Abre los ajustes de la conversación, aplícalos de nuevo y vuelve a preguntar.',
-  adviceConsent: 'Aún no se ha hecho nada. Cuando aceptes, tu pregunta se enviará de nuevo automáticamente.',
+  adviceConsent: 'La pregunta aún no se ha respondido. Cuando aceptes, tu pregunta se enviará de nuevo automáticamente.',
   reference: (id) => `Referencia ${id}`,
   storageFailed: 'Este navegador no permite que la página guarde conversaciones. Se pierden cuando cierras la pestaña.',
 };

@@ -215,9 +215,9 @@ export const adminFrench: AdminStrings = {
   alertScopes: {
     project: 'Projet',
     key: 'Clé',
-    role: 'Chaque personne ayant le rôle',
-    user: 'Personne',
-    '*': 'Chaque personne',
+    role: 'Chaque utilisateur ayant le rôle',
+    user: 'Utilisateur',
+    '*': 'Chaque utilisateur',
   },
   notSent: 'Rien d’envoyé ces 7 derniers jours',
   lastSent: (time) => `Dernier envoi : ${time}`,
@@ -228,7 +228,7 @@ export const adminFrench: AdminStrings = {
   addAlertIntro:
     'Les alertes sont dans le fichier de configuration. Ajoutez ces lignes et adaptez-les. Elles s’appliquent dès que vous enregistrez le fichier.',
   alertFields: {
-    of: 'la limite de qui. Par exemple project:search, key:ci, role:staff, user:ada, ou * pour chaque personne.',
+    of: 'la limite de qui. Par exemple project:search, key:ci, role:staff, user:ada, ou * pour chaque utilisateur.',
     window: 'quelle limite. Par exemple cost.month, tokens.day, ou requests.hour:gpt pour un seul modèle.',
     at: 'les parties de la limite. 0.8 vaut 80 %.',
     url: 'l’adresse qui reçoit le message. Elle peut être dans votre propre réseau.',

@@ -215,7 +215,7 @@ export const builderFrench: BuilderStrings = {
   parameterStyle: 'Format des listes et objets',
   styles: {
     auto: 'listes répétées, objets en JSON',
-    form: 'formulaire',
+    form: 'form',
     spaceDelimited: 'avec des espaces',
     pipeDelimited: 'avec |',
     deepObject: 'nom[champ]',

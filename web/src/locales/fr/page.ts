@@ -310,7 +310,7 @@ export const french: Strings = {
   adviceConnection: 'Vérifiez la connexion, puis réessayez.',
   adviceControl: 'Reposez la question. L’assistant affichera alors de nouveau ses options.',
   adviceTools: 'Ouvrez les réglages de la conversation, appliquez-les de nouveau, puis reposez la question.',
-  adviceConsent: 'Rien n’a encore été fait. Après votre accord, votre question sera renvoyée automatiquement.',
+  adviceConsent: 'La question n’a pas encore reçu de réponse. Après votre accord, votre question sera renvoyée automatiquement.',
   reference: (id) => `Référence ${id}`,
   storageFailed:
     'Ce navigateur ne permet pas à la page d’enregistrer les conversations. Elles sont perdues quand vous fermez l’onglet.',

@@ -10,7 +10,7 @@ const periods: Readonly<Record<Period, string>> = {
   day: 'par jour',
   week: 'par semaine',
   month: 'par mois',
-  parallel: 'simultanés',
+  parallel: 'simultanées',
 };
 
 export const usageFrench: UsageStrings = {
