@@ -91,12 +91,12 @@ describe('the administration page', () => {
 
   it('keeps unsaved input until the user discards it, and moves entries of files to run time', async () => {
     const { page } = await open('/roles/staff');
-    await page.getByLabel('A month', { exact: true }).fill('5');
+    await page.getByLabel('Per month', { exact: true }).fill('5');
     await page.evaluate("location.hash = '#/usage'");
     await page.getByText('You have unsaved changes. Leave without saving?').waitFor();
     await page.keyboard.press('Escape');
-    expect(await page.getByLabel('A month', { exact: true }).inputValue()).toBe('5');
-    await page.getByLabel('A month', { exact: true }).press('Enter');
+    expect(await page.getByLabel('Per month', { exact: true }).inputValue()).toBe('5');
+    await page.getByLabel('Per month', { exact: true }).press('Enter');
     await page.getByText('Everything is saved.').waitFor();
     await goTo(page, '/models/filed');
     expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
@@ -193,7 +193,7 @@ describe('the administration page', () => {
     await goTo(page, '/alerts');
     const rows = page.locator('tbody tr');
     expect(await rows.nth(0).innerText()).toMatch(
-      /Project search\s+Spending limit in USD: A month\s+80%, 100%\s+https:\/\/a\.example\s+Last sent Jan 2, 2026/,
+      /Project search\s+Spending limit in USD: Per month\s+80%, 100%\s+https:\/\/a\.example\s+Last sent Jan 2, 2026/,
     );
     expect(await rows.nth(1).innerText()).toMatch(
       /Each user\s+Requests an hour · gpt\s+0\.5%.*No message sent in the last 7 days\s+Last failure: no response\s+Next attempt Jan 5, 2026.*, 2 messages waiting/s,
@@ -215,7 +215,7 @@ describe('the administration page', () => {
   it('shows auditors all settings without a way to change them, and is hidden from users', async () => {
     const { page, issues } = await open('/roles/staff', { key: 'auditor-key' });
     await page.getByText('You can see everything here, but not change it.').waitFor();
-    expect(await page.getByLabel('A month', { exact: true }).isDisabled()).toBe(true);
+    expect(await page.getByLabel('Per month', { exact: true }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
     await goTo(page, '/limits');
     expect(await page.locator('.limits-table input').count()).toBe(0);

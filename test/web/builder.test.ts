@@ -374,7 +374,7 @@ it.each(viewports)('collapses the operations of a web API and expands a new oper
   ]);
   expect(await measureOverflow(page)).toBe(0);
   expect(await findViolations(page)).toEqual([]);
-  await web.getByRole('button', { name: 'Add a tool' }).click();
+  await web.getByRole('button', { name: 'Add an operation' }).click();
   expect(await lines.nth(2).getAttribute('open')).toBe('');
   expect(await page.evaluate("document.activeElement.closest('details') !== null")).toBe(true);
   expect(await measureOverflow(page)).toBe(0);
@@ -388,7 +388,7 @@ it('reports a URL placeholder without a parameter immediately, offers to add it,
   expect(await page.locator('label', { hasText: /^Model/ }).innerText()).toContain('required');
   const web = await unfold(page, 'Web APIs');
   await web.getByRole('button', { name: 'Add a web API' }).click();
-  await web.getByRole('button', { name: 'Add a tool' }).click();
+  await web.getByRole('button', { name: 'Add an operation' }).click();
   expect(await web.getByText('Strict').count()).toBe(0);
   await web.getByLabel('Address · required').fill('https://shop.example/items/{id}/{part}');
   await web.getByText('The address contains {id}, but no parameter fills it.').waitFor();

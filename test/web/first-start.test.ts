@@ -96,7 +96,7 @@ it('leads from the first model to a spent budget, a replaced key, an undone chan
   const keyAddress = await page.evaluate<string>('location.hash');
 
   await goTo('projects/team');
-  await page.getByLabel('A month', { exact: true }).fill('5');
+  await page.getByLabel('Per month', { exact: true }).fill('5');
   await save();
   await page.getByText('Everything is saved.').waitFor();
   expect(await callWith(nextKey)).toBe(200);

@@ -52,7 +52,7 @@ describe('the model picker with 300 deployments', () => {
     expect(await page.locator(names).allTextContents()).toEqual(['Caller']);
     await dialog.getByRole('radio', { name: 'Accept files' }).check({ force: true });
     expect(await page.locator(names).allTextContents()).toEqual(['Reader']);
-    await dialog.getByText('$2.50 in / $10.00 out per 1M tokens · reads up to 128,000 tokens').waitFor();
+    await dialog.getByText('$2.50 input, $10.00 output per million tokens · reads up to 128,000 tokens').waitFor();
     await dialog.getByRole('button', { name: 'Add Reader to favorites' }).click();
     await page.keyboard.press('Escape');
     dialog = await open();

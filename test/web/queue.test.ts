@@ -121,7 +121,7 @@ describe('a message that is sent while an answer is in progress', () => {
     const opened = await openAnswering();
     await opened.sendMessage('Second');
     await opened.sendMessage('Third');
-    await getQueue(opened).getByRole('button', { name: 'Send now and end the current answer' }).nth(1).click();
+    await getQueue(opened).getByRole('button', { name: 'Send now and stop the current answer' }).nth(1).click();
     await opened.page.locator('.reply .markdown').getByText('Third:').waitFor();
     await opened.page.getByText('You stopped this answer.').waitFor();
     // The other message stays in the queue.

@@ -378,8 +378,8 @@ describe('the usage of an answer', () => {
     expect(await page.locator('.usage summary').textContent()).not.toContain('about');
     await page.locator('.usage summary').click();
     expect(await page.locator('.usage li').allTextContents()).toEqual([
-      'Scripted 100 in, 50 out · about $0.20',
-      'elsewhere 10 in, 5 out',
+      'Scripted 100 input, 50 output · about $0.20',
+      'elsewhere 10 input, 5 output',
     ]);
   });
 

@@ -237,7 +237,7 @@ describe('the response of the identity provider', () => {
     const { page } = await open();
     await signIn(page, 'ada');
     expect(await readAlert(page)).toBe(
-      'The service did not accept the sign-in from Example Corp. The token was issued for a different audience.',
+      'The service did not accept the sign-in from Example Corp. Tell your administrator: The token was issued for a different audience.',
     );
     expect(await readSessionKeys(page)).toEqual([]);
   });

@@ -145,8 +145,8 @@ describe('an administrator', () => {
     await page.getByRole('img', { name: 'Tokens by day' }).waitFor();
     const legend = page.locator('.day-chart .legend li');
     await page.getByRole('radio', { name: 'Input and output' }).check({ force: true });
-    await legend.getByText('Tokens out').waitFor();
-    expect(await legend.allTextContents()).toEqual(['Tokens in', 'Tokens out']);
+    await legend.getByText('Output tokens').waitFor();
+    expect(await legend.allTextContents()).toEqual(['Input tokens', 'Output tokens']);
     await page.getByRole('radio', { name: 'Users' }).check({ force: true });
     await legend.getByText('key:user').waitFor();
     expect((await legend.allTextContents()).sort()).toEqual(['=cmd()', 'ada@example.com', 'key:user']);

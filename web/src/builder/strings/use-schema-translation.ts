@@ -17,6 +17,7 @@ const plainTitles: Readonly<Record<string, string>> = {
   Url: 'Address',
   Aud: 'Audience',
   'Auth info': 'Authentication',
+  Tools: 'Operations',
   'Tool endpoints': 'Operations',
   'Constant value': 'Fixed value',
   'Item descriptor': 'Description of the items',

@@ -29,7 +29,7 @@ export const adminGerman: AdminStrings = {
     },
     applications: {
       title: 'Anwendungen',
-      intro: 'Eigene Dienste, die wie ein Modell antworten, und Quick Apps.',
+      intro: 'Eigene Dienste, die wie ein Modell antworten, und Modelle mit Anweisungen und Werkzeugen (Quick Apps).',
       add: 'Anwendung hinzufügen',
       empty: 'Es gibt noch keine Anwendungen. Füge eine hinzu, wenn du einen Dienst hast, der wie ein Modell antwortet.',
       idHint: 'Der Name, den Programme verwenden. Er lässt sich später nicht ändern.',
@@ -65,7 +65,7 @@ export const adminGerman: AdminStrings = {
     projects: {
       title: 'Projekte',
       intro:
-        'Gruppen von Schlüsseln und Benutzern, nicht von Gesprächen, mit Verantwortlichen und mit Limits für den Verbrauch der Gruppe.',
+        'Gruppen von Schlüsseln und Benutzern, mit Verantwortlichen und mit Limits für die Gruppe. Das sind nicht die Projekte für Gespräche.',
       add: 'Projekt hinzufügen',
       empty: 'Es gibt noch keine Projekte. Füge eines hinzu, um den Verbrauch eines Teams zu begrenzen.',
       idHint: 'Der Name, den Schlüssel als Projekt angeben.',
@@ -73,14 +73,14 @@ export const adminGerman: AdminStrings = {
     users: {
       title: 'Benutzer-Limits',
       intro: 'Limits für einzelne Benutzer, zusätzlich zu denen ihrer Rollen. Das strengste gilt.',
-      add: 'Benutzer hinzufügen',
-      empty: 'Noch hat kein Benutzer eigene Limits. Füge einen Benutzer hinzu, um eine Person zu begrenzen.',
+      add: 'Limits für einen Benutzer hinzufügen',
+      empty: 'Noch hat kein Benutzer eigene Limits. Füge Limits für eine Person hinzu.',
       idHint: 'Die ID des Benutzers, wie sie unter „Verbrauch“ steht.',
     },
     'identity-providers': {
       title: 'Anmeldung',
       intro: 'Identitätsanbieter, deren Benutzer sich anmelden können.',
-      add: 'Anbieter hinzufügen',
+      add: 'Identitätsanbieter hinzufügen',
       empty:
         'Noch kann sich niemand mit einem Konto anmelden. Füge deinen Identitätsanbieter hinzu, etwa Keycloak oder Entra ID.',
       idHint: 'Ein kurzer Name für diesen Anbieter. Er ist Teil der Benutzer-IDs und lässt sich später nicht ändern.',
@@ -100,7 +100,7 @@ export const adminGerman: AdminStrings = {
   source: 'Herkunft',
   fromFile: 'aus einer Datei',
   health: 'Zustand',
-  healthStates: { good: 'Läuft', doubtful: 'Hatte Fehler', bad: 'Lehnt den Schlüssel ab' },
+  healthStates: { good: 'Läuft', doubtful: 'Hatte Fehler', bad: 'Schlüssel abgelehnt' },
 
   test: 'Testen',
   testNamed: (id) => `${id} testen`,
@@ -206,7 +206,8 @@ export const adminGerman: AdminStrings = {
   addRole: 'Rolle hinzufügen',
 
   alerts: 'Warnungen',
-  alertsIntro: 'Parley schickt eine Nachricht an eine Adresse, wenn der Verbrauch einen Teil eines Limits erreicht.',
+  alertsIntro:
+    'Parley schickt eine Nachricht an eine Adresse, wenn der Verbrauch einen festgelegten Prozentsatz eines Limits erreicht.',
   noAlerts: 'Es gibt noch keine Warnungen.',
   limit: 'Limit',
   threshold: 'Gesendet bei',
@@ -273,7 +274,7 @@ export const adminGerman: AdminStrings = {
       'Nicht möglich, weil dann niemand mehr den Dienst verwalten könnte. Gib zuerst einem anderen Schlüssel oder einer Anmeldung die Rolle admin.',
     change_overwritten: 'Nicht möglich, weil eine spätere Änderung denselben Eintrag betraf. Mach zuerst die spätere rückgängig.',
     key_revoked:
-      'Nicht möglich, weil ein gelöschter, gesperrter oder ersetzter Schlüssel nie wieder gilt. Lege einen neuen Schlüssel an.',
+      'Nicht möglich, weil ein Schlüssel dadurch nicht wieder gültig wird. Ist er gesperrt, wähle „Entsperren“. Ist er abgelaufen, ändere „Gültig bis“. Wurde er gelöscht oder ersetzt, lege einen neuen an.',
     entry_not_found: 'Diesen Eintrag gibt es nicht mehr. Vielleicht hat ihn jemand gelöscht.',
     key_not_found: 'Diesen Schlüssel gibt es nicht mehr. Vielleicht hat ihn jemand gelöscht.',
     change_not_found: 'Diese Änderung ist nicht mehr gespeichert.',

@@ -4,7 +4,8 @@ export const backgroundGerman: BackgroundStrings = {
   title: 'Antworten im Hintergrund',
   intro:
     'Antworten, die Programme in deinem Namen im Hintergrund angefordert haben. Eine Antwort läuft weiter, wenn ihr Programm die Verbindung trennt, und wird hier gespeichert.',
-  noAnswers: 'Noch keine Antworten im Hintergrund. Programme fordern sie mit „background: true“ in der Responses-API an.',
+  noAnswers:
+    'Noch keine Antworten im Hintergrund. Programme können sie anfordern. Für Entwickler: „background: true“ in der Responses-API.',
   noStore: 'Dieser Dienst speichert keine Antworten. Dein Administrator kann Speicher einrichten.',
   all: 'Alle Antworten im Hintergrund',
   showMore: 'Mehr anzeigen',

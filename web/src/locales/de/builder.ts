@@ -112,7 +112,7 @@ export const builderGerman: BuilderStrings = {
   shareIntro: 'Änderungen hier gelten sofort. Ungespeicherte Änderungen der Anwendung werden nicht veröffentlicht.',
   personOrRole: 'Person oder Rolle',
   personOrRoleHint:
-    'Gib einen Namen, eine genaue Adresse oder eine ID ein. Nach Namen findest du Personen, mit denen du eine Rolle oder ein Projekt teilst.',
+    'Gib einen Namen, eine vollständige E-Mail-Adresse oder eine ID ein. Nach Namen findest du nur Personen, die eine Rolle oder ein Projekt mit dir gemeinsam haben.',
   nobodyFound: (text: string) =>
     `Hier ist keine Person oder Rolle „${text}“ bekannt. Prüfe die Schreibweise, oder bitte die Person, sich einmal anzumelden.`,
   allHaveAccess: 'Sie haben schon Zugriff.',
@@ -316,7 +316,7 @@ export const builderGerman: BuilderStrings = {
 
   evaluation: 'Auswertung',
   evaluationHint:
-    'Testfälle prüfen Antworten. Ein Lauf sendet sie an die aktuelle Version, mit deinen Rechten und auf deine Kosten, und speichert die Ergebnisse.',
+    'Testfälle prüfen Antworten. Ein Lauf sendet sie mit deinen Rechten an die aktuelle Version und speichert die Ergebnisse. Das zählt zu deinem Verbrauch.',
   cases: 'Testfälle',
   noCases: 'Es gibt noch keine Testfälle. Speichere eine Antwort aus dem Testgespräch als Testfall, oder erstelle hier einen.',
   checkCount: (count) => (count === 1 ? '1 Prüfung' : `${count} Prüfungen`),

@@ -7,7 +7,8 @@ export const codeGerman: CodeStrings = {
   address: 'Adresse',
   model: 'Modell',
   key: 'Schlüssel',
-  keyHint: 'Bitte deinen Administrator um einen Schlüssel. Anfragen mit einem Schlüssel zählen für dessen Projekt.',
+  keyHint:
+    'Bitte deinen Administrator um einen Schlüssel. Anfragen mit dem Schlüssel zählen für sein Projekt, etwa ein Team. Das ist kein Projekt für Gespräche.',
   ownKey: 'Der Schlüssel, mit dem du angemeldet bist, geht auch.',
   copyOwnKey: 'Meinen Schlüssel kopieren',
   copyAddress: 'Adresse kopieren',

@@ -23,7 +23,7 @@ export const displayGerman: DisplayStrings = {
   dictationMachine: 'Auf diesem Gerät',
   dictationMaker: 'Online, falls nötig',
   dictationMeans: {
-    off: 'Es gibt kein Mikrofon. Du tippst deine Nachrichten.',
+    off: 'Es wird keine Mikrofon-Schaltfläche angezeigt. Du tippst deine Nachrichten.',
     machine: 'Neben der Nachricht erscheint ein Mikrofon, wenn dein Browser Sprache auf diesem Gerät in Text umwandeln kann.',
     maker:
       'Wenn dein Browser das auf diesem Gerät nicht kann, wird deine Sprache an den Hersteller des Browsers gesendet, der sie in Text umwandelt. Diktiere nichts, was der Hersteller nicht hören darf.',

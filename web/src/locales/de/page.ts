@@ -30,7 +30,7 @@ export const german: Strings = {
   keyRefused: 'Dieser Schlüssel funktioniert nicht. Prüfe, ob du ihn vollständig kopiert hast.',
   signInEnded: 'Deine Anmeldung ist abgelaufen.',
   signInAgain: 'Neu anmelden',
-  tokenRefused: (name, why) => `Der Dienst hat die Anmeldung über ${name} nicht akzeptiert. ${why}`,
+  tokenRefused: (name, why) => `Der Dienst hat die Anmeldung über ${name} nicht akzeptiert. Sag es deinem Administrator: ${why}`,
   unreachable: 'Der Dienst ist nicht erreichbar. Prüfe die Verbindung und versuche es noch einmal.',
   away: (isOffline) =>
     `${isOffline ? 'Du bist offline.' : 'Der Dienst ist nicht erreichbar.'} Du kannst die Gespräche lesen, die in diesem Browser gespeichert sind. Neue Nachrichten werden hier als Entwurf gespeichert.`,
@@ -90,7 +90,7 @@ export const german: Strings = {
   appearance: 'Aussehen',
   memory: 'Gedächtnis',
   display: 'Anzeige und Mitteilungen',
-  followSystem: 'System',
+  followSystem: 'Wie im System',
   light: 'Hell',
   dark: 'Dunkel',
   language: 'Sprache',
@@ -171,8 +171,7 @@ export const german: Strings = {
   laterVersion: 'Nächste Version',
   waiting: 'Denkt nach …',
   stillWaiting: 'Noch keine Antwort. Diese dauert länger als sonst.',
-  waitingOffline:
-    'Du bist offline. Wenn die Verbindung nicht abgebrochen ist, geht die Antwort weiter, sobald du wieder online bist.',
+  waitingOffline: 'Du bist offline. Meist geht die Antwort weiter, sobald du wieder online bist. Wenn nicht, frag noch einmal.',
   tryingAgain: (seconds: number, number: number, most: number) => `Neuer Versuch in ${seconds} s (${number} von ${most}).`,
   thoughts: 'Gedanken',
   stopped: 'Du hast diese Antwort angehalten.',
@@ -298,7 +297,7 @@ export const german: Strings = {
   adviceAccess: 'Wähle ein Modell oder eine Anwendung, auf die du Zugriff hast, oder bitte deinen Administrator um Zugriff.',
   adviceOff: 'Dein Administrator kann sie einschalten.',
   adviceRequest:
-    'Bearbeite die Nachricht und frag noch einmal. Wenn du weiterschreibst, ohne sie zu bearbeiten, erhält das Modell sie nicht.',
+    'Bearbeite die Nachricht und frag noch einmal. Wenn du stattdessen eine neue Nachricht schreibst, sieht das Modell diese nicht.',
   adviceTooLong: 'Beginne ein neues Gespräch, oder versuche ein Modell, das längere Gespräche annimmt.',
   adviceTooLarge: 'Kürze die Nachricht oder wähle eine kleinere Datei, und versuche es dann noch einmal.',
   adviceReload: 'Lade die Seite neu, und versuche es dann noch einmal.',

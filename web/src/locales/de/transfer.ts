@@ -28,6 +28,6 @@ export const transferGerman: TransferStrings = {
   importStopped: 'Angehalten. Die bisher gelesenen Gespräche sind importiert.',
   unknownForm:
     'Diese Datei kann nicht importiert werden. Wähle eine JSON-Datei von dieser Seite, ChatGPT, LibreChat oder Open WebUI.',
-  tooLarge: 'Die Datei ist größer als 1 GB.',
+  tooLarge: 'Die Datei ist größer als 1 GB und kann nicht importiert werden. Wähle eine kleinere Datei.',
   transferFailed: 'Der Import ist fehlgeschlagen. Die bisher gelesenen Gespräche sind importiert. Versuche es noch einmal.',
 };

@@ -93,7 +93,7 @@ export const usageGerman: UsageStrings = {
   noReply: 'Keine Antwort',
   asJson: 'Als JSON',
   innerNote:
-    'Die Anfragen und Token einer Anwendung enthalten die Anfragen, die sie selbst stellt. Diese sind auch einzeln aufgeführt. Balken und Zeilen ergeben deshalb mehr als die Summe oben. Kosten stehen nur bei den Modellen.',
+    'Eine Anwendung kann andere Modelle und Anwendungen aufrufen. Diese Anfragen und ihre Token zählen für die Anwendung und noch einmal für das aufgerufene Modell oder die aufgerufene Anwendung. Deshalb ergeben Balken und Zeilen mehr als die Summe oben. Kosten zählen nur für Modelle.',
   utcNote: 'Jeder Tag beginnt um Mitternacht UTC.',
   truncatedNote: (count) => `Nur die ersten ${count} werden angezeigt. Der Rest ist im Download.`,
   csv: 'Als CSV herunterladen',

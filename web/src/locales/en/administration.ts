@@ -38,7 +38,7 @@ export const adminEnglish = {
     },
     applications: {
       title: 'Applications',
-      intro: 'Services of your own that answer like a model, and quick apps.',
+      intro: 'Services of your own that answer like a model, and models with instructions and tools (quick apps).',
       add: 'Add an application',
       empty: 'There are no applications yet. Add one if you have a service that answers like a model.',
       idHint: 'The name that programs use. It cannot be changed later.',
@@ -73,7 +73,7 @@ export const adminEnglish = {
     },
     projects: {
       title: 'Projects',
-      intro: 'Groups of keys and users, not of chats, with owners, and with limits for the total use of the group.',
+      intro: 'Groups of keys and users, with owners and with limits for the group. These are not the projects of chats.',
       add: 'Add a project',
       empty: 'There are no projects yet. Add one to limit the usage of a team.',
       idHint: 'The name that keys use as their project.',
@@ -81,14 +81,14 @@ export const adminEnglish = {
     users: {
       title: 'User limits',
       intro: 'Limits for single users, in addition to the limits of their roles. The strictest limit applies.',
-      add: 'Add a user',
-      empty: 'No user has separate limits yet. Add a user to limit one person.',
+      add: 'Add limits for a user',
+      empty: 'No user has separate limits yet. Add limits for one person.',
       idHint: 'The ID of the user, as shown under Usage.',
     },
     'identity-providers': {
       title: 'Sign-in',
       intro: 'Identity providers whose users can sign in.',
-      add: 'Add a provider',
+      add: 'Add an identity provider',
       empty: 'Users cannot sign in with an account yet. Add your identity provider, such as Keycloak or Entra ID.',
       idHint: 'A short name for this provider. It is part of the user IDs, so it cannot be changed later.',
     },
@@ -107,7 +107,7 @@ export const adminEnglish = {
   source: 'Source',
   fromFile: 'from a file',
   health: 'State',
-  healthStates: { good: 'Works', doubtful: 'Had errors', bad: 'Rejects its key' },
+  healthStates: { good: 'Works', doubtful: 'Had errors', bad: 'Key rejected' },
 
   test: 'Test',
   testNamed: (id: string) => `Test ${id}`,
@@ -207,7 +207,7 @@ export const adminEnglish = {
   addRole: 'Add a role',
 
   alerts: 'Alerts',
-  alertsIntro: 'Parley sends a message to an address when usage reaches a part of a limit.',
+  alertsIntro: 'Parley sends a message to an address when usage reaches a set percentage of a limit.',
   noAlerts: 'There are no alerts yet.',
   limit: 'Limit',
   threshold: 'Sent at',
@@ -272,7 +272,8 @@ export const adminEnglish = {
     last_administrator:
       'Not possible, because it would remove the last administrator. First give another key or sign-in the role admin.',
     change_overwritten: 'Not possible, because a later change affected the same entry. Undo the later change first.',
-    key_revoked: 'Not possible, because a key that was deleted, blocked, or replaced never works again. Create a new key.',
+    key_revoked:
+      'Not possible, because this does not make a key work again. If the key is blocked, choose “Unblock”. If it has expired, change “Works until”. If it was deleted or replaced, create a new key.',
     entry_not_found: 'This entry no longer exists. Someone may have deleted it.',
     key_not_found: 'This key no longer exists. Someone may have deleted it.',
     change_not_found: 'This change is no longer stored.',

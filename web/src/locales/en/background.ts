@@ -2,7 +2,7 @@ export const backgroundEnglish = {
   title: 'Background answers',
   intro:
     'Answers that programs requested on your behalf in the background. An answer continues if its program disconnects, and is saved here.',
-  noAnswers: 'No background answers yet. Programs request them with “background: true” in the Responses API.',
+  noAnswers: 'No background answers yet. Programs can request them. For developers: “background: true” in the Responses API.',
   noStore: 'This service does not store answers. Your administrator can turn on storage.',
   all: 'All background answers',
   showMore: 'Show more',

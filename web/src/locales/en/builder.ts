@@ -73,7 +73,7 @@ export const builderEnglish = {
   secretsNotCopied: 'Secrets are never copied. Enter the secrets of the tools again.',
   rawOnly: 'The form cannot show this kind of application. Edit it as JSON.',
   rawLabel: 'The complete application',
-  rawHint: 'Changes here appear in the form immediately. Saved secrets are shown as ***. Set the access in the form.',
+  rawHint: 'Changes here appear in the form immediately. Saved secrets are shown as ***. Choose in the form who can use it.',
   notJson: (why: string) => `This is not a JSON object. ${why}`,
 
   general: 'General',
@@ -111,7 +111,8 @@ export const builderEnglish = {
   shareNamed: (name: string) => `Share ${name}`,
   shareIntro: 'Changes here apply immediately. Unsaved changes of the application are not published.',
   personOrRole: 'Person or role',
-  personOrRoleHint: 'Enter a name, an exact address, or an ID. You find people by name if you share a role or a project.',
+  personOrRoleHint:
+    'Enter a name, a complete email address, or an ID. A name finds only people who have a role or a project in common with you.',
   nobodyFound: (text: string) =>
     `No person or role “${text}” is known here. Check the spelling, or ask the person to sign in once.`,
   allHaveAccess: 'They already have access.',
@@ -145,7 +146,7 @@ export const builderEnglish = {
     parameters: 'Add a parameter',
     web_api_toolset: 'Add a web API',
     web_api_toolset_alternative: 'Add another web API',
-    tools: 'Add a tool',
+    tools: 'Add an operation',
     tool_endpoints: 'Add an operation',
     mcp_toolset: 'Add an MCP server',
     allowed_tools: 'Add the name of a tool',
@@ -314,7 +315,7 @@ export const builderEnglish = {
 
   evaluation: 'Evaluation',
   evaluationHint:
-    'Test cases check answers. A run sends them to the current version with your access and at your expense, and saves the results.',
+    'Test cases check answers. A run sends them to the current version with your access, and saves the results. This counts toward your usage.',
   cases: 'Test cases',
   noCases: 'There are no test cases yet. Save an answer from the test chat as a test case, or create one here.',
   checkCount: (count: number) => (count === 1 ? '1 check' : `${count} checks`),

@@ -22,7 +22,7 @@ export const displayEnglish = {
   dictationMachine: 'On this device',
   dictationMaker: 'Online if needed',
   dictationMeans: {
-    off: 'There is no microphone. You type your messages.',
+    off: 'No microphone button is shown. You type your messages.',
     machine: 'A microphone appears next to the message if your browser can turn speech into text on this device.',
     maker:
       'If your browser cannot do it on this device, your speech is sent to the company that makes the browser, which turns it into text. Do not dictate information that this company must not receive.',

@@ -98,10 +98,10 @@ export const fieldsEnglish = {
     requestDay: 'Requests a day',
     totals: 'Limits for all models and applications together',
     costLimit: 'Spending limit in USD',
-    'costLimit.day': 'A day',
-    'costLimit.week': 'A week',
-    'costLimit.month': 'A month',
-    'costLimit.year': 'A year',
+    'costLimit.day': 'Per day',
+    'costLimit.week': 'Per week',
+    'costLimit.month': 'Per month',
+    'costLimit.year': 'Per year',
     selfService: 'Keys that users create',
     priority: 'Priority in queues',
     'selfService.keys': 'Keys per user',
@@ -194,7 +194,7 @@ export const fieldsEnglish = {
   /** Names of the keys of a map. */
   names: {
     limits: 'Model or application',
-    totals: 'Window',
+    totals: 'Period',
     headers: 'Header',
     parameters: 'Parameter',
     tags: 'Tag',

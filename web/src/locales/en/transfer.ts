@@ -24,7 +24,7 @@ export const transferEnglish = {
   importTruncated: 'The file contains too many chats. Only the first 50,000 were read.',
   importStopped: 'Stopped. The chats read so far are imported.',
   unknownForm: 'This file cannot be imported. Choose a JSON file from this page, ChatGPT, LibreChat, or Open WebUI.',
-  tooLarge: 'The file is larger than 1 GB.',
+  tooLarge: 'The file is larger than 1 GB and cannot be imported. Choose a smaller file.',
   transferFailed: 'The import failed. The chats read so far are imported. Try again.',
 };
 

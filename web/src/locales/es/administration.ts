@@ -29,7 +29,7 @@ export const adminSpanish: AdminStrings = {
     },
     applications: {
       title: 'Aplicaciones',
-      intro: 'Servicios propios que responden como un modelo, y aplicaciones rápidas.',
+      intro: 'Servicios propios que responden como un modelo, y modelos con instrucciones y herramientas (aplicaciones rápidas).',
       add: 'Añadir una aplicación',
       empty: 'Todavía no hay aplicaciones. Añade una si tienes un servicio que responde como un modelo.',
       idHint: 'El nombre que usan los programas. No se puede cambiar después.',
@@ -65,7 +65,7 @@ export const adminSpanish: AdminStrings = {
     },
     projects: {
       title: 'Proyectos',
-      intro: 'Grupos de claves y usuarios, no de conversaciones, con responsables y con límites para todo lo que usa el grupo.',
+      intro: 'Grupos de claves y usuarios, con responsables y con límites para el grupo. No son los proyectos de conversaciones.',
       add: 'Añadir un proyecto',
       empty: 'Todavía no hay proyectos. Añade uno para limitar lo que puede usar un equipo.',
       idHint: 'El nombre que las claves indican como proyecto.',
@@ -73,14 +73,14 @@ export const adminSpanish: AdminStrings = {
     users: {
       title: 'Límites de usuarios',
       intro: 'Límites para usuarios concretos, además de los de sus roles. Vale el más estricto.',
-      add: 'Añadir un usuario',
-      empty: 'Ningún usuario tiene límites propios todavía. Añade uno para limitar a una persona.',
+      add: 'Añadir límites para un usuario',
+      empty: 'Ningún usuario tiene límites propios todavía. Añade límites para una persona.',
       idHint: 'El ID del usuario, como aparece en «Uso».',
     },
     'identity-providers': {
       title: 'Inicio de sesión',
       intro: 'Proveedores de identidad cuyos usuarios pueden iniciar sesión.',
-      add: 'Añadir un proveedor',
+      add: 'Añadir un proveedor de identidad',
       empty: 'Nadie puede iniciar sesión con una cuenta todavía. Añade tu proveedor de identidad, como Keycloak o Entra ID.',
       idHint: 'Un nombre corto para este proveedor. Forma parte de los ID de los usuarios y no se puede cambiar después.',
     },
@@ -99,7 +99,7 @@ export const adminSpanish: AdminStrings = {
   source: 'Origen',
   fromFile: 'de un archivo',
   health: 'Estado',
-  healthStates: { good: 'Funciona', doubtful: 'Tuvo errores', bad: 'Rechaza su clave' },
+  healthStates: { good: 'Funciona', doubtful: 'Tuvo errores', bad: 'Clave rechazada' },
 
   test: 'Probar',
   testNamed: (id) => `Probar ${id}`,
@@ -201,7 +201,7 @@ export const adminSpanish: AdminStrings = {
   addRole: 'Añadir un rol',
 
   alerts: 'Alertas',
-  alertsIntro: 'Parley envía un mensaje a una dirección cuando el uso alcanza una parte de un límite.',
+  alertsIntro: 'Parley envía un mensaje a una dirección cuando el uso alcanza un porcentaje definido de un límite.',
   noAlerts: 'Todavía no hay alertas.',
   limit: 'Límite',
   threshold: 'Se envía al',
@@ -268,7 +268,7 @@ export const adminSpanish: AdminStrings = {
       'No es posible, porque nadie podría administrar el servicio. Da primero el rol admin a otra clave o inicio de sesión.',
     change_overwritten: 'No es posible, porque un cambio posterior afectó a la misma entrada. Deshaz primero el posterior.',
     key_revoked:
-      'No es posible, porque una clave eliminada, bloqueada o reemplazada no vuelve a funcionar. Crea una clave nueva.',
+      'No es posible, porque esto no hace que una clave vuelva a funcionar. Si está bloqueada, elige «Desbloquear». Si caducó, cambia «Válida hasta». Si se eliminó o reemplazó, crea una clave nueva.',
     entry_not_found: 'Esta entrada ya no existe. Quizá alguien la eliminó.',
     key_not_found: 'Esta clave ya no existe. Quizá alguien la eliminó.',
     change_not_found: 'Este cambio ya no está guardado.',

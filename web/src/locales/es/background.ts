@@ -4,7 +4,8 @@ export const backgroundSpanish: BackgroundStrings = {
   title: 'Respuestas en segundo plano',
   intro:
     'Respuestas que programas pidieron en tu nombre en segundo plano. Una respuesta continúa si su programa se desconecta, y se guarda aquí.',
-  noAnswers: 'Aún no hay respuestas en segundo plano. Los programas las piden con «background: true» en la API Responses.',
+  noAnswers:
+    'Aún no hay respuestas en segundo plano. Los programas pueden pedirlas. Para desarrolladores: «background: true» en la API Responses.',
   noStore: 'Este servicio no guarda respuestas. Tu administrador puede configurar un almacenamiento.',
   all: 'Todas las respuestas en segundo plano',
   showMore: 'Mostrar más',

@@ -117,7 +117,7 @@ export const builderSpanish: BuilderStrings = {
   shareIntro: 'Los cambios se aplican al instante. Los cambios sin guardar de la aplicación no se publican.',
   personOrRole: 'Persona o rol',
   personOrRoleHint:
-    'Escribe un nombre, una dirección exacta o un ID. Por el nombre encuentras a quienes comparten contigo un rol o un proyecto.',
+    'Escribe un nombre, una dirección de correo completa o un ID. Por el nombre solo encuentras a quienes tienen un rol o un proyecto en común contigo.',
   nobodyFound: (text: string) =>
     `Aquí no se conoce ninguna persona ni ningún rol «${text}». Revisa la ortografía o pide a la persona que inicie sesión una vez.`,
   allHaveAccess: 'Ya tienen acceso.',
@@ -321,7 +321,7 @@ export const builderSpanish: BuilderStrings = {
 
   evaluation: 'Evaluación',
   evaluationHint:
-    'Los casos de prueba comprueban las respuestas. Una ejecución los envía a la versión actual, con tus permisos y a tu cargo, y guarda los resultados.',
+    'Los casos de prueba comprueban las respuestas. Una ejecución los envía a la versión actual con tus permisos y guarda los resultados. Esto cuenta en tu uso.',
   cases: 'Casos de prueba',
   noCases: 'Aún no hay casos de prueba. Guarda una respuesta de la conversación de prueba como caso de prueba o crea uno aquí.',
   checkCount: (count) => `${count} ${plural(count, 'comprobación', 'comprobaciones')}`,

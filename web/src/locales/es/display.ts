@@ -23,7 +23,7 @@ export const displaySpanish: DisplayStrings = {
   dictationMachine: 'En este dispositivo',
   dictationMaker: 'En línea si hace falta',
   dictationMeans: {
-    off: 'No hay micrófono. Escribes tus mensajes.',
+    off: 'No se muestra ningún botón de micrófono. Escribes tus mensajes.',
     machine: 'Junto al mensaje aparece un micrófono si tu navegador puede convertir la voz en texto en este dispositivo.',
     maker:
       'Si tu navegador no puede hacerlo en este dispositivo, tu voz se envía al fabricante del navegador, que la convierte en texto. No dictes nada que el fabricante no deba oír.',

@@ -29,6 +29,6 @@ export const transferSpanish: TransferStrings = {
   importStopped: 'Detenido. Las conversaciones leídas hasta ahora se han importado.',
   unknownForm:
     'Este archivo no se puede importar. Elige un archivo JSON de esta página, de ChatGPT, de LibreChat o de Open WebUI.',
-  tooLarge: 'El archivo ocupa más de 1 GB.',
+  tooLarge: 'El archivo ocupa más de 1 GB y no se puede importar. Elige un archivo más pequeño.',
   transferFailed: 'La importación falló. Las conversaciones leídas hasta ahora se han importado. Inténtalo de nuevo.',
 };

@@ -95,7 +95,7 @@ export const usageSpanish: UsageStrings = {
   noReply: 'Sin respuesta',
   asJson: 'Como JSON',
   innerNote:
-    'Las solicitudes y los tokens de una aplicación incluyen las solicitudes que hace ella misma. Estas también figuran por separado. Por eso las barras y las filas suman más que el total de arriba. Los costes solo aparecen junto a los modelos.',
+    'Una aplicación puede llamar a otros modelos y aplicaciones. Estas solicitudes y sus tokens cuentan para la aplicación y otra vez para el modelo o la aplicación a la que llama. Por eso las barras y las filas suman más que el total de arriba. Los costes solo cuentan para los modelos.',
   utcNote: 'Cada día empieza a medianoche UTC.',
   truncatedNote: (count) => `Solo se muestran los primeros ${count}. El resto está en la descarga.`,
   csv: 'Descargar como CSV',

@@ -32,7 +32,8 @@ export const adminFrench: AdminStrings = {
     },
     applications: {
       title: 'Applications',
-      intro: 'Vos propres services qui répondent comme un modèle, et les applications rapides.',
+      intro:
+        'Vos propres services qui répondent comme un modèle, et des modèles avec instructions et outils (applications rapides).',
       add: 'Ajouter une application',
       empty: 'Il n’y a pas encore d’application. Ajoutez-en une si vous avez un service qui répond comme un modèle.',
       idHint: 'Le nom que les programmes utilisent. Il ne pourra plus être modifié.',
@@ -69,7 +70,7 @@ export const adminFrench: AdminStrings = {
     projects: {
       title: 'Projets',
       intro:
-        'Groupes de clés et d’utilisateurs, non de conversations, avec des responsables et des limites pour toute l’utilisation du groupe.',
+        'Groupes de clés et d’utilisateurs, avec des responsables et des limites pour le groupe. Ce ne sont pas les projets de conversations.',
       add: 'Ajouter un projet',
       empty: 'Il n’y a pas encore de projet. Ajoutez-en un pour limiter ce qu’une équipe peut utiliser.',
       idHint: 'Le nom que les clés indiquent comme projet.',
@@ -77,14 +78,14 @@ export const adminFrench: AdminStrings = {
     users: {
       title: 'Limites d’utilisateurs',
       intro: 'Des limites pour certains utilisateurs, en plus de celles de leurs rôles. La plus stricte s’applique.',
-      add: 'Ajouter un utilisateur',
-      empty: 'Aucun utilisateur n’a encore de limites propres. Ajoutez-en un pour limiter une personne.',
+      add: 'Ajouter des limites pour un utilisateur',
+      empty: 'Aucun utilisateur n’a encore de limites propres. Ajoutez des limites pour une personne.',
       idHint: 'L’ID de l’utilisateur, comme affiché sous « Utilisation ».',
     },
     'identity-providers': {
       title: 'Connexion',
       intro: 'Les fournisseurs d’identité dont les utilisateurs peuvent se connecter.',
-      add: 'Ajouter un fournisseur',
+      add: 'Ajouter un fournisseur d’identité',
       empty:
         'Personne ne peut encore se connecter avec un compte. Ajoutez votre fournisseur d’identité, comme Keycloak ou Entra ID.',
       idHint: 'Un nom court pour ce fournisseur. Il fait partie des ID des utilisateurs et ne pourra plus être modifié.',
@@ -104,7 +105,7 @@ export const adminFrench: AdminStrings = {
   source: 'Origine',
   fromFile: 'd’un fichier',
   health: 'État',
-  healthStates: { good: 'Fonctionne', doubtful: 'A eu des erreurs', bad: 'Refuse sa clé' },
+  healthStates: { good: 'Fonctionne', doubtful: 'A eu des erreurs', bad: 'Clé refusée' },
 
   test: 'Tester',
   testNamed: (id) => `Tester ${id}`,
@@ -207,7 +208,7 @@ export const adminFrench: AdminStrings = {
   addRole: 'Ajouter un rôle',
 
   alerts: 'Alertes',
-  alertsIntro: 'Parley envoie un message à une adresse lorsque l’utilisation atteint une partie d’une limite.',
+  alertsIntro: 'Parley envoie un message à une adresse lorsque l’utilisation atteint un pourcentage défini d’une limite.',
   noAlerts: 'Il n’y a pas encore d’alerte.',
   limit: 'Limite',
   threshold: 'Envoyée à',
@@ -272,7 +273,8 @@ export const adminFrench: AdminStrings = {
     last_administrator:
       'Impossible, car plus personne ne pourrait administrer le service. Donnez d’abord le rôle admin à une autre clé ou connexion.',
     change_overwritten: 'Impossible, car une modification plus récente concerne la même entrée. Annulez d’abord la plus récente.',
-    key_revoked: 'Impossible, car une clé supprimée, bloquée ou remplacée ne fonctionne plus jamais. Créez une nouvelle clé.',
+    key_revoked:
+      'Impossible, car cela ne rend pas une clé de nouveau valable. Si elle est bloquée, choisissez « Débloquer ». Si elle a expiré, modifiez « Valable jusqu’au ». Si elle a été supprimée ou remplacée, créez une nouvelle clé.',
     entry_not_found: 'Cette entrée n’existe plus. Quelqu’un l’a peut-être supprimée.',
     key_not_found: 'Cette clé n’existe plus. Quelqu’un l’a peut-être supprimée.',
     change_not_found: 'Cette modification n’est plus enregistrée.',

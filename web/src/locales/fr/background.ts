@@ -5,7 +5,7 @@ export const backgroundFrench: BackgroundStrings = {
   intro:
     'Les réponses que des programmes ont demandées en votre nom en arrière-plan. Une réponse continue si son programme se déconnecte, et elle est enregistrée ici.',
   noAnswers:
-    'Aucune réponse en arrière-plan pour le moment. Les programmes en demandent avec « background: true » dans l’API Responses.',
+    'Aucune réponse en arrière-plan pour le moment. Les programmes peuvent en demander. Pour les développeurs : « background: true » dans l’API Responses.',
   noStore: 'Ce service n’enregistre pas les réponses. Votre administrateur peut configurer un stockage.',
   all: 'Toutes les réponses en arrière-plan',
   showMore: 'Afficher plus',

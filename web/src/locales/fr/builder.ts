@@ -118,7 +118,7 @@ export const builderFrench: BuilderStrings = {
   shareIntro: 'Les changements s’appliquent aussitôt. Les modifications non enregistrées de l’application ne sont pas publiées.',
   personOrRole: 'Personne ou rôle',
   personOrRoleHint:
-    'Saisissez un nom, une adresse exacte ou un ID. Vous trouvez par leur nom les personnes avec qui vous partagez un rôle ou un projet.',
+    'Saisissez un nom, une adresse e-mail complète ou un ID. Par le nom, vous ne trouvez que les personnes qui ont un rôle ou un projet en commun avec vous.',
   nobodyFound: (text: string) =>
     `Aucune personne ni aucun rôle « ${text} » n’est connu ici. Vérifiez l’orthographe, ou demandez à la personne de se connecter une fois.`,
   allHaveAccess: 'L’accès est déjà donné.',
@@ -324,7 +324,7 @@ export const builderFrench: BuilderStrings = {
 
   evaluation: 'Évaluation',
   evaluationHint:
-    'Les cas de test vérifient les réponses. Une exécution les envoie à la version actuelle, avec vos droits et à vos frais, et enregistre les résultats.',
+    'Les cas de test vérifient les réponses. Une exécution les envoie à la version actuelle avec vos droits et enregistre les résultats. Cela compte dans votre utilisation.',
   cases: 'Cas de test',
   noCases: 'Il n’y a pas encore de cas de test. Enregistrez une réponse de la conversation de test, ou créez un cas ici.',
   checkCount: (count) => `${count} ${plural(count, 'vérification', 'vérifications')}`,

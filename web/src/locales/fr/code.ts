@@ -7,7 +7,8 @@ export const codeFrench: CodeStrings = {
   address: 'Adresse',
   model: 'Modèle',
   key: 'Clé',
-  keyHint: 'Demandez une clé à votre administrateur. Les requêtes faites avec une clé comptent pour son projet.',
+  keyHint:
+    'Demandez une clé à votre administrateur. Les requêtes faites avec la clé comptent pour son projet, par exemple une équipe. Ce n’est pas un projet de conversations.',
   ownKey: 'La clé avec laquelle vous êtes connecté fonctionne aussi.',
   copyOwnKey: 'Copier ma clé',
   copyAddress: 'Copier l’adresse',

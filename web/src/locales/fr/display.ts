@@ -24,7 +24,7 @@ export const displayFrench: DisplayStrings = {
   dictationMachine: 'Sur cet appareil',
   dictationMaker: 'En ligne si nécessaire',
   dictationMeans: {
-    off: 'Il n’y a pas de micro. Vous tapez vos messages.',
+    off: 'Aucun bouton de micro n’est affiché. Vous tapez vos messages.',
     machine: 'Un micro apparaît à côté du message si votre navigateur peut transformer la parole en texte sur cet appareil.',
     maker:
       'Si votre navigateur ne peut pas le faire sur cet appareil, votre voix est envoyée à l’éditeur du navigateur, qui la transforme en texte. Ne dictez rien que cet éditeur ne doive pas entendre.',

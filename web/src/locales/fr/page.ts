@@ -33,7 +33,7 @@ export const french: Strings = {
   keyRefused: 'Cette clé ne fonctionne pas. Vérifiez que vous l’avez copiée en entier.',
   signInEnded: 'Votre session a expiré.',
   signInAgain: 'Se reconnecter',
-  tokenRefused: (name, why) => `Le service n’a pas accepté la connexion avec ${name}. ${why}`,
+  tokenRefused: (name, why) => `Le service n’a pas accepté la connexion avec ${name}. Prévenez votre administrateur : ${why}`,
   unreachable: 'Le service est injoignable. Vérifiez la connexion et réessayez.',
   away: (isOffline) =>
     `${isOffline ? 'Vous êtes hors ligne.' : 'Le service est injoignable.'} Vous pouvez lire les conversations enregistrées dans ce navigateur. Les nouveaux messages y sont enregistrés comme brouillons.`,
@@ -94,7 +94,7 @@ export const french: Strings = {
   appearance: 'Apparence',
   memory: 'Mémoire',
   display: 'Affichage et notifications',
-  followSystem: 'Système',
+  followSystem: 'Comme le système',
   light: 'Clair',
   dark: 'Sombre',
   language: 'Langue',
@@ -175,7 +175,7 @@ export const french: Strings = {
   waiting: 'Réflexion…',
   stillWaiting: 'Toujours en attente. Cette réponse prend plus de temps que d’habitude.',
   waitingOffline:
-    'Vous êtes hors ligne. Si la connexion n’a pas été perdue, la réponse reprendra quand vous serez de nouveau en ligne.',
+    'Vous êtes hors ligne. En général, la réponse reprend quand vous êtes de nouveau en ligne. Sinon, reposez la question.',
   tryingAgain: (seconds: number, number: number, most: number) => `Nouvel essai dans ${seconds} s (${number} sur ${most}).`,
   thoughts: 'Réflexions',
   stopped: 'Vous avez arrêté cette réponse.',
@@ -300,7 +300,8 @@ export const french: Strings = {
   adviceSignIn: 'Reconnectez-vous.',
   adviceAccess: 'Choisissez un modèle ou une application auxquels vous avez accès, ou demandez l’accès à votre administrateur.',
   adviceOff: 'Votre administrateur peut l’activer.',
-  adviceRequest: 'Modifiez le message et reposez la question. Si vous continuez sans le modifier, le modèle ne le reçoit pas.',
+  adviceRequest:
+    'Modifiez le message et reposez la question. Si vous écrivez plutôt un nouveau message, le modèle ne voit pas celui-ci.',
   adviceTooLong: 'Commencez une nouvelle conversation, ou essayez un modèle qui accepte des conversations plus longues.',
   adviceTooLarge: 'Raccourcissez le message ou choisissez un fichier plus petit, puis réessayez.',
   adviceReload: 'Rechargez la page, puis réessayez.',

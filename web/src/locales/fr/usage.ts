@@ -95,7 +95,7 @@ export const usageFrench: UsageStrings = {
   noReply: 'Aucune réponse',
   asJson: 'En JSON',
   innerNote:
-    'Les requêtes et tokens d’une application comprennent les requêtes qu’elle fait elle-même. Celles-ci figurent aussi séparément. Le total des barres et des lignes dépasse donc la somme ci-dessus. Les coûts ne sont indiqués qu’avec les modèles.',
+    'Une application peut appeler d’autres modèles et applications. Ces requêtes et leurs tokens comptent pour l’application, et une fois de plus pour le modèle ou l’application qu’elle appelle. Le total des barres et des lignes dépasse donc la somme ci-dessus. Les coûts ne comptent que pour les modèles.',
   utcNote: 'Chaque jour commence à minuit UTC.',
   truncatedNote: (count) => `Seuls les ${count} premiers sont affichés. Le reste se trouve dans le fichier téléchargé.`,
   csv: 'Télécharger en CSV',

@@ -6,7 +6,7 @@ export const queueGerman: QueueStrings = {
   onHold: 'Nicht gesendet, weil die vorige Antwort nicht vollständig ist',
   queued: 'Deine Nachricht wartet, bis diese Antwort fertig ist.',
   now: 'Jetzt senden',
-  nowStops: 'Jetzt senden und die aktuelle Antwort beenden',
+  nowStops: 'Jetzt senden und die aktuelle Antwort anhalten',
   edit: 'Diese Nachricht bearbeiten',
   drop: 'Nicht senden',
 };

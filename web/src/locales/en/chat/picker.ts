@@ -12,7 +12,7 @@ export const pickerEnglish = {
   ofTheService: 'From this service',
   addFavorite: (name: string) => `Add ${name} to favorites`,
   removeFavorite: (name: string) => `Remove ${name} from favorites`,
-  pricePerMillion: (prompt: string, completion: string) => `${prompt} in / ${completion} out per 1M tokens`,
+  pricePerMillion: (prompt: string, completion: string) => `${prompt} input, ${completion} output per million tokens`,
   readsTokens: (tokens: string) => `reads up to ${tokens} tokens`,
   versions: (name: string) => `Versions of ${name}`,
 };

@@ -5,7 +5,7 @@ export const queueEnglish = {
   onHold: 'Not sent, because the previous answer is not complete',
   queued: 'Your message waits until this answer is done.',
   now: 'Send now',
-  nowStops: 'Send now and end the current answer',
+  nowStops: 'Send now and stop the current answer',
   edit: 'Edit this message',
   drop: 'Do not send',
 };

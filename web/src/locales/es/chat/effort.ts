@@ -2,7 +2,7 @@ import type { EffortStrings } from '../../en/chat/effort.ts';
 
 export const effortSpanish: EffortStrings = {
   effort: 'Pensar antes de responder',
-  effortHint: 'Pensar más ayuda con preguntas difíciles. Lleva más tiempo y más tokens.',
+  effortHint: 'Pensar más ayuda con preguntas difíciles. Lleva más tiempo y aumenta tu uso.',
   low: 'poco',
   medium: 'normal',
   high: 'a fondo',

@@ -6,7 +6,7 @@ export const queueSpanish: QueueStrings = {
   onHold: 'No enviado, porque la respuesta anterior no está completa',
   queued: 'Tu mensaje espera hasta que termine esta respuesta.',
   now: 'Enviar ahora',
-  nowStops: 'Enviar ahora y terminar la respuesta en curso',
+  nowStops: 'Enviar ahora y detener la respuesta en curso',
   edit: 'Editar este mensaje',
   drop: 'No enviar',
 };

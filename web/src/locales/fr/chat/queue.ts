@@ -6,7 +6,7 @@ export const queueFrench: QueueStrings = {
   onHold: 'Non envoyé, car la réponse précédente n’est pas complète',
   queued: 'Votre message attend que cette réponse soit complète.',
   now: 'Envoyer maintenant',
-  nowStops: 'Envoyer maintenant et mettre fin à la réponse en cours',
+  nowStops: 'Envoyer maintenant et arrêter la réponse en cours',
   edit: 'Modifier ce message',
   drop: 'Ne pas envoyer',
 };
