@@ -92,7 +92,7 @@ describe('readCommand', () => {
     [['export', 'file'], '"export" does not accept "file". It prints to stdout. See parley --help'],
     [
       ['export', '--key', 'x'],
-      'the key is not a flag, because other users can read the arguments. Use PARLEY_KEY or --key-file FILE. See parley --help',
+      '--key is not supported, because other users can see the arguments. Use PARLEY_KEY or --key-file FILE. See parley --help',
     ],
     [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
     [['sevre'], 'unknown command "sevre". See parley --help'],

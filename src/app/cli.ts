@@ -81,7 +81,7 @@ Usage
   parley restore --from FOLDER [--data DIR] [--replace]
                              puts a backup into a data folder. See parley restore --help
 
-Options of serve
+Options of serve. Defaults of options and variables are in parentheses
   --config FILE              configuration file, JSON (with comments) or YAML. Repeatable, later files win
   --host HOST                address to listen on                              (127.0.0.1)
   --port PORT                port to listen on, 0 selects a free port          (8080)
@@ -113,11 +113,11 @@ Environment
   PARLEY_HOST, PARLEY_PORT, PARLEY_DATA, PARLEY_WORKERS
   PARLEY_DATABASE_URL        postgres://… database for consents, applications, and records (SQLite in --data)
   PARLEY_DATABASE_REPLICA_URL  postgres://… read replica for usage reports and lists of calls   (none)
-  PARLEY_DATABASE_POOL       connections to each of them                        (10)
+  PARLEY_DATABASE_POOL       maximum connections to the database, and to its replica (10)
   PARLEY_REDIS_URL           redis://… for limits and keys that nodes share    (this process)
   PARLEY_FILES_URL           s3://bucket/prefix?region=…&endpoint=…             (--data)
   PARLEY_SECRET              secrets for encryption at rest and signing, newest first, separated by commas.
-                             Required with any of the three above              (created in --data)
+                             Required with PARLEY_DATABASE_URL, PARLEY_REDIS_URL, or PARLEY_FILES_URL (created in --data)
   PARLEY_METRICS_PORT        separate port for /metrics
   PARLEY_DRAIN_MS            time for open calls to end after a signal         (30000)
   PARLEY_LAME_DUCK_MS        part of it in which new calls are accepted after a SIGTERM,

@@ -171,7 +171,7 @@ describe('unsupported setting of LiteLLM', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.stringMatching(
-          /^config\.yaml:14: model_list\[0\]\.litellm_params\.rpm: is not imported: upstreams have no rate limits in Parley; limit callers with `roles`/,
+          /^config\.yaml:14: model_list\[0\]\.litellm_params\.rpm: is not imported: upstreams have no rate limits in Parley; limit clients with `roles`/,
         ),
         expect.stringMatching(/^config\.yaml:20: model_list\[1\]\.litellm_params\.tpm: is not imported/),
         expect.stringMatching(/^config\.yaml:49: model_list\[10\]: is left out: /),

@@ -42,7 +42,7 @@ Usage
 FILE is JSON with comments or YAML, like a configuration file, with models, applications, addons, prompts, roles, projects,
 users, keys, identityProviders, and limitResets only. Later files win. \${NAME} and \${file:/path} are replaced here, before the entries are sent.
 
-Options
+Options, with defaults in parentheses
   -f, --file FILE            file with entries. Repeatable
   --dry-run                  validates the files and prints the changes, without storing them
   --prune                    deletes the entries that the sections of the files lack, except keys that Parley created
@@ -104,7 +104,7 @@ export function readExportFlags({ values, positionals }: Parsed<typeof exportOpt
 function readConnection(values: Parsed<typeof connectionOptions>['values']): ConnectionFlags {
   const { url, key, output = 'text' } = values;
   if (key !== undefined)
-    throw new Error('the key is not a flag, because other users can read the arguments. Use PARLEY_KEY or --key-file FILE');
+    throw new Error('--key is not supported, because other users can see the arguments. Use PARLEY_KEY or --key-file FILE');
   if (url !== undefined && !isHttpUrl(url)) throw new Error('--url must be a URL, such as http://127.0.0.1:8080');
   if (output !== 'text' && output !== 'json') throw new Error('--output must be text or json');
   return { url, keyFile: values['key-file'], isJson: output === 'json' };

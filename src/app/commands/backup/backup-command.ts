@@ -113,7 +113,7 @@ async function copyData({ data, target, hasContents }: Copying, deps: CopyDeps):
 }
 
 const incompleteAdvice =
-  'Run the command again. If it names the same contents, they are lost: upload or delete these files. An earlier backup is unchanged';
+  'Run the command again. If it lists the same files, their contents are lost. Upload or delete these files. An earlier backup is unchanged';
 
 async function replaceBackup({ data, target, snapshot }: { data: string; target: string; snapshot: string }): Promise<void> {
   const secret = join(target, dataNames.secret);

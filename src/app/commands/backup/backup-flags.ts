@@ -26,7 +26,7 @@ Copies the database, the contents of files, and the secret of one moment. A seco
 new contents. If a run is interrupted, the folder still has the previous backup. Run the command again to complete it.
 Protect the folder like the data folder, because the secret decrypts the database.
 
-Options
+Options, with defaults in parentheses
   --to FOLDER                folder for the backup: a new or empty folder, or a backup of the same node. Required
   --data DIR                 data folder                                       (PARLEY_DATA or ./.parley)
 
@@ -45,7 +45,7 @@ Stop Parley first. The command checks the backup before it changes the data fold
 supports it, and all contents of files exist. If a run is interrupted, no data is lost. Run the command again to complete
 it. Run it as the user of the service, or make that user the owner of the data folder afterwards.
 
-Options
+Options, with defaults in parentheses
   --from FOLDER              folder of the backup. Required
   --data DIR                 data folder                                       (PARLEY_DATA or ./.parley)
   --replace                  moves existing data to the folder replaced-TIME in the data folder

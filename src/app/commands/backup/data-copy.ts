@@ -150,7 +150,7 @@ export function toIncomplete(
 ): CopyError {
   const files = missing.slice(0, 5).map((name) => `${contents.get(name)?.file} (${name})`);
   const list = `${files.join(', ')}${missing.length > files.length ? ', …' : ''}`;
-  return new CopyError(`contents of files that the database names are not in ${folder}: ${list}. ${advice}`);
+  return new CopyError(`the contents of some stored files are missing in ${folder}: ${list}. ${advice}`);
 }
 
 /** Deletes contents that the database does not name. */

@@ -23,7 +23,7 @@ Usage
 APP is the path of a saved application in your bucket, or its id, applications/BUCKET/PATH. Without --cases, the stored
 cases of the application run. Results go to stdout, and progress to stderr.
 
-Options
+Options, with defaults in parentheses
   --cases FILE               cases: .json, .jsonl, .yaml or .csv
   --url URL                  URL of the service                                (PARLEY_URL or http://127.0.0.1:8080)
   --key KEY                  your key or token                                 (PARLEY_KEY)

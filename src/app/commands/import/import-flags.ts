@@ -22,10 +22,10 @@ Usage
   parley import litellm --database URL [--strict]
                              keys, teams, users, and budgets of its PostgreSQL database, for parley apply
 
-The result goes to stdout as JSON. It contains no secrets: keys of callers become digests, other secrets become \${NAME}.
+The result goes to stdout as JSON. It contains no secrets: client keys become digests, other secrets become \${NAME}.
 Each part that could not be imported goes to stderr, with its file, line, and path, and a suggestion.
 
-Options
+Options, with defaults in parentheses
   --settings FILE            static settings of DIAL, for its identity providers (none)
   --database URL             postgres://… of LiteLLM. The password can be in PGPASSWORD instead
   --strict                   exit with 1 if a part could not be imported or has a different meaning

@@ -9,8 +9,8 @@ const dropReasons = {
   obfuscateUserEmail: null,
   positiveCacheExpirationMs: null,
   negativeCacheExpirationMs: null,
-  userDisplayName: 'Parley shows users by their ID',
-  projectPath: 'the project of a user is the name of the provider',
+  userDisplayName: 'the name comes from the claim `name`',
+  projectPath: 'set `projectClaim` to the claim with the project',
 };
 
 /** Imports the identity providers of the static settings. Providers whose tokens DIAL does not verify are left out. */
@@ -29,7 +29,7 @@ export function importIdentityProviders(settings: ForeignObject, tools: ImportTo
 
 function getOmissionReason(provider: ForeignObject): string | undefined {
   if (provider.flag('disableJwtVerification')) return 'its tokens are not verified, so that anyone can forge them';
-  if (provider.value('userInfoEndpoint') !== undefined) return 'its tokens are opaque, and Parley accepts signed ones (JWT)';
+  if (provider.value('userInfoEndpoint') !== undefined) return 'its tokens are opaque, which requires `introspection` (RFC 7662)';
   return undefined;
 }
 

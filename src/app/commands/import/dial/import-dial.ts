@@ -156,7 +156,7 @@ function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, res
   const cost = source.object('costLimit');
   const costLimit = cost && toWindows(cost, costWindows);
   cost?.reportUnread({ minute: 'Parley limits costs per day, week, and month' }, 'a cost limit of DIAL');
-  source.reportUnread({ name: null, share: 'Parley does not share resources' }, 'a role of DIAL');
+  source.reportUnread({ name: null, share: 'Parley has no limits for sharing' }, 'a role of DIAL');
   return { source, limits, costLimit };
 }
 
@@ -210,7 +210,7 @@ const settingsDropReasons = {
   storage: 'set PARLEY_FILES_URL, and move the stored files (docs/deploy.md)',
   encryption: 'set PARLEY_SECRET (Parley cannot decrypt data that DIAL encrypted)',
   resources: 'stored files have separate limits (docs/files.md)',
-  invitations: 'Parley does not share resources',
+  invitations: 'Parley shares applications with users and roles, and chats with links, without invitations',
   perRequestApiKey: 'a per-request key expires with its call',
   access: 'administrators have the role `admin`',
   analytics: 'Parley stores usage by user, deployment, and day (docs/administration.md)',

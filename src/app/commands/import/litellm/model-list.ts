@@ -16,6 +16,7 @@ export interface Group {
 }
 
 const chatModes: ReadonlySet<string> = new Set(['chat', 'completion', 'responses']);
+const ownModel = 'write the model yourself, and set `api` of its upstream';
 const notServed =
   /(^|[/-])(dall-e|whisper|tts|gpt-image|sora|rerank|omni-moderation|text-moderation)|stable-diffusion|transcribe/i;
 
@@ -42,7 +43,7 @@ export function readModelList(root: ForeignObject, tools: LitellmTools): Readonl
         'write one entry per model',
       );
     else if (type === 'chat' || type === 'embedding') addTo(groups, name, { entry, params, info, type, tools });
-    else tools.notes.addLoss(entry.path, `is left out: Parley does not serve models of the mode ${type}`);
+    else tools.notes.addLoss(entry.path, `is left out: the import supports only chat and embeddings, not ${type}`, ownModel);
   }
   for (const [name, { upstreams }] of groups) if (upstreams.length === 0) groups.delete(name);
   return groups;
@@ -52,7 +53,7 @@ function toType(entry: ForeignObject, params: ForeignObject, info: ForeignObject
   const mode = info?.text('mode') ?? params.text('mode');
   if (mode !== undefined) return chatModes.has(mode) ? 'chat' : mode;
   const model = `${params.text('model') ?? ''} ${info?.text('baseModel') ?? ''}`;
-  if (notServed.test(model)) return 'images, audio or the like';
+  if (notServed.test(model)) return 'images, audio, moderation, or reranking';
   return /embed/i.test(`${model} ${entry.text('modelName') ?? ''}`) ? 'embedding' : 'chat';
 }
 
@@ -125,7 +126,7 @@ function reportRates(holder: ForeignObject, { notes }: LitellmTools): void {
       notes.addLoss(
         holder.at(key),
         'is not imported: upstreams have no rate limits in Parley',
-        'limit callers with `roles` (Parley pauses an upstream that returns 429)',
+        'limit clients with `roles` (Parley pauses an upstream that returns 429)',
       );
   }
 }

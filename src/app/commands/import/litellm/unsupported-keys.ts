@@ -2,7 +2,7 @@ import type { DropReasons } from '../foreign-object.ts';
 
 const ownDeal = 'docs/translation.md lists the fields that each protocol drops or rejects';
 const leftToUpstream = 'the upstream rejects requests that the model does not support';
-const noBudgets = 'limit callers with `costLimit` of their role';
+const noBudgets = 'set `costLimit` of a role or a project';
 
 /** Keys of `litellm_params` that are not imported. */
 export const unsupportedParams: DropReasons = {
@@ -28,7 +28,7 @@ export const unsupportedParams: DropReasons = {
   clientId: 'Parley authenticates to Azure with a key',
   clientSecret: 'Parley authenticates to Azure with a key',
   extraBody: 'put optional request fields into `defaults`',
-  cacheControlInjectionPoints: 'cache control comes from the caller',
+  cacheControlInjectionPoints: 'cache control comes from the client',
   mergeReasoningContentInChoices: 'reasoning is in stages of the reply (docs/wire.md)',
   mockResponse: 'the protocol `demo` answers without a network',
   mockTimeout: null,
@@ -114,15 +114,15 @@ export const unsupportedGeneral: DropReasons = {
     'set PARLEY_DATABASE_URL to a separate database for Parley, and import issued keys by their digests (docs/coming-from.md)',
   databaseConnectionPoolLimit: null,
   databaseConnectionTimeout: null,
-  storeModelInDb: 'Parley reads models from the configuration, so write the models of the database there',
-  alerting: noCallbacks,
+  storeModelInDb: 'add the models of the database with `parley apply` or on the administration page',
+  alerting: 'set `alerts` for limits (docs/limits.md)',
   alertingThreshold: null,
   customAuth: 'Parley accepts keys, and tokens of an identity provider',
   passThroughEndpoints: 'serve it with the proxy in front of Parley',
   maxParallelRequests: 'set `maxParallel` in the `limits` of a role',
   globalMaxParallelRequests: 'set `maxParallel` of upstreams',
-  storePromptsInSpendLogs: 'Parley never stores content',
-  allowRequestsOnDbUnavailable: 'keys are in the configuration and need no database',
+  storePromptsInSpendLogs: 'set `records.content` to `sealed` to store content (docs/operations.md)',
+  allowRequestsOnDbUnavailable: 'only keys in configuration files work without the database',
   enableJwtAuth: null,
 };
 
@@ -136,6 +136,6 @@ export const unsupportedTop: DropReasons = {
   callbackSettings: noCallbacks,
   vectorStoreRegistry: 'quick apps have documents (docs/retrieval.md)',
   searchTools: 'quick apps have tools (docs/quick-apps.md)',
-  promptList: 'prompts come from the caller',
+  promptList: 'prompts come from the client',
   include: 'Parley does not read included files, so copy their content here',
 };
