@@ -64,7 +64,7 @@ describe('completed control', () => {
     const { completion } = await service.chat('demo', { messages: createMessages('Show me controls') });
     const message = completion.choices[0]?.message ?? expect.unreachable();
     expect(message.custom_content?.controls?.map(({ label, index }) => [index, label])).toEqual([
-      [0, 'Pick a colour'],
+      [0, 'Pick a color'],
       [1, 'Rate this answer'],
     ]);
     return [...createMessages('Show me controls'), message];
@@ -76,7 +76,7 @@ describe('completed control', () => {
   it('is accepted if it was offered and matches its schema', async () => {
     const messages = await offerControls();
     for (const control of [
-      { label: 'Pick a colour', value: { colour: 'red' } },
+      { label: 'Pick a color', value: { color: 'red' } },
       { label: 'Rate this answer', value: { stars: 5, remark: 'fine' } },
     ]) {
       const answer = await complete(messages, control);
@@ -86,7 +86,7 @@ describe('completed control', () => {
   });
 
   it('requires no content', async () => {
-    const control = { completed_control: { label: 'Pick a colour', value: { colour: 'blue' } } };
+    const control = { completed_control: { label: 'Pick a color', value: { color: 'blue' } } };
     const answer = await service.chat('demo', {
       messages: [...(await offerControls()), { role: 'user', custom_content: control }],
     });
@@ -95,10 +95,10 @@ describe('completed control', () => {
 
   it.each([
     ['another label', { label: 'Pick a number', value: {} }, 'label'],
-    ['a label in another case', { label: 'pick a colour', value: { colour: 'red' } }, 'label'],
-    ['a value outside the schema', { label: 'Pick a colour', value: { colour: 'mauve' } }, 'value'],
-    ['a value of another control', { label: 'Pick a colour', value: { stars: 3 } }, 'value'],
-    ['no value although it is required', { label: 'Pick a colour' }, 'value'],
+    ['a label in another case', { label: 'pick a color', value: { color: 'red' } }, 'label'],
+    ['a value outside the schema', { label: 'Pick a color', value: { color: 'mauve' } }, 'value'],
+    ['a value of another control', { label: 'Pick a color', value: { stars: 3 } }, 'value'],
+    ['no value although it is required', { label: 'Pick a color' }, 'value'],
   ])('is rejected with %s', async (_what, control, field) => {
     const messages = await offerControls();
     const answer = await complete(messages, control);
@@ -107,7 +107,7 @@ describe('completed control', () => {
   });
 
   it('is rejected if the last reply offered no controls', async () => {
-    const control = { label: 'Pick a colour', value: { colour: 'red' } };
+    const control = { label: 'Pick a color', value: { color: 'red' } };
     expect((await complete([...createMessages('hi'), { role: 'assistant', content: 'hello' }], control)).error.code).toBe(
       'control_not_offered',
     );

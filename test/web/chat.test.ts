@@ -66,8 +66,8 @@ describe('a chat with the demo model', () => {
     await page.getByRole('cell', { name: 'Passages to read' }).waitFor();
     expect(await page.locator('.usage summary').textContent()).toMatch(/^\d+ tokens/);
     await page.getByRole('button', { name: 'green' }).click();
-    expect(await readAnswer()).toContain('You used the control Pick a colour with the value {"colour":"green"}');
-    expect(await page.locator('.question .chosen').textContent()).toBe('Pick a colour · Colour: green');
+    expect(await readAnswer()).toContain('You used the control Pick a color with the value {"color":"green"}');
+    expect(await page.locator('.question .chosen').textContent()).toBe('Pick a color · Color: green');
     expect(issues).toEqual(noIssues);
   });
 

@@ -63,7 +63,7 @@ describe('the demo', () => {
     'introduces itself for %j',
     async (question) => {
       const { content } = await sendChat(question);
-      expect(content).toContain('demo deployment, not a language model');
+      expect(content).toContain('I am Parley’s demo, not a language model');
       expect(content).toContain('Things to try');
     },
   );
@@ -86,7 +86,7 @@ describe('the demo', () => {
     const { message } = await sendChat('Show me controls');
     const { controls = [], state } = message.custom_content ?? {};
     expect(controls.map(({ index, label }) => [index, label])).toEqual([
-      [0, 'Pick a colour'],
+      [0, 'Pick a color'],
       [1, 'Rate this answer'],
     ]);
     expect(state).toEqual({ parley_controls: controls.map(({ label, schema }) => ({ label, schema })) });
@@ -95,11 +95,9 @@ describe('the demo', () => {
   it('names a completed control and its value', async () => {
     const message: Message = {
       role: 'user',
-      custom_content: { completed_control: { label: 'Pick a colour', value: { colour: 'green' } } },
+      custom_content: { completed_control: { label: 'Pick a color', value: { color: 'green' } } },
     };
-    expect((await sendChat([message])).content).toBe(
-      'You used the control **Pick a colour** with the value `{"colour":"green"}`.',
-    );
+    expect((await sendChat([message])).content).toBe('You used the control **Pick a color** with the value `{"color":"green"}`.');
     expect((await sendChat([{ ...message, content: 'as you wish' }])).content).toContain('You also wrote “as you wish”.');
   });
 

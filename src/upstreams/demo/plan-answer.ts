@@ -9,7 +9,7 @@ import { answerControl, showParts } from './show-parts.ts';
 import { shorten } from './words.ts';
 
 const introduction =
-  'I am Parley’s demo deployment, not a language model: I follow simple rules and compare meanings with a small local model.';
+  'I am Parley’s demo, not a language model: I follow simple rules and compare meanings with a small local model.';
 const tour = `${introduction} I send nothing to anyone.
 
 Things to try:

@@ -58,11 +58,11 @@ const exampleSteps: readonly Step[] = [
 const exampleControls: readonly Control[] = [
   {
     index: 0,
-    label: 'Pick a colour',
+    label: 'Pick a color',
     schema: {
       type: 'object',
-      properties: { colour: { type: 'string', enum: ['red', 'green', 'blue'] } },
-      required: ['colour'],
+      properties: { color: { type: 'string', enum: ['red', 'green', 'blue'] } },
+      required: ['color'],
       additionalProperties: false,
     },
   },
