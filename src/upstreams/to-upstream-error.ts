@@ -31,7 +31,7 @@ export function toUpstreamError(error: unknown): unknown {
     case 'unsendable':
       return new UpstreamError('broken', `The request to the upstream cannot be sent: ${error.message}.`, { cause: error });
     default:
-      return new UpstreamError('broken', 'The upstream broke off its answer.', { cause: error });
+      return new UpstreamError('broken', 'The upstream ended its response early.', { cause: error });
   }
 }
 

@@ -109,7 +109,7 @@ describe.each(['streamable_http', 'sse'] as const)('rejected MCP credentials ove
     const tokens = await startWebServer(() => Response.json({ error: 'invalid_client', hint: 'canary' }, { status: 401 }));
     const authorization = { type: 'client_id_secret', client_id: 'id', client_secret: 'canary', token_url: tokens.url };
     expect(await getFailureReason({ url, protocol, authorization })).toBe(
-      'The MCP server Tools could not be called: no token was given: the token address answered 401 invalid_client.',
+      'The MCP server Tools could not be called: cannot get a token: the token address answered 401 invalid_client.',
     );
     expect(seen).toEqual([]);
   });

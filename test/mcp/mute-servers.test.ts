@@ -17,13 +17,13 @@ describe('MuteServers', () => {
     const tokens = await startWebServer(hangs);
     const { load } = loadMcpTools(server.url, { connectMs: 1_500, listMs: 30_000 });
     await expect(load(undefined, 'attacker', { authorization: clientCredentials(tokens.url) })).rejects.toThrow(
-      'The MCP server Tools could not be called: no token was given within 1.5 s.',
+      'The MCP server Tools could not be called: cannot get a token within 1.5 s.',
     );
     expect(tokens.seen.length).toBeGreaterThan(0);
     expect((await load(undefined, 'victim')).map(({ name }) => name)).toEqual(['echo']);
     // A caller with the same credentials requests a token again, since the server itself was never silent.
     await expect(load(undefined, 'other', { authorization: clientCredentials(tokens.url) })).rejects.toThrow(
-      'no token was given',
+      'cannot get a token',
     );
   });
 

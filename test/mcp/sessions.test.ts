@@ -209,7 +209,7 @@ describe('the tool list of an MCP server', () => {
     expect(message.custom_content.stages?.[0]).toMatchObject({
       name: 'Tools',
       status: 'failed',
-      content: expect.stringContaining('without end'),
+      content: expect.stringContaining('returns too many pages of a list'),
     });
     expect(page).toBeLessThan(100);
   });

@@ -50,7 +50,7 @@ describe.each(['streamable_http', 'sse'] as const)('an unavailable toolset over 
     'http://localhost:8080/',
   ])('fails in its own stage if its address is private: %s', async (url) => {
     expect(await getFailureReason({ url, protocol }, { security: {} })).toMatch(
-      /^The MCP server Tools may not be called: .*allowPrivateNetworks/,
+      /^The MCP server Tools cannot be called: .*allowPrivateNetworks/,
     );
   });
 
@@ -277,7 +277,7 @@ describe('an MCP tool call', () => {
     [
       'an end without an answer',
       () => new Response('', { headers: { 'content-type': 'text/event-stream' } }),
-      'broke off its answer',
+      'ended its response early',
     ],
     [
       'truncated JSON',

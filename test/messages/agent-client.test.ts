@@ -126,7 +126,7 @@ describe('agent client', () => {
   );
 
   it.each<[object, string]>([
-    [{ type: 'any' }, 'tool_choice: forces a call to a tool that another vendor runs'],
+    [{ type: 'any' }, 'tool_choice: requires a server-side tool of another vendor'],
     [{ type: 'tool', name: 'web_search' }, 'tool_choice.name: is web_search'],
   ])('is rejected if its tool choice requires a search: %j', async (tool_choice, words) => {
     const count = upstream.requests.length;

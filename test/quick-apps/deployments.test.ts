@@ -133,7 +133,7 @@ describe('a deployment as a tool', () => {
     const response = await rig.chat('Ask.');
     expect(toldTo(rig)).toEqual([
       expect.stringContaining('no more today'),
-      'The tool failed: other asked for a function of its caller, which a tool does not have.',
+      'The tool failed: other requested a function call, which is not possible for a deployment that is used as a tool.',
     ]);
     expect([getMessage(response).content, ...getStages(response).map(({ status }) => status)]).toEqual([
       'Done.',

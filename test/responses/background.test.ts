@@ -161,7 +161,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
     const queued = await create('break off');
     const failed = await waitForEnd(queued.id);
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
-    await expect(follow(queued.id)).rejects.toThrow('The upstream broke off its answer.');
+    await expect(follow(queued.id)).rejects.toThrow('The upstream ended its response early.');
   });
 
   it.each([false, true])('lists fields that its deployment ignores in Parley-Ignored (stream: %s)', async (stream) => {

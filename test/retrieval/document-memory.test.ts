@@ -27,7 +27,7 @@ describe('reading a PDF', () => {
     const bomb = pdfBomb(250 * megabyte);
     expect(bomb.length).toBeLessThan(300_000);
     expect(await getReadError(load(bomb, 'a.pdf', { maxMemoryMb: 256 }))).toBe(
-      'Reading it was given up: it needs more than 256 MiB to be read. Split it into smaller files.',
+      'Reading was stopped: it needs more than 256 MiB to be read. Split it into smaller files.',
     );
   });
 });
@@ -65,6 +65,6 @@ describe('documents of one user that exceed the memory limit', () => {
     expect(order.length).toBeLessThanOrEqual(2);
     await Promise.all(all);
     await indexer.close();
-    expect(order.filter((each) => each.startsWith('mine Reading it was given up'))).toHaveLength(3);
+    expect(order.filter((each) => each.startsWith('mine Reading was stopped'))).toHaveLength(3);
   });
 });

@@ -237,7 +237,7 @@ describe('reading text', () => {
   it.each(['{"a": ', 'nothing', '[', `${'['.repeat(100)}${']'.repeat(100)}`])(
     'reports invalid or too deeply nested JSON (%j)',
     async (text) => {
-      expect(await getReadError(load(text, 'a.json'))).toContain('It is not JSON that can be read');
+      expect(await getReadError(load(text, 'a.json'))).toContain('It is not valid JSON');
     },
   );
 });
@@ -245,13 +245,15 @@ describe('reading text', () => {
 describe('reading any document', () => {
   it('stops after the timeout', async () => {
     const text = 'word '.repeat(3_000_000);
-    expect(await getReadError(load(text, 'a.txt', { timeoutMs: 300 }))).toBe('Reading it was given up: it took more than 0.3 s.');
+    expect(await getReadError(load(text, 'a.txt', { timeoutMs: 300 }))).toBe(
+      'Reading was stopped: it took more than 0.3 s. Split it into smaller files.',
+    );
   });
 
   it('stops if it needs too much memory', async () => {
     const rows = JSON.stringify(Array.from({ length: 400_000 }, (_, nth) => ({ a: nth, b: `text ${nth}` })));
     expect(await getReadError(load(rows, 'a.json', { maxMemoryMb: 90 }))).toBe(
-      'Reading it was given up: it needs more than 90 MiB to be read. Split it into smaller files.',
+      'Reading was stopped: it needs more than 90 MiB to be read. Split it into smaller files.',
     );
   });
 

@@ -145,7 +145,7 @@ describe('a file in the document index', () => {
   it('stores the reason if it cannot be read, and is not read again', async () => {
     const file = blobs.file('a.json', '{');
     const first = await read(createIndexer(), file);
-    expect(first.failure).toContain('It is not JSON');
+    expect(first.failure).toContain('It is not valid JSON');
     expect(await read(createIndexer(), file)).toEqual(first);
     expect(blobs.reads).toHaveLength(1);
   });
@@ -168,7 +168,7 @@ describe('a file in the document index', () => {
 
   it('fails if its length differs from the length in the file index', async () => {
     const document = await read(createIndexer(), { ...blobs.file('a.txt', text), contentLength: 5 });
-    expect(document.failure).toBe('It is longer than the index of files says.');
+    expect(document.failure).toBe('Its stored content does not have the expected size. Upload it again.');
   });
 
   it('is read on the next request if the store failed', async () => {

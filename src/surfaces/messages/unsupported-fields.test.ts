@@ -68,7 +68,7 @@ const search = { type: 'web_search_20250305', name: 'web_search' };
 describe('findUnsupported for required content', () => {
   it.each([
     [{ tools: [tool, search], tool_choice: { type: 'tool', name: 'web_search' } }, 'tool_choice.name: is web_search'],
-    [{ tools: [search], tool_choice: { type: 'any' } }, 'tool_choice: forces a call to a tool that another vendor runs'],
+    [{ tools: [search], tool_choice: { type: 'any' } }, 'tool_choice: requires a server-side tool of another vendor'],
     [{ tools: [{ name: 'f' }] }, 'tools.0.input_schema: is missing'],
     [{ tools: [{ name: 'f', type: 'custom' }] }, 'tools.0.input_schema: is missing'],
     [{ mcp_servers: [{ name: 'a' }] }, 'mcp_servers: contains MCP servers for the model'],

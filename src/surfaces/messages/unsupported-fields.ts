@@ -66,7 +66,7 @@ class Search {
     const isForced = choice?.type === 'tool' && otherTools.some(({ name }) => name === choice.name);
     if (isForced) this.#reject('tool_choice', 'tool_choice.name', `is ${formatType(choice.name)}`);
     if (choice?.type === 'any' && otherTools.length === tools.length)
-      this.#reject('tool_choice', 'tool_choice', 'forces a call to a tool that another vendor runs');
+      this.#reject('tool_choice', 'tool_choice', 'requires a server-side tool of another vendor');
   }
 
   #blocks(blocks: unknown, context: string, at: string): void {

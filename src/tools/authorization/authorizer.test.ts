@@ -142,16 +142,16 @@ describe('TokenCache', () => {
       'an error',
       400,
       '{"error":"invalid_scope","error_description":"client s&cret has no such scope"}',
-      'no token was given: the token address answered 400 invalid_scope',
+      'cannot get a token: the token address answered 400 invalid_scope',
     ],
-    ['other content', 200, '<html>', 'no token was given: the token address answered 200'],
+    ['other content', 200, '<html>', 'cannot get a token: the token address answered 200'],
     [
       'a token of another type',
       200,
       '{"access_token":"t","token_type":"mac"}',
-      'no token was given: the token address gives tokens of a type other than bearer',
+      'cannot get a token: the token address returns tokens of a type other than bearer',
     ],
-    ['a redirect', 302, '', 'no token was given: the token address answered 302'],
+    ['a redirect', 302, '', 'cannot get a token: the token address answered 302'],
   ])('rejects without disclosing a secret if the server returns %s', async (_what, status, body, message) => {
     const server = await startServer((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body));
     const tokens = tokenCache();

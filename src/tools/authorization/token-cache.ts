@@ -64,9 +64,9 @@ export class TokenCache {
     const { status, body } = reply;
     const token = body.access_token;
     if (status !== 200 || typeof token !== 'string' || token === '')
-      throw new ToolError(`no token was given: ${describeReply(reply)}`);
+      throw new ToolError(`cannot get a token: ${describeReply(reply)}`);
     if (typeof body.token_type === 'string' && body.token_type.toLowerCase() !== 'bearer') {
-      throw new ToolError('no token was given: the token address gives tokens of a type other than bearer');
+      throw new ToolError('cannot get a token: the token address returns tokens of a type other than bearer');
     }
     const lifetimeMs = toLifetimeMs(body.expires_in);
     return { value: token, freshMs: lifetimeMs - Math.min(maxMarginMs, lifetimeMs / 10) };
@@ -101,7 +101,7 @@ export class TokenCache {
       return { status: reply.status, body: isJsonObject(body) ? body : {} };
     } catch (error) {
       const reason = error instanceof HttpError ? error.message : 'the token address did not answer in time';
-      throw new ToolError(`no token was given: ${reason}`, error);
+      throw new ToolError(`cannot get a token: ${reason}`, error);
     }
   }
 }

@@ -71,7 +71,7 @@ async function readReply(reply: InnerReply, context: ToolContext, name: string):
   const [choice] = choices;
   const { content, custom_content } = choice?.message ?? {};
   if (choice?.finish_reason === 'function_call' || choice?.finish_reason === 'tool_calls')
-    throw new ToolError(`${name} asked for a function of its caller, which a tool does not have.`);
+    throw new ToolError(`${name} requested a function call, which is not possible for a deployment that is used as a tool.`);
   const attachments = (custom_content?.attachments ?? []).map(({ index: _index, ...otherFields }): Attachment => otherFields);
   return { text: content ?? '', attachments, failed: false };
 }

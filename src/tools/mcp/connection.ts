@@ -142,10 +142,10 @@ export class Connection {
 
   #watch(server: string, sdk: Sdk): void {
     const end = (error: ToolError): void => this.#endController.abort(error);
-    this.client.onclose = () => end(createServerError(server, 'broke off the connection'));
+    this.client.onclose = () => end(createServerError(server, 'closed the connection'));
     // A broken stream of the older transport would reconnect as a new session that Parley did not open.
     this.client.onerror = (error) => {
-      if (error instanceof sdk.SseError) end(createServerError(server, 'broke off the connection', error));
+      if (error instanceof sdk.SseError) end(createServerError(server, 'closed the connection', error));
     };
     this.endSignal.addEventListener('abort', () => void this.client.close(), { once: true });
     if (this.endSignal.aborted) void this.client.close();

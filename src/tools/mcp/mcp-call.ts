@@ -69,7 +69,7 @@ async function callRepeatedly<Result extends object>(connected: ConnectedCall<Re
     if ('text' in result) return result;
     currentAnswers = result;
   }
-  throw createServerError(connected.options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
+  throw createServerError(connected.options.settings.name, `returned no result after ${maxRounds} requests for input`);
 }
 
 /** Returns the result of the call, or the answers for an immediate further round. */

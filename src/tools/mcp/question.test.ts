@@ -30,7 +30,9 @@ describe('toQuestion', () => {
 
   it('rejects a state that is too long and too many questions', () => {
     const one = { method: 'elicitation/create', params: { message: 'Sure?' } };
-    expect(() => toQuestion('Tools', createResult(one, 'x'.repeat(70_000)))).toThrow('more state to keep');
+    expect(() => toQuestion('Tools', createResult(one, 'x'.repeat(70_000)))).toThrow(
+      'sends a requestState of more than 65536 characters',
+    );
     const inputRequests = Object.fromEntries(Array.from({ length: 11 }, (_, nth) => [`${nth}`, one]));
     expect(() => toQuestion('Tools', { ...createResult(one), inputRequests } as InputRequiredResult)).toThrow(
       'more than 10 questions',

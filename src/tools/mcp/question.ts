@@ -32,7 +32,8 @@ export interface Answers {
  * unsupported question.
  */
 export function toQuestion(server: string, { inputRequests = {}, requestState }: InputRequiredResult): ToolQuestion | undefined {
-  if ((requestState?.length ?? 0) > maxStateChars) throw createServerError(server, 'gives more state to keep than is taken');
+  if ((requestState?.length ?? 0) > maxStateChars)
+    throw createServerError(server, `sends a requestState of more than ${maxStateChars} characters`);
   const open = Object.entries(inputRequests).map(([key, request]) => toOpenQuestion(server, key, request));
   if (open.length > maxQuestions) throw createServerError(server, `asks more than ${maxQuestions} questions in one result`);
   return createNextQuestion(server, { state: requestState, open, answers: {} });

@@ -64,7 +64,7 @@ export function* listCauses(error: unknown): Iterable<Error> {
 }
 
 const phrases: ReadonlyMap<unknown, Problem> = new Map<unknown, Problem>([
-  [brokenOffCode, ['broke off its answer', 'failed']],
+  [brokenOffCode, ['ended its response early', 'failed']],
   [unansweredCode, ['did not answer the request', 'failed']],
   [tooLongCode, ['lists more than 100,000 values in one page, which is more than Parley reads', 'failed']],
   ['ECONNREFUSED', ['could not be reached: the connection was refused', 'unreachable']],
@@ -72,15 +72,15 @@ const phrases: ReadonlyMap<unknown, Problem> = new Map<unknown, Problem>([
   ['EAI_AGAIN', ['could not be reached: its host name could not be looked up', 'unreachable']],
   ['ETIMEDOUT', ['could not be reached: no connection in time', 'unreachable']],
   ['UND_ERR_CONNECT_TIMEOUT', ['could not be reached: no connection in time', 'unreachable']],
-  ['ECONNRESET', ['broke off the connection', 'failed']],
-  ['UND_ERR_SOCKET', ['broke off the connection', 'failed']],
-  ['CONNECTION_CLOSED', ['broke off the connection', 'failed']],
+  ['ECONNRESET', ['closed the connection', 'failed']],
+  ['UND_ERR_SOCKET', ['closed the connection', 'failed']],
+  ['CONNECTION_CLOSED', ['closed the connection', 'failed']],
   ['REQUEST_TIMEOUT', ['did not answer in time', 'mute']],
-  ['LIST_PAGINATION_EXCEEDED', ['lists its tools without end', 'failed']],
+  ['LIST_PAGINATION_EXCEEDED', ['returns too many pages of a list', 'failed']],
 ]);
 
 function findProblem(cause: Error): Problem | undefined {
-  if (cause instanceof BlockedAddressError) return [`may not be called: ${cause.message}`, 'address_refused'];
+  if (cause instanceof BlockedAddressError) return [`cannot be called: ${cause.message}`, 'address_refused'];
   const { code } = cause as { code?: unknown };
   if (typeof code === 'string' && /CERT|SELF_SIGNED|ERR_TLS|ERR_SSL/.test(code))
     return ['has a certificate that is not trusted', 'unreachable'];

@@ -85,7 +85,7 @@ export class ServerFetch {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ToolError || timeout.aborted)) throw error;
-      const reason = error instanceof ToolError ? error.message : `no token was given within ${maxCredentialsMs / 1000} s`;
+      const reason = error instanceof ToolError ? error.message : `cannot get a token within ${maxCredentialsMs / 1000} s`;
       throw this.#recordError(createServerError(settings.name, [`could not be called: ${reason}`, 'credentials_refused'], error));
     }
   }

@@ -84,7 +84,7 @@ function isCredential({ location, key }: LocatedValue, { headers, query, body }:
 
 function toHeader({ key, value }: LocatedValue): [string, string] {
   const text = toText(value);
-  if (notInHeader.test(text)) throw new ToolError(`The header field ${key} may not hold line breaks or control characters.`);
+  if (notInHeader.test(text)) throw new ToolError(`The header field ${key} must not contain line breaks or control characters.`);
   return [key.toLowerCase(), toLatin1(text.toWellFormed())];
 }
 
@@ -132,7 +132,7 @@ class UrlTemplate {
       return encodeText(value);
     });
     const [path = ''] = filled.split(/[?#]/);
-    if (path.split('/').some(isDotSegment)) throw new ToolError('An argument that is part of the path may not be "." or "..".');
+    if (path.split('/').some(isDotSegment)) throw new ToolError('An argument that is part of the path must not be "." or "..".');
     const url = new URL(filled);
     if (url.origin !== this.#shape.origin || countSegments(url) !== countSegments(this.#shape)) {
       throw new ToolError('The arguments would change where the request goes.');

@@ -123,7 +123,7 @@ function isVendorTool({ type }: JsonObject): boolean {
 
 function checkChoice(choice: SelectedTools['choice'], allTools: readonly OfferedTool[], tools: readonly OfferedTool[]): void {
   if (choice === 'required' && tools.length === 0)
-    throw createRejection('a required call of a tool that another vendor runs', 'tool_choice');
+    throw createRejection('a tool_choice that requires a server-side tool of another vendor', 'tool_choice');
   if (typeof choice !== 'object') return;
   const forced = allTools.find(({ tool }) => isVendorTool(tool) && tool.name === choice.name);
   if (forced !== undefined) throw createRejection(`a tool of the type ${String(forced.tool.type)}`, 'tool_choice');

@@ -23,7 +23,7 @@ export async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes:
   let length = 0;
   for await (const piece of stream as AsyncIterable<Uint8Array>) {
     if (length + piece.length > Math.min(bytes.length, maxBytes))
-      throw new DocumentError('It is longer than the index of files says.');
+      throw new DocumentError('Its stored content does not have the expected size. Upload it again.');
     bytes.set(piece, length);
     length += piece.length;
     hash.update(piece);

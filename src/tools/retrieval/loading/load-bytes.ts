@@ -103,7 +103,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text, bounds);
   } catch (cause) {
-    throw new DocumentError(`It is not JSON that can be read: ${cause instanceof JsonError ? cause.message : 'it is damaged'}.`, {
+    throw new DocumentError(`It is not valid JSON: ${cause instanceof JsonError ? cause.message : 'it is damaged'}.`, {
       cause,
     });
   }

@@ -65,8 +65,8 @@ function toDocumentError(error: unknown): never {
 }
 
 const messages: Readonly<Record<IsolationReason, (message: string) => string>> = {
-  late: (message) => `Reading it was given up: ${message}.`,
-  memory: (message) => `Reading it was given up: ${message} to be read. Split it into smaller files.`,
+  late: (message) => `Reading was stopped: ${message}. Split it into smaller files.`,
+  memory: (message) => `Reading was stopped: ${message} to be read. Split it into smaller files.`,
   busy: (message) => `It was not read: ${message}.`,
   crashed: () => 'The file is damaged: reading it failed.',
 };
