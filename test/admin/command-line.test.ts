@@ -302,8 +302,12 @@ describe('parley export', () => {
     await using second = await startParley();
     const rejected = await parley(['apply', '-f', exported], { environment: { PARLEY_URL: second.url } });
     expect(rejected.stderr).toEqual([
-      expect.stringMatching(/hidden\.yaml: models\.a\.upstreams\[0\]\.key: must be entered/),
-      expect.stringMatching(/hidden\.yaml: models\.b\.upstreams\[0\]\.key: must be entered/),
+      expect.stringMatching(
+        /hidden\.yaml: models\.a\.upstreams\[0\]\.key: is \*\*\*, but no secret is stored\. Enter the secret/,
+      ),
+      expect.stringMatching(
+        /hidden\.yaml: models\.b\.upstreams\[0\]\.key: is \*\*\*, but no secret is stored\. Enter the secret/,
+      ),
       expect.stringContaining('No entry was changed'),
     ]);
   });

@@ -35,7 +35,7 @@ describe('parley check', () => {
     const keys = { [key]: { project: 'p', roles: ['held'] } };
     expect(await listWarnings({ roles, keys })).toEqual(
       ['staff', 'admin', 'auditor'].map(
-        (role) => `roles.${role}: is a role that no caller has. Name it in a key, or set rolesClaim of an identity provider`,
+        (role) => `roles.${role}: is a role that no key has. Name it in a key, or set rolesClaim of an identity provider`,
       ),
     );
     const identityProviders = { sso: { issuer: 'https://sso.example', audience: 'parley', rolesClaim: 'roles' } };
@@ -67,7 +67,7 @@ describe('parley check', () => {
       ...more,
     });
     const message = (host: string) =>
-      `is at ${host}, a private address that tools may not reach. Add it to security.allowPrivateNetworks if you trust it`;
+      `is at ${host}, a private address that tools cannot call. Add it to security.allowPrivateNetworks if you trust it`;
     const path = 'applications.app.applicationProperties.mcp_toolset[0].mcp_server_info.url';
     for (const [url, host] of [
       ['http://192.168.1.5:8080/mcp', '192.168.1.5'],

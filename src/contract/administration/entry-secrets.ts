@@ -33,7 +33,7 @@ export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: 
   const isReported = (path: Path) => path.some((_, index) => reported.has(JSON.stringify(path.slice(0, index + 1))));
   replaceSecrets(readSchema(entryKinds[kind].schema), restored, (secret, path) => {
     if (secret === hiddenSecret && !isReported(path))
-      errors.push({ path, message: `must be entered: no secret is stored for ${hiddenSecret}` });
+      errors.push({ path, message: `is ${hiddenSecret}, but no secret is stored. Enter the secret` });
     return secret;
   });
   const { applicationProperties } = restored;

@@ -42,7 +42,7 @@ function* findRolesWithoutCallers({ roles, keys, identityProviders }: Configurat
   for (const role of Object.keys(roles)) {
     if (usedRoles.has(role)) continue;
     const hint = 'name it in a key, or set rolesClaim of an identity provider';
-    yield { path: ['roles', role], message: 'is a role that no caller has', hint };
+    yield { path: ['roles', role], message: 'is a role that no key has', hint };
   }
 }
 
@@ -72,7 +72,7 @@ function* findToolsAtPrivateAddresses({ addons, applications, security }: Config
       if (!isRejected(guard, isLocal ? new URL('http://127.0.0.1') : address.url)) continue;
       yield {
         path: address.path,
-        message: `is at ${hostname}, a private address that tools may not reach`,
+        message: `is at ${hostname}, a private address that tools cannot call`,
         hint: 'add it to security.allowPrivateNetworks if you trust it',
       };
     }

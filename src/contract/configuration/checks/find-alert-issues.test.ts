@@ -45,11 +45,11 @@ describe('configuration of alerts', () => {
     ],
     [
       { of: 'project:search', window: 'cost.year' },
-      'alerts[0].window: names a window without a limit of project:search. Set this limit, for example costLimit.year',
+      'alerts[0].window: refers to a limit that project:search does not have. Set this limit, for example costLimit.year',
     ],
     [
       { of: 'role:staff', window: 'requests.day' },
-      'alerts[0].window: names a window without a limit of role:staff. Set this limit, for example a deployment after the window, such as tokens.day:*',
+      'alerts[0].window: refers to a limit that role:staff does not have. Set this limit, for example a deployment after the window, such as tokens.day:*',
     ],
   ])('warns about %j, which is never sent', (alert, warning) => {
     expect(check(alert)).toEqual([warning]);
@@ -71,7 +71,7 @@ describe('configuration of alerts', () => {
     ]);
     expect(check({ ...valid, url: 'ftp://x' })).toEqual([expect.stringMatching(/^alerts\[0\]\.url: must be an address/)]);
     expect(check(valid, valid)).toEqual([
-      'alerts[1]: has the same of, window, and url as another alert. List all thresholds in `at` of one alert',
+      'alerts[1]: has the same `of`, `window`, and `url` as another alert. List all thresholds in `at` of one alert',
     ]);
   });
 });

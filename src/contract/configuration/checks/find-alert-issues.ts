@@ -15,7 +15,7 @@ export function* findAlertIssues(configuration: unknown): Iterable<Issue> {
     const identity = JSON.stringify([of, window, url]);
     if (seen.has(identity)) {
       const hint = 'list all thresholds in `at` of one alert';
-      yield { path: ['alerts', index], message: 'has the same of, window, and url as another alert', hint };
+      yield { path: ['alerts', index], message: 'has the same `of`, `window`, and `url` as another alert', hint };
     }
     seen.add(identity);
   }
@@ -40,7 +40,7 @@ export function* findAlertWarnings(
       yield { path: [...path, 'window'], ...notConfigured('a deployment', deployment, ids) };
     else if (!listSettings(configuration, scope).some((settings) => hasLimit(settings, limit))) {
       const hint = `set this limit, for example ${toExample(scope, limit)}`;
-      yield { path: [...path, 'window'], message: `names a window without a limit of ${of}`, hint };
+      yield { path: [...path, 'window'], message: `refers to a limit that ${of} does not have`, hint };
     }
   }
 }

@@ -79,7 +79,7 @@ describe('findConfigurationWarnings', () => {
     const models = { priced, free, demo, unpriced: { upstreams: [{ endpoint: 'http://x/v1' }] } };
     const value = { models, keys: someKey, roles: { default: { costLimit: { month: 5 } } } };
     expect(listWarnings(value)).toEqual([
-      'models.unpriced.pricing: is missing, so calls of this model never reach the costLimit of the role default. Write "pricing": {} if the model is free',
+      'models.unpriced.pricing: is missing, so calls to this model cost 0 and do not count toward the costLimit of the role default. Write "pricing": {} if the model is free',
     ]);
     expect(listWarnings({ ...value, roles: { default: { costLimit: {} } } })).toEqual([]);
   });

@@ -110,7 +110,7 @@ function* findCostLimitsWithoutPrices(configuration: Configuration): Iterable<Is
     if (model.pricing !== undefined || isDemo) continue;
     yield {
       path: ['models', id, 'pricing'],
-      message: `is missing, so calls of this model never reach the costLimit of the ${holder}`,
+      message: `is missing, so calls to this model cost 0 and do not count toward the costLimit of the ${holder}`,
       hint: 'write "pricing": {} if the model is free',
       isNotice: true,
     };

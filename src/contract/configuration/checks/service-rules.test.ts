@@ -117,7 +117,7 @@ it('findIdentityProviderIssues rejects a repeated issuer', () => {
 
 it('findIdentityProviderIssues rejects a name that consists of digits', () => {
   expect(findErrors({ p: good, 7: { ...good, issuer: 'https://seven.example' } })).toEqual([
-    expect.stringContaining('is not a valid name: a name of digits only would be sorted before all other entries'),
+    expect.stringContaining('is not a valid name: it has only digits, which changes the order of the providers. Add a letter'),
   ]);
 });
 

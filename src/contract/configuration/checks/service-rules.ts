@@ -59,7 +59,7 @@ export function* findIdentityProviderIssues(configuration: unknown): Iterable<Is
     if (/^\d+$/.test(name))
       yield {
         path: ['identityProviders', name],
-        message: 'is not a valid name: a name of digits only would be sorted before all other entries',
+        message: 'is not a valid name: it has only digits, which changes the order of the providers. Add a letter',
       };
     if (seen.has(issuer)) yield { path: ['identityProviders', name, 'issuer'], message: 'is also the issuer of another entry' };
     if (issuer !== undefined) seen.add(issuer);

@@ -168,7 +168,7 @@ function requireVerification(url: string): string {
 }
 
 const noLimitAdvice =
-  'the pooler in front of PostgreSQL drops the time limit of single statements: run alter role USER set statement_timeout = 5000 with the user of PARLEY_DATABASE_URL';
+  'the pooler in front of PostgreSQL drops the time limit of single statements. Run "alter role USER set statement_timeout = 5000". USER is the user of PARLEY_DATABASE_URL';
 
 /** The number is arbitrary but must be the same on all nodes. */
 async function lock(transaction: Kysely<Schema>): Promise<void> {
