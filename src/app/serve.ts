@@ -102,7 +102,7 @@ function createFirstStart({ log, worker }: NodeDeps, isDefault: boolean): FirstS
     newId: randomUUID,
     newSecret: newAdminSecret,
     ...(worker && { token: worker.local.firstStartToken }),
-    onExhausted: () => log.warn('the token of the first start ended after too many wrong tries. Restart Parley for a new one'),
+    onExhausted: () => log.warn('the one-time token expired after too many wrong attempts. Restart Parley for a new one'),
   });
 }
 
@@ -111,7 +111,7 @@ function offerFirstStart({ entries, log, worker }: NodeDeps, firstStart: FirstSt
   const oneTimeToken = firstStart.offer(entries.configuration);
   if (oneTimeToken === undefined || worker?.isFirst === false) return;
   log.info(
-    'no administrator exists. To create a lasting admin key, send this one-time token to the address. It is valid until it is used or Parley stops',
+    'no administrator exists. To create a permanent admin key, send this one-time token to the address. It is valid until it is used or Parley stops',
     { firstStartToken: oneTimeToken, address: `${address}/v1/admin/first-start` },
   );
 }
@@ -147,7 +147,7 @@ function composeNode(
     reportError: (message, error) => log.error(message, error),
     onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),
     onRemovedReferences: (deployment, count) =>
-      log.debug('removed references to files that the deployment may not read', { deployment, count }),
+      log.debug('removed references to files that the deployment cannot read', { deployment, count }),
     recordAudit,
     onGraph(graph) {
       const dangling = state.graphWalked(graph);

@@ -72,13 +72,13 @@ export const histograms = {
 } as const satisfies Record<string, HistogramInstrument>;
 
 export const counters = {
-  upstreamTries: { name: 'parley.upstream.tries', unit: '{try}', description: 'Tries at upstreams.' },
+  upstreamTries: { name: 'parley.upstream.tries', unit: '{try}', description: 'Attempts at upstreams.' },
   spend: { name: 'parley.spend.usd', unit: '{USD}', description: 'Cost of calls in USD.' },
   cpu: { name: 'process.cpu.time', unit: 's', description: 'CPU seconds used, by mode.' },
 } as const satisfies Record<string, Instrument>;
 
 export const gauges = {
-  inFlightCalls: { name: 'parley.open_calls', unit: '{call}', description: 'Calls under way.' },
+  inFlightCalls: { name: 'parley.open_calls', unit: '{call}', description: 'Calls in progress.' },
   openStreams: { name: 'parley.open_streams', unit: '{stream}', description: 'Streamed answers in progress.' },
   upstreamState: {
     name: 'parley.upstream.state',
@@ -99,7 +99,7 @@ export const gauges = {
   configurationFaults: {
     name: 'parley.configuration.faults',
     unit: '{fault}',
-    description: 'Errors in the configuration that was last rejected. 0 while the newest one is in force.',
+    description: 'Errors in the configuration that was last rejected. 0 while the newest one is in effect.',
   },
   memory: { name: 'process.memory.usage', unit: 'By', description: 'Resident memory.' },
   heap: { name: 'v8js.memory.heap.used', unit: 'By', description: 'Heap in use.' },

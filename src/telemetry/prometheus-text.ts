@@ -37,7 +37,7 @@ export class PrometheusText {
   write(resource: Labels, metrics: readonly Metric[], format: MetricsFormat): string {
     const isOpen = format === 'openmetrics';
     const [family, type] = isOpen ? ['target', 'info'] : ['target_info', 'gauge'];
-    let text = `# HELP ${family} Who exports.\n# TYPE ${family} ${type}\ntarget_info{${toLabelText(resource)}} 1\n`;
+    let text = `# HELP ${family} Attributes of the node that exports the metrics.\n# TYPE ${family} ${type}\ntarget_info{${toLabelText(resource)}} 1\n`;
     for (const metric of metrics) text += this.#metric(metric, isOpen);
     return isOpen ? `${text}# EOF\n` : text;
   }

@@ -53,7 +53,7 @@ describe('the response to a saved application', () => {
   });
 
   it('warns about deployments that do not exist or are closed to the owner', async () => {
-    const message = 'names a deployment that does not exist or that you may not use.';
+    const message = 'names a deployment that does not exist or that you cannot use.';
     const tools = 'applicationProperties.applications_as_tools[1]';
     expect(
       await saveAndGetWarnings(

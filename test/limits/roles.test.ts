@@ -43,6 +43,11 @@ describe('a limit of 0 or less', () => {
       'Your roles do not allow any use of "m": their limit of requests per hour is 0 or less.',
     ],
     [
+      'parallel calls',
+      { limits: { m: { maxParallel: 0 } } },
+      'Your roles do not allow any use of "m": their limit of parallel calls is 0 or less.',
+    ],
+    [
       'money',
       { limits: {}, costLimit: { month: 0 } },
       'Your roles do not allow any use of "m": their limit of cost per month is 0 or less.',

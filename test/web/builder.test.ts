@@ -150,7 +150,7 @@ it('shows a save warning next to its field', async () => {
   await page.getByLabel(/^Instructions/).fill('You help visitors of Bergen.');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything is saved').waitFor();
-  await page.getByText('names a deployment that does not exist or that you may not use').waitFor();
+  await page.getByText('names a deployment that does not exist or that you cannot use').waitFor();
 });
 
 it('shows validation errors at their fields in the form and next to the JSON', async () => {

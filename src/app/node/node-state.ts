@@ -45,7 +45,7 @@ const filesElsewhere: Reason = {
 const filesDiffer: Reason = {
   code: 'configuration_differs',
   message:
-    'The configuration files of this node differ from the files in force, which another node read. Write the same files on every node. The files of this node apply when they change, or when no running node has the files in force.',
+    'The configuration files of this node differ from those in effect, which another node read. Copy the same files to every node. The files of this node take effect when they change, or when no running node has the files that are in effect.',
 };
 /** Maximum number of reasons in the record of a node. */
 const maxReported = 100;

@@ -211,7 +211,7 @@ export function checkLength(length: number, { maxParsedChars = Number.POSITIVE_I
   if (length <= maxParsedChars) return;
   const mebibytes = maxParsedChars / 1024 ** 2;
   throw new JsonError(
-    `the JSON has more than ${mebibytes} MiB in addition to long strings without escapes. An escape counts as ${escapeChars} bytes`,
+    `the JSON is too large: without long strings that have no escape sequences, it has more than ${mebibytes} MiB. Each escape sequence counts as ${escapeChars} bytes`,
   );
 }
 

@@ -47,20 +47,23 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'The path supports other methods, which are in `Allow`.',
   conversation_locked: 'Another response on the conversation is in progress. Retry after it ends.',
   consent_outdated: 'The consent form in the request is not the current form. Get the current form.',
-  too_many_keys: 'The user has as many keys as `selfService.keys` of the roles allows. Delete a key.',
+  too_many_keys:
+    'The user has as many keys as `selfService.keys` of the roles allows, or the project has as many keys as its owners can create. Delete a key, or ask an administrator to delete keys of the project.',
   configured_in_file: 'The entry is in a configuration file, which takes precedence. Change the file.',
   in_use: 'Other entries need this entry. The message names them.',
   last_administrator: 'After the change, no key or sign-in would have the role `admin`.',
   name_taken: 'Another provisioned user or group has this name.',
-  administrator_exists: 'The token of the first start works only while no key or sign-in has the role `admin`.',
+  administrator_exists: 'The one-time token works only while no key or sign-in has the role `admin`.',
   change_overwritten: 'A later change affected the same entry, so this change cannot be undone.',
-  key_revoked: 'The secret of a key was deleted or replaced, and does not become valid again. Create a new key.',
+  key_revoked:
+    'The secret of a key was deleted or replaced, or a rollback would make a key valid again. The message contains the next step.',
   precondition_failed: 'The resource was changed in the meantime, or already exists.',
   payload_too_large: 'The body is larger than `security.maxBodyBytes`, or a file exceeds the limit of a file or bucket.',
-  unsupported_media_type: 'The body must be sent as `Content-Type: application/json`, without a content encoding.',
+  unsupported_media_type:
+    'The path does not support the `Content-Type`, its charset, or the `Content-Encoding` of the body. Most paths require `application/json`.',
   token_limit_exceeded: 'The token limit of a window is reached. The message contains the window and the time of its reset.',
   request_limit_exceeded:
-    'The request limit of a window is reached. The message contains the window and the time of its reset. Or too many unknown tokens come from the address of the client.',
+    'The request limit of a window is reached. The message contains the window and the time of its reset. Parley also returns this code if too many unknown tokens come from the address of the client.',
   cost_limit_exceeded: 'The cost limit of a window is reached. The message contains the window and the time of its reset.',
   parallel_limit_exceeded:
     '`maxParallel` of the user, its key, or its project is reached. `Retry-After` is the expected time until a call in progress ends.',

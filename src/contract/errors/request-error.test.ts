@@ -29,7 +29,7 @@ describe('requireShape', () => {
     [{ limits: { minute: 0 } }, 'limits.minute must be greater than 0.'],
     [{ limits: { minute: true } }, 'limits.minute must be a number.'],
     [{ addresses: ['::1', '::1'] }, 'addresses must not have the same item twice.'],
-    [{ even: 3 }, 'even must be of another form.'],
+    [{ even: 3 }, 'even must be in a documented form (see /docs).'],
   ])('describes the error of %j', (value, message) => {
     const limits = Type.Object({ minute: Type.Optional(Type.Number({ exclusiveMinimum: 0 })) }, { additionalProperties: false });
     const addresses = Type.Array(Type.String(), { uniqueItems: true });

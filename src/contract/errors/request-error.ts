@@ -143,14 +143,14 @@ function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
 /** Returns the allowed forms in words: "a string, null or an array". */
 function toAlternatives(errors: readonly SchemaError[]): string {
   const options = new Set(errors.filter(isAlternative).flatMap(({ params }) => toWords(params)));
-  if (options.size === 0) return 'of another form';
+  if (options.size === 0) return 'in a documented form (see /docs)';
   const [last, ...otherOptions] = [...options].reverse();
   return otherOptions.length === 0 ? String(last) : `${otherOptions.reverse().join(', ')} or ${last}`;
 }
 
 function toWords(params: { type?: string | readonly string[]; allowedValues?: readonly unknown[] }): string[] {
   if (params.allowedValues !== undefined) return params.allowedValues.map((value) => JSON.stringify(value));
-  return [params.type ?? 'of another form']
+  return [params.type ?? 'value in a documented form (see /docs)']
     .flat()
     .map((type) => (type === 'null' ? type : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`));
 }

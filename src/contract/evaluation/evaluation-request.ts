@@ -22,7 +22,7 @@ export const EvaluationRequestForm = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    version: { type: 'integer', minimum: 1, description: 'Version number. Default: the version in force.' },
+    version: { type: 'integer', minimum: 1, description: 'Version number. Default: the version in effect.' },
     parallel: {
       type: 'integer',
       minimum: 1,

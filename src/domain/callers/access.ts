@@ -19,16 +19,14 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
   if (isClosedToApplications(caller, deployment))
     throw new ParleyError(
       'access_denied',
-      `Applications may not call "${id}", because features.accessibleByPerRequestKey is false.`,
+      `Applications cannot call "${id}", because features.accessibleByPerRequestKey is false.`,
     );
   const closed = limits.findDenying(caller, id);
   if (closed === undefined) return;
   const { kind, period } = closed.window;
   const [holder, their] = isOfScope(closed) ? [`Your ${closed.scope.kind} does`, 'its'] : ['Your roles do', 'their'];
-  throw new ParleyError(
-    'access_denied',
-    `${holder} not allow any use of "${id}": ${their} limit of ${kind} per ${period} is 0 or less.`,
-  );
+  const limit = kind === 'calls' ? 'parallel calls' : `${kind} per ${period}`;
+  throw new ParleyError('access_denied', `${holder} not allow any use of "${id}": ${their} limit of ${limit} is 0 or less.`);
 }
 
 /**
@@ -40,12 +38,12 @@ export function deploymentClosed(
   { id, ownership }: Pick<Deployment, 'id'> & Partial<Pick<Deployment, 'ownership'>>,
 ): ParleyError {
   if (isExcludedByKey(caller, id))
-    return new ParleyError('access_denied', `Your key may not use "${id}", because it is bound to other deployments.`);
+    return new ParleyError('access_denied', `Your key is bound to other deployments than "${id}". Use another key.`);
   const isConfigured = ownership === null;
   return new ParleyError(
     'access_denied',
     isConfigured
-      ? `Your roles may not use "${id}".`
+      ? `Your roles do not give access to "${id}". Ask the operator of this service for access.`
       : `There is no application "${id}", or its owner has not shared it with you.`,
   );
 }

@@ -36,7 +36,7 @@ export function requireUnbound(holder: Holder, boundKeys: BoundKeys | undefined)
   if (boundKeys !== undefined || !isBoundKey(holder)) return;
   throw new ParleyError(
     'access_denied',
-    'A key that is bound to deployments can only call them and read about them. Send a key that is not bound, or your token.',
+    'A key that is bound to deployments can only call these deployments and list their details. Send a key that is not bound to deployments, or your token.',
   );
 }
 

@@ -73,7 +73,10 @@ export function createIdentify(
       if (caller !== undefined) return caller;
       if (canBeOpaqueToken(credentials, snapshot().configuration)) return await verifyToken(credentials, from);
       runtimeKeys?.requireCurrent(undefined);
-      throw unauthorized('invalid_api_key', 'The key is unknown, or the call that it was issued for has ended.');
+      throw unauthorized(
+        'invalid_api_key',
+        'The key is not valid. Check that you copied all of it. If it is a per-request key, its call has ended.',
+      );
     } catch (error) {
       if (error instanceof ParleyError && (error.status === 401 || error.code === 'address_not_allowed'))
         onRejection?.(error.code);

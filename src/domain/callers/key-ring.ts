@@ -99,6 +99,6 @@ export function requireAllowedAddress(
   if (isAllowed(realIp)) return;
   throw new ParleyError(
     'address_not_allowed',
-    `The key may not be used from ${realIp}, because it is bound to other addresses. Send the request from an allowed address, or use another key.`,
+    `The key cannot be used from ${realIp}, because it is bound to other addresses. Send the request from an allowed address, or use another key.`,
   );
 }

@@ -29,7 +29,7 @@ it.each([
   ['x'.repeat(1000), 'deployment_not_found', `There is no deployment ${'x'.repeat(200)}. GET /v1/models lists yours.`],
   [undefined, 'deployment_not_found', 'The path does not contain a valid deployment ID. GET /v1/models lists yours.'],
   ['vectors', 'deployment_not_found', 'There is no deployment vectors. GET /v1/models lists yours.'],
-  ['closed', 'access_denied', 'Your roles may not use "closed".'],
+  ['closed', 'access_denied', 'Your roles do not give access to "closed". Ask the operator of this service for access.'],
 ])('findUsable() rejects %s with %s', async (id, code, message) => {
   await expect(findUsable(lookup, id, isChat)).rejects.toMatchObject({ code, message });
 });

@@ -9,6 +9,7 @@ import { type FileLocation, isFolder, type ResourceLocation, toUrl } from './res
 
 const maxNameChars = 60;
 const digestLength = 12;
+const unreferenced = ', and the request that your application is answering does not refer to it';
 
 /**
  * Returns the permissions of a caller on a resource, or on a folder and its contents. The resource need not exist
@@ -46,12 +47,12 @@ function canWrite(caller: Caller, location: ResourceLocation): boolean {
 /** Throws `access_denied` unless the caller may read the resource. */
 export function requireReadable(caller: Caller, location: ResourceLocation): void {
   if (!canRead(caller, location))
-    throw accessDenied(caller, 'This resource is not yours, and the request that you answer does not name it');
+    throw accessDenied(caller, `This resource is not yours${caller.chain === null ? '' : unreferenced}`);
 }
 
 /** Throws `access_denied` unless the caller may write the resource. */
 export function requireWritable(caller: Caller, location: ResourceLocation): void {
-  if (!canWrite(caller, location)) throw accessDenied(caller, 'You may not change this resource');
+  if (!canWrite(caller, location)) throw accessDenied(caller, 'You cannot change this resource');
 }
 
 /**

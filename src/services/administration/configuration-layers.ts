@@ -85,7 +85,7 @@ export function activateLayers(files: ValidConfiguration, entries: EntryMap, che
     for (const error of checked.errors) {
       const entry = findEntry(error.path);
       if (entry !== undefined) omit(entry);
-      errors.push({ ...error, message: `${error.message}. The entry is not in force` });
+      errors.push({ ...error, message: `${error.message}. The entry is not in effect` });
     }
     for (const { entry, model } of findDependentQuickApps(files.configuration, remaining, omitted)) {
       omit(entry);
@@ -93,7 +93,7 @@ export function activateLayers(files: ValidConfiguration, entries: EntryMap, che
       errors.push({
         file: '',
         path,
-        message: `names ${JSON.stringify(model)}, which is not in force. The entry is not in force`,
+        message: `refers to ${JSON.stringify(model)}, which is not in effect. So this entry is not in effect either`,
       });
     }
     // If the errors name no entry, only the files remain.

@@ -46,7 +46,7 @@ describe('FirstStart', () => {
     const token = firstStart.offer(configuration) ?? '';
     state.hasAdministrator = true;
     expect(() => firstStart.createKey(token).plan({ configuration } as never)).toThrow('An administrator exists');
-    expect(() => firstStart.createKey(token)).toThrow('was used');
+    expect(() => firstStart.createKey(token)).toThrow('The one-time token is wrong, was already used, or is no longer valid.');
   });
 
   it('ends the token after 20 wrong tries and reports it once', () => {

@@ -34,7 +34,7 @@ export interface FirstKey {
 }
 
 /**
- * One-time token in the log of this node. While no administrator exists, an operator exchanges it for a lasting admin key. The
+ * One-time token in the log of this node. While no administrator exists, an operator exchanges it for a permanent admin key. The
  * token ends with its use, after 20 wrong tries, and with the process.
  */
 export class FirstStart {
@@ -67,7 +67,7 @@ export class FirstStart {
       this.#countWrongTry();
       throw unauthorized(
         'invalid_token',
-        'The token of the first start is wrong, was used, or has ended. Restart Parley to get a new one in its log.',
+        'The one-time token is wrong, was already used, or is no longer valid. Restart Parley to get a new one in its log (firstStartToken).',
       );
     }
     const id = `key_${this.#deps.newId().replaceAll('-', '')}`;

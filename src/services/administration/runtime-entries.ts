@@ -106,7 +106,7 @@ export class RuntimeEntries {
     this.#inForce = deps.files;
     this.#stored = new StoredData(deps, {
       name: 'entries',
-      outage: 'could not read the entries of other nodes. The known ones stay in force',
+      outage: 'could not read the entries of other nodes. The known entries stay in effect',
       readData: () => this.#read(),
       isDue: () => this.#revision === -1,
     });
@@ -307,7 +307,7 @@ export class RuntimeEntries {
     if (before === undefined || after === undefined || before === after) return;
     throw new ParleyError(
       'in_use',
-      `The identity provider ${before} is the first one, and its users have no prefix. Without it, ${after} would be the first one, and its users could take over theirs. Delete the other providers first.`,
+      `${before} must stay the first identity provider, because the user IDs of the first one have no prefix. Otherwise, users of ${after} could take over the user IDs of users of ${before}. To delete ${before}, delete the other providers first.`,
       { members: { usedBy: Object.keys(identityProviders).map((name) => formatPath(['identityProviders', name])) } },
     );
   }

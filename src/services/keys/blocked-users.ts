@@ -29,7 +29,7 @@ export class BlockedUsers {
     this.#store = deps.store;
     this.#stored = new StoredData(deps, {
       name: 'blocked-users',
-      outage: 'Parley cannot read the blocked users. The last list stays in force',
+      outage: 'Parley cannot read the blocked users. The last list stays in effect',
       readData: () => this.#read(),
     });
     this.#recurring = new Recurring(deps.reportError);

@@ -28,7 +28,7 @@ const wrongMethod = refusal(405, 'invalid_request_error', 'This path supports GE
 const wrongOrigin = refusal(
   403,
   'permission_error',
-  'Pages of this origin may not call the gateway. Its operator can allow the origin.',
+  'Pages of this origin cannot call the gateway. Its operator can allow the origin.',
 );
 
 /** Returns the response to a request that is not forwarded. */

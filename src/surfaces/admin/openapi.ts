@@ -218,7 +218,7 @@ const nodeHealth: Schema = buildObject({
     loadedAt: moment,
     refusedAt: orNull('integer'),
     faults: { type: 'array', description: 'Errors in the files that were last rejected.', items: issue },
-    isDifferent: { type: 'boolean', description: 'Whether the files of the node differ from those in force.' },
+    isDifferent: { type: 'boolean', description: 'Whether the files of the node differ from those in effect.' },
   }),
 });
 

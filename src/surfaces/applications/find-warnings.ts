@@ -99,7 +99,7 @@ async function findUnknownRoles({ userRoles = [] }: Names, { caller, snapshot }:
     }));
 }
 
-const unknownDeployment = { message: 'names a deployment that does not exist or that you may not use' };
+const unknownDeployment = { message: 'names a deployment that does not exist or that you cannot use' };
 
 async function findUnreadableDocuments({ applicationProperties }: Names, { files }: CheckContext): Promise<readonly Issue[]> {
   const documentUrl = applicationProperties?.document_relative_url;

@@ -103,7 +103,7 @@ function* findModelIssues(
   ids: ReadonlySet<string>,
 ): Iterable<Issue> {
   if (endpoint !== undefined || properties === undefined || ids.has(String(properties.model))) return;
-  yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist or that you may not use' };
+  yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist or that you cannot use' };
 }
 
 /** Requires documents to be in the owner's bucket, because an application answers with its owner's rights to documents. */

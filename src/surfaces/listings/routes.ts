@@ -197,7 +197,7 @@ export function schemaRoutes(app: FastifyInstance, { identify }: { readonly iden
 
 function getId({ query }: FastifyRequest): string {
   const { id } = query as Readonly<Record<string, unknown>>;
-  const hint = `Its ID must end with ${quickAppSuffix}`;
+  const hint = `The ID must end with ${quickAppSuffix}`;
   if (typeof id !== 'string')
     throw new ParleyError('invalid_request', `The query parameter id must name an application type. ${hint}.`, { param: 'id' });
   if (!isQuickAppSchemaId(id))

@@ -130,7 +130,7 @@ class FilterParser {
     const isPresent: ScimFilter = { op: 'pr', path };
     if (value === null && op === 'eq') return { op: 'not', filter: isPresent };
     if (value === null && op === 'ne') return isPresent;
-    if (value === null) throw new SyntaxIssue('compares the order of null');
+    if (value === null) throw new SyntaxIssue(`uses ${op} with null, which only eq and ne allow`);
     if (op === 'ne') return { op: 'not', filter: { op: 'eq', path, value } };
     return { op: op as ScimComparison, path, value };
   }

@@ -175,7 +175,7 @@ function planUndo(
   if (kind === 'keys' && before !== undefined && makesValid(before.value, after?.value, nowMs))
     throw new ParleyError(
       'key_revoked',
-      `The key ${id} was deleted, blocked, expired, or replaced by this change, which an undo does not reverse. Create a new key.`,
+      `An undo cannot make the key ${id} valid again. To unblock it, save it with "disabled": false. If it has expired, save it with a later expiresAt. If it was deleted or replaced, create a new key.`,
     );
   return { kind, id, after: before && { value: before.value, ...getPrefix(before) } };
 }

@@ -77,15 +77,12 @@ async function createKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
  */
 function requireOwnerRights(snapshot: ConfigSnapshot, caller: Caller, { project, roles = [] }: NewKey): void {
   if (!ownsProject(snapshot, caller, project))
-    throw new ParleyError('access_denied', `You may not create keys in the project ${project}, because you do not own it.`);
+    throw new ParleyError('access_denied', `You cannot create keys in the project ${project}, because you do not own it.`);
   // A key without roles has those of the role `default`.
   const effectiveRoles = roles.length > 0 ? roles : [defaultRole];
   const excess = effectiveRoles.find((role) => administrativeRoles.has(role) || !caller.roles.includes(role));
   if (excess !== undefined)
-    throw new ParleyError(
-      'access_denied',
-      `You may not create a key with the role ${excess}. Send roles that you have yourself.`,
-    );
+    throw new ParleyError('access_denied', `You cannot create a key with the role ${excess}. Send roles that you have yourself.`);
 }
 
 /** Throws `too_many_keys` if a project has as many keys as its owners may create. */

@@ -129,7 +129,7 @@ function describeKind(kind: EntryKind): OperationTable {
       id: `putAdmin${suffix}`,
       summary: `Creates or replaces one of the ${name}s at run time`,
       description:
-        'The change is in force on all nodes within 1 s. A secret that is `***` or absent stays, if its address is unchanged. Null removes it. A blocked key stays blocked unless `disabled` is `false`.',
+        'The change takes effect on all nodes within 1 s. A secret that is `***` or absent stays, if its address is unchanged. Null removes it. A blocked key stays blocked unless `disabled` is `false`.',
       parameters: [inEntry, flag('dryRun', 'Only validates the entry and returns the differences.'), ifMatch],
       body: json(entryBody, { example: { summary: `A ${name}`, value: entryExamples[kind] } }),
       responses: [
@@ -264,7 +264,7 @@ export const adminEntryOperations = listOperations(shared, {
   },
   'post /v1/admin/first-start': {
     id: 'createFirstAdminKey',
-    summary: 'Exchanges the token of the first start for an admin key',
+    summary: 'Exchanges the one-time token for an admin key',
     description:
       'While no administrator exists, each node logs a token at its start. It works once, on that node. The response contains the key, which is never shown again.',
     isOpen: true,

@@ -252,7 +252,7 @@ export const builderEnglish = {
     reasons: {
       mute: 'The server did not respond in time. It may be busy or down.',
       unreachable: 'No server responds at this address. Check it, or ask the administrator of the server.',
-      address_refused: 'This address leads to a private network that this service may not call. Your administrator can allow it.',
+      address_refused: 'This address leads to a private network that this service cannot call. Your administrator can allow it.',
       credentials_missing: 'The server requires credentials. Set them under Authorization.',
       credentials_refused: 'The server rejects the credentials under Authorization. Check them, or request new ones.',
       sign_in_required:
