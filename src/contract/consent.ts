@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { isJsonObject } from '#base/json/json.ts';
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { formatPath } from './configuration/issue.ts';
 import { isDeploymentId } from './deployment-path.ts';
 import { ParleyError } from './errors/errors.ts';

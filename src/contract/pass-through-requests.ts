@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { rejectOtherCase, requireShape } from './errors/request-error.ts';
 import { type PassThroughApi, passThroughApis } from './pass-through.ts';
 import { compileShape } from './schemas/compile-shape.ts';
-import { cleaned } from './schemas/without-nulls.ts';
+import { cleaned } from './schemas/normalize-request.ts';
 
 const model = Type.Optional(
   Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),

@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { ParleyError } from './errors/errors.ts';
 import { createRequestError, requireShape } from './errors/request-error.ts';
 import { compileShape } from './schemas/compile-shape.ts';
-import { withoutNulls } from './schemas/without-nulls.ts';
+import { withoutNulls } from './schemas/normalize-request.ts';
 
 const resourceFields = {
   id: Type.String(),

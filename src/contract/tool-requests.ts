@@ -7,7 +7,7 @@ import { QuickAppForm } from './quick-app/form.ts';
 import { McpToolset } from './quick-app/mcp-toolset.ts';
 import { RestToolset } from './quick-app/web-toolset.ts';
 import { compileShape } from './schemas/compile-shape.ts';
-import { cleaned } from './schemas/without-nulls.ts';
+import { cleaned } from './schemas/normalize-request.ts';
 
 const application = Type.Optional(
   Type.String({

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Secret } from '#base/secrets/secret.ts';
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 

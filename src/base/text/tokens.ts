@@ -1,4 +1,4 @@
-import { trimEnd } from './shorten.ts';
+import { trimEnd } from './truncate.ts';
 
 /** Vocabularies of OpenAI's models. */
 export type Vocabulary = 'o200k_base' | 'cl100k_base';

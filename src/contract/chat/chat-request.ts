@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
+import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/normalize-request.ts';
 import { isResultName, Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
 

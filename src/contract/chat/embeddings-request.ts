@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { isJsonObject } from '#base/json/json.ts';
 import { rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned } from '../schemas/without-nulls.ts';
+import { cleaned } from '../schemas/normalize-request.ts';
 
 const someInputs = { minItems: 1, maxItems: 2048 };
 const Text = Type.String({ minLength: 1 });

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, mapField, mapItems } from '../schemas/without-nulls.ts';
+import { cleaned, mapField, mapItems } from '../schemas/normalize-request.ts';
 import {
   type Attachment,
   attachmentFields,

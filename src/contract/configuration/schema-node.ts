@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { mapItems } from '../schemas/without-nulls.ts';
+import { mapItems } from '../schemas/normalize-request.ts';
 import type { Path } from './issue.ts';
 
 /** The subset of JSON Schema that the configuration uses, as plain data. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, mapField } from '../schemas/without-nulls.ts';
+import { cleaned, mapField } from '../schemas/normalize-request.ts';
 
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 

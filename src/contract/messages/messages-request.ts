@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
+import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/normalize-request.ts';
 import { type MessagesRequest, parseParley } from './dialect.ts';
 
 /** Returns the schema of an object whose unknown fields are kept. */

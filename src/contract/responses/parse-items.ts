@@ -2,7 +2,7 @@ import { type TProperties, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { withoutNulls } from '../schemas/without-nulls.ts';
+import { withoutNulls } from '../schemas/normalize-request.ts';
 import type { AnyItem, InputItem } from './input-items.ts';
 import { parseTools } from './tools.ts';
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { withoutNulls } from '../schemas/without-nulls.ts';
+import { withoutNulls } from '../schemas/normalize-request.ts';
 import type { AnyItem } from './input-items.ts';
 import { parseItems } from './parse-items.ts';
 import { parseTools, type ResponsesTool } from './tools.ts';

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, withoutNulls } from '../schemas/without-nulls.ts';
+import { cleaned, withoutNulls } from '../schemas/normalize-request.ts';
 import { type McpTool, parseMcpTool } from './mcp-tool.ts';
 
 const text = Type.String();

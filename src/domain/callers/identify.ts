@@ -5,9 +5,9 @@ import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { type BoundKeys, requireUnbound } from './bound-key.ts';
 import type { Caller } from './caller.ts';
+import { isUserKey } from './key-form.ts';
 import { type KeyRing, type RingEntry, requireAllowedAddress } from './key-ring.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
-import { isUserKey } from './user-key-form.ts';
 
 /**
  * Resolves the caller of a key or token. Returns the caller synchronously for a configured key without bounds.

@@ -6,8 +6,8 @@ import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Caller, ConfiguredKey } from './caller.ts';
+import { hashKey } from './key-form.ts';
 import { subjectPrefixes } from './subjects.ts';
-import { hashKey } from './user-key-form.ts';
 
 /** A key of the configuration, ready for requests. */
 export interface RingEntry {

@@ -1,4 +1,4 @@
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import { isCallRejection, toRejectionError } from './call-refusal.ts';

@@ -1,7 +1,7 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
-import { createAdminKey, hashKey } from '#domain/callers/user-key-form.ts';
+import { createAdminKey, hashKey } from '#domain/callers/key-form.ts';
 import type { EntryView, PlannedWrite } from './runtime-entries.ts';
 
 const tokenPrefix = 'parley_first_';

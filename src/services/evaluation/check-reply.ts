@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
 import { parseAnswer } from '#domain/parse-answer.ts';

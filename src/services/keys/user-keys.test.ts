@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { createUserKey } from '#domain/callers/key-form.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
-import { createUserKey } from '#domain/callers/user-key-form.ts';
 import { UserKeys } from './user-keys.ts';
 
 const { key, ...generatedKey } = createUserKey('k'.repeat(43));

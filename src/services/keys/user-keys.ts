@@ -6,11 +6,11 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller, UserKey } from '#domain/callers/caller.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
+import { hashKey } from '#domain/callers/key-form.ts';
 import { type AddressMatcher, createAddressMatcher, requireAllowedAddress } from '#domain/callers/key-ring.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { findSelfService, hasSelfService, isSignedIn } from '#domain/callers/self-service.ts';
 import { findProviderName } from '#domain/callers/subjects.ts';
-import { hashKey } from '#domain/callers/user-key-form.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
 

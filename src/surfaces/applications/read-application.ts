@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { BlockedAddressError, NetGuard } from '#base/net/net-guard.ts';
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { readApplicationEntry, withEntryNames } from '#contract/configuration/application-entry.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';

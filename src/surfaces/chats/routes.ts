@@ -4,8 +4,8 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/stored-chat.ts';
 import { createCheck } from '#contract/schemas/compile-shape.ts';
+import { withoutNulls } from '#contract/schemas/normalize-request.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
-import { withoutNulls } from '#contract/schemas/without-nulls.ts';
 import type {
   ChatChange,
   ChatCursor,

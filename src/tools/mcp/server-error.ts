@@ -1,5 +1,5 @@
 import { BlockedAddressError } from '#base/net/net-guard.ts';
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { ToolError, type ToolErrorReason } from '#domain/tools/tool.ts';
 
 /** Error code for a request whose stream ended without an answer. */

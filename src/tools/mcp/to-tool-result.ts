@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock, EmbeddedResource, ResourceLink } from '@modelcontextprotocol/client';
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
 import { unknownPartText } from './loose-replies.ts';
 

@@ -1,5 +1,5 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { type Attachment, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 import { htmlToText } from './html-to-text.ts';
 

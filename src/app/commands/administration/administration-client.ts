@@ -1,6 +1,6 @@
 import { joinPath } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { trimEnd } from '#base/text/shorten.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 
 /** Response of `POST /v1/admin/apply`. */
 export interface AppliedDocument extends JsonObject {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
-import { truncate } from '#base/text/shorten.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { readEntryDocument, toReferences } from '#configuration/entry-document.ts';
 import { readSecretFile } from '#configuration/load.ts';
 import { formatYaml } from '#configuration/parse-yaml.ts';

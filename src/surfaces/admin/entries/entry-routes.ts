@@ -10,7 +10,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { EntryRef, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
-import { hashKey } from '#domain/callers/user-key-form.ts';
+import { hashKey } from '#domain/callers/key-form.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { Journal } from '#domain/usage/journal.ts';
 import { toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { readCsvRows } from '#base/text/csv-rows.ts';
-import { trimEnd } from '#base/text/shorten.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
 import { DocumentError } from './document-error.ts';
 import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-format.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { trimEnd } from './shorten.ts';
+import { trimEnd } from './truncate.ts';
 
 it.each([
   ['a..b...', '.', 'a..b'],
@@ -7,6 +7,6 @@ it.each([
   ['...', '.', ''],
   ['a', '.', 'a'],
   ['', '.', ''],
-])('trimEndOf(%j, %j) returns %j', (text, characters, trimmed) => {
+])('trimEnd(%j, %j) returns %j', (text, characters, trimmed) => {
   expect(trimEnd(text, characters)).toBe(trimmed);
 });
