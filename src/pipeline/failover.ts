@@ -1,8 +1,10 @@
 import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { type Caller, isBatchCaller } from '#domain/callers/caller.ts';
+import { defaultRole } from '#contract/roles.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
@@ -286,4 +288,11 @@ function createUnavailableError({ loadBalancer, clock }: FailoverDeps, deploymen
         retryAfterSeconds,
       })
     : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing. ${again}.`, { retryAfterSeconds });
+}
+
+/** Returns whether calls with these roles wait until no interactive call waits: whether every role has the priority `batch`. */
+function isBatchCaller(roles: Configuration['roles'], heldRoles: readonly string[]): boolean {
+  const fallback = roles[defaultRole]?.priority;
+  const ownRoles = heldRoles.length > 0 ? heldRoles : [defaultRole];
+  return ownRoles.every((role) => ((Object.hasOwn(roles, role) ? roles[role]?.priority : undefined) ?? fallback) === 'batch');
 }

@@ -1,6 +1,4 @@
 import type { ModelUsage } from '#contract/chat/chunk.ts';
-import type { Configuration } from '#contract/configuration/configuration.ts';
-import { defaultRole } from '#contract/roles.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { Claim } from '../limits/limit-store.ts';
 import type { HeldRights } from './held-rights.ts';
@@ -77,11 +75,4 @@ export interface Chain {
    * Undefined on nodes other than the one that issued the key.
    */
   readonly onRejection?: () => void;
-}
-
-/** Returns whether calls with these roles wait until no interactive call waits: whether every role has the priority `batch`. */
-export function isBatchCaller(roles: Configuration['roles'], heldRoles: readonly string[]): boolean {
-  const fallback = roles[defaultRole]?.priority;
-  const ownRoles = heldRoles.length > 0 ? heldRoles : [defaultRole];
-  return ownRoles.every((role) => ((Object.hasOwn(roles, role) ? roles[role]?.priority : undefined) ?? fallback) === 'batch');
 }

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { type HttpClient, HttpError } from '#base/http/client.ts';
 import { openReply } from '#base/http/read-reply.ts';
-import { signWebhook } from '#base/http/sign-webhook.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import type { AlertEntry } from '#contract/configuration/alerts.ts';
@@ -205,4 +204,23 @@ function listUndelivered(open: readonly AlertDelivery[], alerts: ReadonlyMap<str
     undelivered.set(index, { index, error, retriesUntilMs: status === 'pending' ? createdAtMs + retriesMs : undefined });
   }
   return [...undelivered.values()];
+}
+
+const encodedPrefix = 'whsec_';
+
+interface WebhookMessage {
+  /** ID that stays the same when the message is sent again. */
+  readonly id: string;
+  /** Time of the attempt in milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly body: string;
+}
+
+/** Returns the header fields of a signed webhook, as the Standard Webhooks specification defines them. */
+function signWebhook({ id, atMs, body }: WebhookMessage, secret: string): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(atMs / 1000));
+  const isEncoded = secret.startsWith(encodedPrefix);
+  const key = isEncoded ? Buffer.from(secret.slice(encodedPrefix.length), 'base64') : Buffer.from(secret);
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }

@@ -3,7 +3,8 @@ import type { JsonObject } from '#base/json/json.ts';
 import { type ApplicationStore, toPublicId } from '#domain/deployments/application-store.ts';
 import type { People } from '#services/scim/people.ts';
 import { readCursor, readLimit, readText, requireKnown, toPage } from './query.ts';
-import { type AdminDeps, serveAdminRead } from './routes.ts';
+import { serveAdminRead } from './require-admin.ts';
+import type { AdminDeps } from './routes.ts';
 
 export interface AdminApplicationDeps extends Pick<AdminDeps, 'identify'> {
   readonly store: Pick<ApplicationStore, 'listShared'>;

@@ -1,16 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ParleyError } from '#contract/errors/errors.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
-import { adminRole, auditorRole } from '#contract/roles.ts';
 import { isTagName } from '#contract/tags.ts';
 import type { NodeRecord } from '#domain/administration/node-record.ts';
-import type { Caller } from '#domain/callers/caller.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import { identifyUser, type SurfaceDeps } from '../http/requests.ts';
+import type { SurfaceDeps } from '../http/requests.ts';
 import {
   type CallsScope,
   callColumns,
@@ -25,6 +21,7 @@ import {
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
 import { filterNames, type Query, readFilter, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
+import { identifyUncached, requireReader, serveAdminRead } from './require-admin.ts';
 
 export interface AdminDeps extends SurfaceDeps {
   readonly journal: Journal;
@@ -104,93 +101,6 @@ function toTable(columns: readonly string[], rows: readonly object[]): Table<obj
     yield rows;
   }
   return { columns, pages: pages() };
-}
-
-/**
- * Returns the caller, whose role is `admin`, or `auditor` if the route only reads. Throws `access_denied` for other callers, and
- * for callers with a per-request key.
- */
-export async function requireAdmin(
-  deps: Pick<AdminDeps, 'identify'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  use: 'reads' | 'changes',
-): Promise<Caller> {
-  const caller = await identifyUncached(deps, request, reply, 'administer');
-  if (canAdminister(caller, use)) return caller;
-  throw createRoleError(use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole);
-}
-
-interface AdminRead {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly caller: Caller;
-}
-
-/** Serves a GET route for the roles `admin` and `auditor`. */
-export function serveAdminRead(
-  app: FastifyInstance,
-  deps: Pick<AdminDeps, 'identify'>,
-  url: string,
-  answer: (query: Query, read: AdminRead) => unknown,
-): void {
-  app.get(url, async (request, reply) => {
-    const caller = await requireAdmin(deps, request, reply, 'reads');
-    return answer(request.query as Query, { request, reply, caller });
-  });
-}
-
-function canAdminister({ roles }: Caller, use: 'reads' | 'changes'): boolean {
-  return roles.includes(adminRole) || (use === 'reads' && roles.includes(auditorRole));
-}
-
-function createRoleError(roles: string): ParleyError {
-  return new ParleyError('access_denied', `This requires the role ${roles}, which your key or token does not have.`);
-}
-
-/** Like `requireAdmin` for reads, but also admits the owners of a project. */
-export async function requireReader(
-  deps: Pick<AdminDeps, 'identify' | 'snapshot'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  project: string | undefined,
-): Promise<Caller> {
-  const caller = await identifyUncached(deps, request, reply, 'read the usage of a project');
-  const isOwner = project !== undefined && ownsProject(deps.snapshot(), caller, project);
-  if (isOwner || canAdminister(caller, 'reads')) return caller;
-  throw createRoleError(`${adminRole} or ${auditorRole}, or an owner of the project`);
-}
-
-/**
- * Returns the caller, whose role is `admin`, or who owns a project. Throws `access_denied` for other callers, and for per-request
- * keys and keys of users.
- */
-export async function requireKeyCreator(
-  deps: Pick<AdminDeps, 'identify' | 'snapshot'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<{ readonly caller: Caller; readonly isAdmin: boolean }> {
-  const caller = await identifyUncached(deps, request, reply, 'create keys');
-  if (canAdminister(caller, 'changes')) return { caller, isAdmin: true };
-  const snapshot = deps.snapshot();
-  const ownedProject = Object.keys(snapshot.configuration.projects).find((name) => ownsProject(snapshot, caller, name));
-  if (ownedProject !== undefined && caller.userKey === undefined) return { caller, isAdmin: false };
-  throw createRoleError(`${adminRole}, or an owner of the project who signs in`);
-}
-
-/** Returns whether the configuration lists a user as an owner of a project. */
-export function ownsProject({ configuration: { projects } }: ConfigSnapshot, { subject }: Caller, project: string): boolean {
-  return Object.hasOwn(projects, project) && projects[project]?.owners?.includes(subject) === true;
-}
-
-async function identifyUncached(
-  deps: Pick<AdminDeps, 'identify'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  action: string,
-): Promise<Caller> {
-  reply.header('cache-control', 'no-store');
-  return identifyUser(deps, request, action);
 }
 
 /** Returns one page of ratings of replies, newest first. Throws `invalid_request` or StoreError. */

@@ -16,7 +16,8 @@ import { rejectLargeBody } from '../http/read-request.ts';
 import { readJson } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { type Query, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
-import { type AdminDeps, requireAdmin, serveAdminRead } from './routes.ts';
+import { requireAdmin, serveAdminRead } from './require-admin.ts';
+import type { AdminDeps } from './routes.ts';
 
 export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
   readonly store: KeyStore;

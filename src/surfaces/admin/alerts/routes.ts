@@ -12,7 +12,7 @@ import { keyErrors } from '../../http/openapi/operation-errors.ts';
 import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../../http/openapi/operation-table.ts';
 import { nextToken, paging } from '../openapi.ts';
 import { type Query, readLimit, readPage, readText, requireKnown, toPage } from '../query.ts';
-import { serveAdminRead } from '../routes.ts';
+import { serveAdminRead } from '../require-admin.ts';
 
 export interface AlertRouteDeps {
   readonly identify: Identify;

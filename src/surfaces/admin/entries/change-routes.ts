@@ -14,7 +14,7 @@ import { rejectLargeBody } from '../../http/read-request.ts';
 import { readJson } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
-import { requireAdmin, serveAdminRead } from '../routes.ts';
+import { requireAdmin, serveAdminRead } from '../require-admin.ts';
 import { change, getPrefix, isEntryId, preparePut, readFlag, toWriteItem } from './entry-routes.ts';
 import type { KeyDeps } from './key-routes.ts';
 

@@ -29,7 +29,7 @@ import { rejectLargeBody } from '../../http/read-request.ts';
 import { readJson, type SurfaceDeps } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
-import { requireAdmin, serveAdminRead } from '../routes.ts';
+import { requireAdmin, serveAdminRead } from '../require-admin.ts';
 
 export interface EntryDeps extends SurfaceDeps {
   readonly entries: RuntimeEntries;

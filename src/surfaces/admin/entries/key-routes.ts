@@ -16,7 +16,7 @@ import type { EntryView, PlannedWrite } from '#services/administration/runtime-e
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { readJson } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { ownsProject, requireAdmin, requireKeyCreator } from '../routes.ts';
+import { ownsProject, requireAdmin, requireKeyCreator } from '../require-admin.ts';
 import { change, type EntryDeps, requireRuntimeEntry } from './entry-routes.ts';
 
 const checkNewKey = createCheck(NewAdminKey);

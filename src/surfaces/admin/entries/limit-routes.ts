@@ -8,7 +8,7 @@ import { type LimitUsage, toLimitUsage } from '#domain/limits/limit-usage.ts';
 import type { Limit } from '#domain/limits/limits.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readText, requireKnown } from '../query.ts';
-import { requireAdmin, requireReader } from '../routes.ts';
+import { requireAdmin, requireReader } from '../require-admin.ts';
 import { change, type EntryDeps, findFileName, notFound, readId } from './entry-routes.ts';
 
 export interface LimitRouteDeps extends EntryDeps {
