@@ -18,7 +18,7 @@ import {
 } from './commands/backup/backup-flags.ts';
 import { type EvaluateFlags, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
 import { type ImportFlags, importOptions, readImportFlags } from './commands/import/import-flags.ts';
-import type { ImportFlags as OpenapiFlags } from './commands/import-openapi-command.ts';
+import { importOpenapiOptions, type OpenapiImportFlags, readImportOpenapiFlags } from './commands/import-openapi-flags.ts';
 import { helpOptions, type Options, type Parsed } from './commands/parsed.ts';
 
 /** Parsed command line. */
@@ -27,7 +27,7 @@ export type Command =
   | { readonly name: 'addin'; readonly flags: AddinFlags }
   | { readonly name: 'check'; readonly files: readonly string[]; readonly allowsMissingEnvironment: boolean }
   | { readonly name: 'import'; readonly flags: ImportFlags }
-  | { readonly name: 'import-openapi'; readonly flags: OpenapiFlags }
+  | { readonly name: 'import-openapi'; readonly flags: OpenapiImportFlags }
   | { readonly name: 'evaluate'; readonly flags: EvaluateFlags }
   | { readonly name: 'backup'; readonly flags: BackupFlags }
   | { readonly name: 'restore'; readonly flags: RestoreFlags }
@@ -96,10 +96,6 @@ Options of addin, in addition to --host, --port, --tls-cert, and --tls-key as ab
   --allowed-origin ORIGIN    origin whose pages may send requests, such as https://addin.example. Repeatable (any)
   --trusted-proxy NETWORK    trusted proxy, whose X-Forwarded-* headers count. Repeatable                    (none)
 
-Options of import
-  --settings FILE            static settings of DIAL                           (none)
-  --strict                   exit with 1 if a part could not be imported
-
 Options of import-openapi
   --include NAME,…           only these operations                             (all)
   --exclude NAME,…           all operations except these                       (none)
@@ -154,21 +150,16 @@ const addinOptions = {
 
 const checkOptions = { 'allow-missing-env': { type: 'boolean' }, ...helpOptions } as const;
 
-const openapiOptions = {
-  include: { type: 'string', multiple: true },
-  exclude: { type: 'string', multiple: true },
-  base: { type: 'string' },
-  'allow-private': { type: 'boolean' },
-  ...helpOptions,
-} as const;
-
 /** Reads the arguments of each command. */
 const readers = {
   serve: createReader(serveOptions, (parsed) => ({ name: 'serve', flags: readServe(parsed) })),
   addin: createReader(addinOptions, (parsed) => ({ name: 'addin', flags: readAddin(parsed) })),
   check: createReader(checkOptions, readCheck),
   import: createReader(importOptions, (parsed) => ({ name: 'import', flags: readImportFlags(parsed) }), 'import-help'),
-  'import-openapi': createReader(openapiOptions, (parsed) => ({ name: 'import-openapi', flags: readImportOpenapi(parsed) })),
+  'import-openapi': createReader(importOpenapiOptions, (parsed) => ({
+    name: 'import-openapi',
+    flags: readImportOpenapiFlags(parsed),
+  })),
   evaluate: createReader(evaluateOptions, (parsed) => ({ name: 'evaluate', flags: readEvaluateFlags(parsed) }), 'evaluate-help'),
   apply: createReader(
     applyOptions,
@@ -253,17 +244,6 @@ function readTls(values: { 'tls-cert'?: string | undefined; 'tls-key'?: string |
 function readCheck({ values, positionals }: Parsed<typeof checkOptions>): Command {
   if (positionals.length === 0) throw new Error('"check" requires at least one FILE');
   return { name: 'check', files: positionals, allowsMissingEnvironment: values['allow-missing-env'] === true };
-}
-
-function readImportOpenapi({ values, positionals }: Parsed<typeof openapiOptions>): OpenapiFlags {
-  const [document, ...extraArgs] = positionals;
-  if (document === undefined || extraArgs.length > 0) throw new Error('"import-openapi" requires exactly one FILE or URL');
-  const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;
-  return { document, base, isPrivateAllowed, include: splitNames(include), exclude: splitNames(exclude) };
-}
-
-function splitNames(lists: readonly string[] | undefined): readonly string[] | undefined {
-  return lists?.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '');
 }
 
 function mistake(message: string): Command {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { readCommand } from '../cli.ts';
-import { type ImportFlags, importOpenApiCommand } from './import-openapi-command.ts';
+import { importOpenApiCommand } from './import-openapi-command.ts';
+import type { OpenapiImportFlags } from './import-openapi-flags.ts';
 
 const plainDollar = '${';
 const document = JSON.stringify({
@@ -26,7 +27,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function run(flags: Partial<ImportFlags> = {}) {
+function run(flags: Partial<OpenapiImportFlags> = {}) {
   return importOpenApiCommand({ document: file, base: 'https://pets.example/', isPrivateAllowed: false, ...flags });
 }
 
@@ -56,7 +57,7 @@ describe('parley import-openapi', () => {
     expect((await run({ include: ['pest'] })).notes).toEqual(['There is no operation named pest that can be a tool.']);
   });
 
-  it.each<[string, Partial<ImportFlags>, RegExp]>([
+  it.each<[string, Partial<OpenapiImportFlags>, RegExp]>([
     ['a missing file', { document: '/none/pets.json' }, /ENOENT/],
     ['a private address', { document: 'http://127.0.0.1:9/' }, /is or resolves to a blocked address.*--base/],
     ['an invalid address', { document: 'http://[/' }, /not valid/],

@@ -10,16 +10,7 @@ import { ToolError } from '#domain/tools/tool.ts';
 import { type DocumentSource, importOpenApi } from '#tools/openapi/load-openapi.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
-
-/** Flags of `parley import-openapi`. */
-export interface ImportFlags extends Choice {
-  /** File path or URL. */
-  readonly document: string;
-  /** Base URL of relative servers in a file. */
-  readonly base: string | undefined;
-  /** Whether the document may come from private and local addresses. */
-  readonly isPrivateAllowed: boolean;
-}
+import type { OpenapiImportFlags } from './import-openapi-flags.ts';
 
 interface ImportOutcome {
   /** 0 if there is at least one tool, 1 otherwise. */
@@ -37,7 +28,12 @@ const timeoutMs = 120_000;
 const bounds = { timeoutMs, maxMemoryMb: 2048 };
 
 /** Returns the output and the exit code of `parley import-openapi FILE|URL`. */
-export async function importOpenApiCommand({ document, base, isPrivateAllowed, ...choice }: ImportFlags): Promise<ImportOutcome> {
+export async function importOpenApiCommand({
+  document,
+  base,
+  isPrivateAllowed,
+  ...choice
+}: OpenapiImportFlags): Promise<ImportOutcome> {
   try {
     const { toolsets, notes } = await readApi(document, base, {
       choice,
