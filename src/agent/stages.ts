@@ -1,48 +1,8 @@
 import { tryParseJson } from '#base/json/json.ts';
-import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
 import type { ContextChange } from './context/context-window.ts';
-import type { FullResults } from './results/full-results.ts';
-import { truncateText } from './results/truncate-text.ts';
+import { looksLikeJson } from './results/full-results.ts';
 
-/** Matches text that starts like JSON. Passages also start with a bracket, such as `[1] handbook.md`. */
-const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
 export const contextStageName = 'Conversation shortened';
-
-/** A tool result in the form that the model and the stage show. */
-interface VisibleResult {
-  /**
-   * Text of at most the allowed bytes, with a note if it is truncated. If the limit has no room for the note, only the note.
-   */
-  readonly text: string;
-  /** The complete result, if the text is truncated. */
-  readonly fullAttachments: readonly Attachment[];
-}
-
-/** Truncates a result that is too long for the model. The note explains how to read on. */
-export function toVisibleResult(result: ToolResult, maxBytes: number, results: FullResults): VisibleResult {
-  const { note } = result;
-  if (note === undefined) return toVisibleText(result, maxBytes, results);
-  const { text, fullAttachments } = toVisibleText(result, Math.max(0, maxBytes - Buffer.byteLength(note) - 2), results);
-  return { text: `${text}\n\n${note}`, fullAttachments };
-}
-
-function toVisibleText(result: ToolResult, maxBytes: number, results: FullResults): VisibleResult {
-  const bytes = Buffer.byteLength(result.text);
-  if (bytes <= maxBytes) return { text: result.text || '(The tool gave no text.)', fullAttachments: [] };
-  const id = results.store(result.text);
-  const toNote = (visibleBytes: number, visibleChars: number): string => {
-    const further =
-      id === undefined ? '' : ` ${results.toolName} with id "${id}" reads on from offset ${visibleChars}, or searches it.`;
-    return `\n\n[Cut here: the result has ${bytes} bytes, of which these are the first ${visibleBytes}.${further}]`;
-  };
-  const truncated = truncateText(result.text, Math.max(0, maxBytes - toNote(maxBytes, maxBytes).length));
-  return {
-    text: truncated + toNote(Buffer.byteLength(truncated), truncated.length),
-    fullAttachments: [
-      { title: 'Full result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
-    ],
-  };
-}
 
 /** Returns the first part of a tool run's stage as Markdown. */
 export function toArgumentsMarkdown(argumentsText: string): string {

@@ -2,8 +2,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { Tool, ToolResult, ToolTestResult, ToolTestRun } from '#domain/tools/tool.ts';
 import { parseArguments, performTool } from './perform-tool.ts';
 import { loadTrialTools, type ToolSources } from './quick-app/load-tools.ts';
-import { FullResults } from './results/full-results.ts';
-import { toVisibleResult } from './stages.ts';
+import { FullResults, toVisibleResult } from './results/full-results.ts';
 
 interface TryDeps {
   readonly sources: ToolSources;

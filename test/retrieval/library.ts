@@ -1,4 +1,4 @@
-import type { TextEmbedder } from '../../src/tools/retrieval/deployment-embedder.ts';
+import type { TextEmbedder } from '#domain/tools/embedder.ts';
 
 /** Embeds a text by its counts of the letters a to d. Records its inputs, can be delayed, and can fail. */
 export class LetterEmbedder implements TextEmbedder {

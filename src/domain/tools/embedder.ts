@@ -8,3 +8,20 @@ export interface Embedder {
   readonly dimensions: number;
   embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>;
 }
+
+/** Creates vectors of texts, all with the same length. */
+export interface TextEmbedder extends Pick<Embedder, 'model' | 'embed'> {
+  /** Number of document passages per call. Defaults to 64. */
+  readonly passagesPerBatch?: number;
+}
+
+/** Returns the vectors one after the other. */
+export function concatVectors(vectors: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const vector of vectors) {
+    all.set(vector, offset);
+    offset += vector.length;
+  }
+  return all;
+}

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
-import type { Embedder } from '#domain/tools/embedder.ts';
+import type { TextEmbedder } from '#domain/tools/embedder.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 
 /** Number of texts that providers accept per request, and number of concurrent requests. */
@@ -55,21 +55,4 @@ function toVector(embedding: unknown): Float32Array | undefined {
   if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(Number.isFinite)) return undefined;
   const length = Math.sqrt(embedding.reduce((sum: number, value: number) => sum + value * value, 0)) || 1;
   return Float32Array.from(embedding, (value: number) => value / length);
-}
-
-/** Creates vectors of texts, all with the same length. */
-export interface TextEmbedder extends Pick<Embedder, 'model' | 'embed'> {
-  /** Number of document passages per call. Defaults to 64. */
-  readonly passagesPerBatch?: number;
-}
-
-/** Returns the vectors one after the other. */
-export function concatVectors(vectors: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const vector of vectors) {
-    all.set(vector, offset);
-    offset += vector.length;
-  }
-  return all;
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { StoreError } from '#domain/store-error.ts';
+import type { TextEmbedder } from '#domain/tools/embedder.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
 import {
   type Attachment,
@@ -12,7 +13,6 @@ import {
   ToolError,
   type ToolResult,
 } from '#domain/tools/tool.ts';
-import type { TextEmbedder } from './deployment-embedder.ts';
 import { openDocumentSet, type SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { awaitReadings, type ReadFile } from './reading-progress.ts';

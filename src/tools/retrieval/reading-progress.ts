@@ -1,7 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
+import type { TextEmbedder } from '#domain/tools/embedder.ts';
 import type { DocumentProgress, IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { ToolContext } from '#domain/tools/tool.ts';
-import type { TextEmbedder } from './deployment-embedder.ts';
 import { type DocumentSet, type SearchableFile, toFileName } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { findByBlob } from './indexing/read-content.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BoundedCache } from '#base/cache/bounded-cache.ts';
+import { concatVectors, type TextEmbedder } from '#domain/tools/embedder.ts';
 import type { IndexedDocument, PassageHit, PassageIndex, WordHit } from '#domain/tools/passage-index.ts';
-import { concatVectors, type TextEmbedder } from '../deployment-embedder.ts';
 
 /** Maximum number of hits of each search method. */
 const maxHits = 30;
