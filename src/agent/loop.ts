@@ -171,9 +171,10 @@ class Loop {
 
   /** Ends the reply if the user or the client must act first. Returns whether it ended. */
   async *#pause(questions: readonly PendingQuestion[], callerCalls: readonly ToolCall[]): AsyncGenerator<Chunk, boolean> {
-    if (questions.length > 0) yield* this.#promptUser(questions, callerCalls);
+    const [first] = questions;
+    if (first !== undefined) yield* this.#promptUser(first, questions, callerCalls);
     else if (callerCalls.length > 0) yield* this.#handOver(callerCalls);
-    return questions.length > 0 || callerCalls.length > 0;
+    return first !== undefined || callerCalls.length > 0;
   }
 
   /** Creates the shared options of a turn's tool runs. The results of one turn must fit into the model's context together. */
@@ -318,11 +319,15 @@ class Loop {
     yield* this.#end(this.#reply.createChunk({}, finishReason), calls);
   }
 
-  async *#promptUser(questions: readonly PendingQuestion[], pending: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
-    const [first] = questions;
-    const controls = first === undefined ? [] : toControls(first.question);
+  /** Ends the reply with the first question. The reply carries the other questions in its state. */
+  async *#promptUser(
+    { question }: PendingQuestion,
+    questions: readonly PendingQuestion[],
+    pending: readonly ToolCall[],
+  ): AsyncGenerator<Chunk, void> {
+    const controls = toControls(question);
     this.#controls.unshift(...controls);
-    yield this.#reply.createChunk({ content: this.#asParagraph(first?.question.message ?? '') });
+    yield this.#reply.createChunk({ content: this.#asParagraph(question.message) });
     yield this.#reply.createChunk({
       custom_content: { controls: controls.map((control) => ({ ...control, index: this.#reply.nextControl() })) },
     });

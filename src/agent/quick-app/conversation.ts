@@ -227,8 +227,8 @@ export function extractLastText(reply: string, added: readonly Message[]): strin
     if (before === '') break;
     if (!reply.startsWith(before)) continue;
     const newText = reply.slice(before.length);
-    if (newText === '' || asParagraph(before, '') === '' || newText.startsWith('\n\n'))
-      return newText.slice(asParagraph(before, '').length);
+    const separator = asParagraph(before, '');
+    if (newText === '' || newText.startsWith(separator)) return newText.slice(separator.length);
   }
   return reply;
 }

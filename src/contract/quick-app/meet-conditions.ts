@@ -1,4 +1,4 @@
-import { type Pattern, type PatternRun, withPatterns } from '#base/text/patterns.ts';
+import { type PatternRun, withPatterns } from '#base/text/patterns.ts';
 import { expressionLimits } from './condition-parts.ts';
 import type { Condition } from './conditions.ts';
 
@@ -15,10 +15,7 @@ export type MeetsConditions = (deployment: DescribedDeployment, patterns: Patter
 
 /** Compiles conditions. A deployment must meet all of them. Throws `PatternError`. */
 export function compileConditions(conditions: readonly Condition[], { compile }: PatternRun): MeetsConditions {
-  const filters = conditions.map((condition) => {
-    const pattern = condition.condition_type === 'match' ? compile(condition.expression, expressionLimits) : undefined;
-    return toFilter(condition, pattern);
-  });
+  const filters = conditions.map((condition) => toFilter(condition, compile));
   return (deployment, patterns) => filters.every((meets) => meets(deployment, patterns));
 }
 
@@ -31,11 +28,11 @@ export function createConditionMatcher(conditions: readonly Condition[]): (deplo
   return (deployment) => withPatterns((patterns) => meets(deployment, patterns));
 }
 
-function toFilter(condition: Condition, pattern: Pattern | undefined): MeetsConditions {
+function toFilter(condition: Condition, compile: PatternRun['compile']): MeetsConditions {
   const { property_name: property } = condition;
   if (condition.condition_type === 'eq') return (deployment) => listValues(deployment, property).includes(condition.const);
-  return (deployment, { isFound }) =>
-    listValues(deployment, property).some((word) => pattern !== undefined && isFound(pattern, String(word)));
+  const pattern = compile(condition.expression, expressionLimits);
+  return (deployment, { isFound }) => listValues(deployment, property).some((value) => isFound(pattern, String(value)));
 }
 
 /** Returns the values that conditions can compare a property with. `application` has three: "application", `true`, and "true". */

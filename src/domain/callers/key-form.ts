@@ -2,27 +2,37 @@ import { hash } from 'node:crypto';
 import type { JsonObject } from '#base/json/json.ts';
 import type { StoredKey } from './key-store.ts';
 
-const keyPrefix = 'parley_u_';
+const userPrefix = 'parley_u_';
+const runtimePrefix = 'parley_k_';
 const userKeyPattern = /^parley_u_[\w-]{43}$/;
-const visibleChars = keyPrefix.length + 5;
+/** Visible characters of a key after its prefix. */
+const visibleChars = 5;
+
+interface CreatedKey {
+  readonly key: string;
+  readonly digest: string;
+  /** First characters of the key, to recognize it in lists. */
+  readonly prefix: string;
+}
 
 /** Returns whether the credentials have the form of a user's key. No other accepted credentials have that form. */
 export function isUserKey(credentials: string): boolean {
   return userKeyPattern.test(credentials);
 }
 
-/** Creates a key from 32 random bytes in base64url, and returns it with its stored properties. */
-export function createUserKey(random: string): { readonly key: string; readonly digest: string; readonly prefix: string } {
-  const key = `${keyPrefix}${random}`;
-  return { key, digest: hashKey(key), prefix: key.slice(0, visibleChars) };
+/** Creates a key of a user from 32 random bytes in base64url. */
+export function createUserKey(random: string): CreatedKey {
+  return createKey(userPrefix, random);
 }
 
-const adminKeyPrefix = 'parley_k_';
+/** Creates a key of a `keys` entry at run time from 32 random bytes in base64url. */
+export function createAdminKey(random: string): CreatedKey {
+  return createKey(runtimePrefix, random);
+}
 
-/** Creates a key of an administrator from 32 random bytes in base64url, and returns it with its digest and its first characters. */
-export function createAdminKey(random: string): { readonly key: string; readonly digest: string; readonly prefix: string } {
-  const key = `${adminKeyPrefix}${random}`;
-  return { key, digest: hashKey(key), prefix: key.slice(0, visibleChars) };
+function createKey(keyPrefix: string, random: string): CreatedKey {
+  const key = `${keyPrefix}${random}`;
+  return { key, digest: hashKey(key), prefix: key.slice(0, keyPrefix.length + visibleChars) };
 }
 
 /** Returns the SHA-256 digest in hexadecimal. */

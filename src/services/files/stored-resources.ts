@@ -3,7 +3,7 @@ import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import type { FileIndex, FileInfo, IndexedFile, IndexLocation } from '#domain/files/file-index.ts';
+import type { FileIndex, FileInfo, IndexedFile, IndexLocation, Reservation } from '#domain/files/file-index.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '#domain/files/list-folder.ts';
 import {
   type ContentKind,
@@ -16,7 +16,6 @@ import {
 } from '#domain/files/resource-location.ts';
 import { requireReadable, requireWritable } from '#domain/files/resource-rights.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
-import { createOverQuotaError, FileReservation } from './file-reservation.ts';
 import { UploadSlots } from './upload-slots.ts';
 
 /** Size limits of files and buckets. */
@@ -241,6 +240,55 @@ export class StoredResources {
   }
 }
 
+interface FileQuotaDeps {
+  readonly index: FileIndex;
+  readonly clock: Clock;
+  readonly maxBucketBytes: number;
+}
+
+/** Additional reservation for an upload of unknown size. */
+const stepBytes = 8 * 1024 ** 2;
+/** Lifetime of a reservation, after which it expires if its node does not renew or release it. */
+const reservationMs = 300_000;
+const renewAfterMs = 60_000;
+
+/** Reserved quota of one upload, so that concurrent uploads never exceed the quota of a bucket. */
+class FileReservation {
+  readonly location: Pick<Reservation, 'bucket' | 'path' | 'blob'>;
+  readonly #deps: FileQuotaDeps;
+  #bytes = -1;
+  #renewAtMs = 0;
+
+  constructor(deps: FileQuotaDeps, location: Pick<Reservation, 'bucket' | 'path' | 'blob'>) {
+    this.#deps = deps;
+    this.location = location;
+  }
+
+  /** Extends the reservation to at least `bytes` and renews it if necessary. Throws `payload_too_large`. */
+  async ensure(bytes: number): Promise<void> {
+    if (bytes <= this.#bytes && this.#deps.clock.epochMs() < this.#renewAtMs) return;
+    const isFirst = this.#bytes < 0;
+    const neededBytes = Math.max(bytes, this.#bytes);
+    if (neededBytes > this.#bytes && !isFirst && (await this.#reserve(neededBytes + stepBytes)) === undefined) return;
+    const usedBytes = await this.#reserve(neededBytes);
+    if (usedBytes !== undefined) throw createOverQuotaError(this.#deps.maxBucketBytes, usedBytes);
+  }
+
+  release(): Promise<void> {
+    return this.#deps.index.release(this.location.blob);
+  }
+
+  /** Returns the used bytes of the bucket if the quota is not sufficient. */
+  async #reserve(bytes: number): Promise<number | undefined> {
+    const { clock, index, maxBucketBytes } = this.#deps;
+    const nowMs = clock.epochMs();
+    const reserved = await index.reserve({ ...this.location, bytes, nowMs, untilMs: nowMs + reservationMs }, maxBucketBytes);
+    if (reserved !== 'reserved') return reserved.usedBytes;
+    this.#bytes = bytes;
+    this.#renewAtMs = nowMs + renewAfterMs;
+  }
+}
+
 /** Counts the bytes of an upload. Throws `payload_too_large` if they exceed the file size limit or the quota. */
 class CountedBytes implements AsyncIterable<Uint8Array> {
   total = 0;
@@ -278,4 +326,11 @@ export function resourceNotFound({ kind }: { readonly kind: ContentKind }): Parl
 
 export function fileTooLarge(maxBytes: number): ParleyError {
   return new ParleyError('payload_too_large', `The file is larger than the maximum of ${maxBytes} bytes.`);
+}
+
+function createOverQuotaError(maxBytes: number, usedBytes: number): ParleyError {
+  return new ParleyError(
+    'payload_too_large',
+    `Your bucket contains ${usedBytes} of at most ${maxBytes} bytes, including uploads in progress. Delete files to free space for this upload.`,
+  );
 }
