@@ -6,7 +6,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { createReceiverRights } from '#domain/callers/held-rights.ts';
 import { collectForwardedFiles } from '#domain/files/collect-forwarded-files.ts';
 import { computeCost, sumCounts, UsageCollector } from '#domain/usage/usage.ts';
-import { toDeclaredHeaders } from './declared-headers.ts';
+import { selectReplyHeaders } from './reply-headers.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 import { UsageTotals } from './usage-totals.ts';
 
@@ -35,7 +35,7 @@ export class CallAccount {
   /** Fields of the client's request that did not reach a model. */
   readonly ignored = new Set<string>();
   /** Whether Parley rejected an inner call of the deployment because of its user. */
-  isExcused = false;
+  hasRejectedInnerCall = false;
   readonly #options: AccountOptions;
   /** Collects the usage of an application's inner calls. Undefined for a model, which has only its own tokens. */
   readonly #inner: UsageCollector | undefined;
@@ -43,7 +43,7 @@ export class CallAccount {
   #reservation: LimitReservation | undefined;
   #isSettled = false;
   #attempts = 0;
-  #declared: Readonly<Record<string, string>> = {};
+  #replyHeaders: Readonly<Record<string, string>> = {};
 
   constructor(options: AccountOptions) {
     const { target, promptTokens, includesCost = false } = options;
@@ -76,19 +76,20 @@ export class CallAccount {
   /** Headers of the reply, with names in lower case: limits, attempts, and those of the program. */
   get headers(): Readonly<Record<string, string>> {
     const limits = this.#reservation?.headers;
-    return this.#attempts === 0 ? { ...limits } : { ...limits, ...this.#declared, 'x-upstream-attempts': String(this.#attempts) };
+    if (this.#attempts === 0) return { ...limits };
+    return { ...limits, ...this.#replyHeaders, 'x-upstream-attempts': String(this.#attempts) };
   }
 
   /** Forgets the headers and the ignored fields of the previous attempt. Called when another upstream is tried. */
   startAttempt(): void {
     this.#attempts += 1;
-    this.#declared = {};
+    this.#replyHeaders = {};
     if (this.ignored.size > 0) this.ignored.clear();
   }
 
   /** Adds the headers that a program of the configuration may set. */
-  declare(headers: ReplyHeaders): void {
-    this.#declared = toDeclaredHeaders(headers);
+  setReplyHeaders(headers: ReplyHeaders): void {
+    this.#replyHeaders = selectReplyHeaders(headers);
   }
 
   /** Adds ignored fields such as `seed`, or fields inside them, such as `messages.reasoning_content`. */
@@ -137,7 +138,7 @@ export class CallAccount {
     const claims = [...(caller.chain?.claims ?? []), ...(this.#reservation?.claims ?? [])];
     const report = (usage: readonly ModelUsage[]): void => this.#inner?.add(usage);
     const recordRejection = (): void => {
-      this.isExcused = true;
+      this.hasRejectedInnerCall = true;
     };
     const { tags, isPrivate } = call.record;
     const inherited = { ...(tags && { tags }), ...(isPrivate && { isPrivate }) };

@@ -19,10 +19,9 @@ export interface ApplicationDeps {
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   // An application or adapter receives the format of chat completions, regardless of the client's dialect.
   const programInput = { ...prepared, native: undefined };
-  const { account } = prepared;
   const calling = new KeyedCall(deps.perRequestKeys, sink);
-  const toPrograms = (key: string) => ({ ...toApplicationFields(prepared.target, key), isExcused: () => account.isExcused });
-  void calling.begin(account.caller, (key) => deps.callUpstreams(programInput, calling, toPrograms(key)));
+  const toPrograms = (key: string) => toApplicationFields(prepared.target, key);
+  void calling.begin(prepared.account.caller, (key) => deps.callUpstreams(programInput, calling, toPrograms(key)));
   return calling;
 }
 

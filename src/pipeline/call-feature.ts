@@ -10,7 +10,7 @@ import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import { toAccount } from '#domain/limits/limit-counters.ts';
 import { toIdFields } from './call-application.ts';
-import { toDeclaredHeaders } from './declared-headers.ts';
+import { selectReplyHeaders } from './reply-headers.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface FeatureDeps {
@@ -92,9 +92,9 @@ interface SendOptions {
 
 async function send(http: HttpClient, request: FeatureRequest, { key, signal }: SendOptions): Promise<FeatureReply> {
   const reply = await openReply(http, toRequest(request, key), signal);
-  const declaredHeaders = request.deployment.ownership === null ? toDeclaredHeaders(reply.headers) : {};
+  const replyHeaders = request.deployment.ownership === null ? selectReplyHeaders(reply.headers) : {};
   const type = reply.headers['content-type'];
   const bytes = await readBytes(reply, maxBytes);
-  const headers = { ...declaredHeaders, 'x-upstream-attempts': '1', ...(type !== undefined && { 'content-type': type }) };
+  const headers = { ...replyHeaders, 'x-upstream-attempts': '1', ...(type !== undefined && { 'content-type': type }) };
   return { status: reply.status, headers, bytes: bodilessStatuses.has(reply.status) ? Buffer.alloc(0) : bytes };
 }

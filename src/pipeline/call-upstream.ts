@@ -33,8 +33,6 @@ export interface ApplicationFields extends ForwardedFields {
   readonly secrets: readonly string[];
   /** Whether headers of the response reach the client. This is false for a program whose address a user saved. */
   readonly returnsFields: boolean;
-  /** Whether Parley rejected an inner call of the program. */
-  readonly isExcused?: () => boolean;
 }
 
 /** Calls the upstreams of a deployment. `programs` is for applications and adapters. */
@@ -58,13 +56,8 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
     const secrets = programs?.secrets ?? [];
-    const isExcused = programs?.isExcused;
     const { record, caller } = call;
-    return failover(
-      deps,
-      { deployment, record, caller, snapshot, affinity, secrets, account, sendRequest, ...(isExcused && { isExcused }) },
-      sink,
-    );
+    return failover(deps, { deployment, record, caller, snapshot, affinity, secrets, account, sendRequest }, sink);
   };
 }
 
@@ -116,7 +109,7 @@ export function toApplicationHeaders(
   return {
     headers: { ...Object.fromEntries(ofCaller), ...programs.ownHeaders, ...common },
     query: programs.query,
-    ...(programs.returnsFields && { onHeaders: (headers) => account.declare(headers) }),
+    ...(programs.returnsFields && { onHeaders: (headers) => account.setReplyHeaders(headers) }),
   };
 }
 

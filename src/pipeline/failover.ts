@@ -30,11 +30,9 @@ export interface Attempts<Item> {
   readonly caller: Pick<Caller, 'subject' | 'roles' | 'chain'>;
   readonly snapshot: Pick<ConfigSnapshot, 'configuration'>;
   readonly affinity?: string | undefined;
-  /** Whether Parley rejected an inner call of the deployment. Its failure is then no sign of its health. */
-  readonly isExcused?: () => boolean;
   /** Whether the request can be sent again. Undefined means that it always can. */
   readonly mayRepeat?: () => boolean;
-  /** Account that is notified of each attempt. */
+  /** Account that is notified of each attempt. A failure after a rejected inner call is no sign of the deployment's health. */
   readonly account?: CallAccount;
   /** Secrets sent with the request in addition to the upstream's own key. Errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
@@ -180,12 +178,12 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     const error = withoutSecrets(cause, upstream, this.#secrets);
     const isRejection = isCallRejection(error, upstream);
     const attempts = this.#attempts;
-    const isExcused = isRejection || attempts?.isExcused?.() === true;
-    if (isExcused) attempts?.caller.chain?.onRejection?.();
+    const concernsOnlyClient = isRejection || attempts?.account?.hasRejectedInnerCall === true;
+    if (concernsOnlyClient) attempts?.caller.chain?.onRejection?.();
     if (attempts === undefined) return this.#sink.fail(isRejection ? toRejectionError(error) : error);
     this.#error = error;
-    if (!isExcused) this.#note(error, { upstream, attempts });
-    if (!isExcused && isRetryable(error) && attempts.mayRepeat?.() !== false) this.next(attempts);
+    if (!concernsOnlyClient) this.#note(error, { upstream, attempts });
+    if (!concernsOnlyClient && isRetryable(error) && attempts.mayRepeat?.() !== false) this.next(attempts);
     else this.#giveUp(attempts);
   }
 

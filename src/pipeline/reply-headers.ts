@@ -58,10 +58,10 @@ export const reservedHeaderFamilies: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the fields beginning with `X-` that a program of the configuration may set on the reply to the client. */
-export function toDeclaredHeaders(headers: ReplyHeaders): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => mayDeclare(name)));
+export function selectReplyHeaders(headers: ReplyHeaders): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => maySet(name)));
 }
 
-function mayDeclare(name: string): boolean {
+function maySet(name: string): boolean {
   return name.startsWith('x-') && !reservedHeaders.has(name) && !isInFamily(name, reservedHeaderFamilies);
 }
