@@ -47,10 +47,10 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<Frame, void
 class Loop {
   readonly #options: LoopOptions;
   readonly #maxTurns: number;
-  readonly #callerToolNames: ReadonlySet<string>;
+  readonly #clientToolNames: ReadonlySet<string>;
   readonly #reply: Reply;
   readonly #tally = new UsageCollector();
-  readonly #runs: ToolRunContext;
+  readonly #toolContext: ToolRunContext;
   readonly #requests: ModelRequests;
   #added: Message[];
   #messages: readonly Message[];
@@ -58,7 +58,7 @@ class Loop {
   readonly #format: AnswerFormat | undefined;
   #hasStarted = false;
   #text = '';
-  #inner: JsonObject | undefined;
+  #innerState: JsonObject | undefined;
   readonly #controls: OfferedControl[] = [];
 
   constructor(options: LoopOptions) {
@@ -66,11 +66,11 @@ class Loop {
     this.#maxTurns = options.maxTurns;
     this.#added = [...(options.added ?? [])];
     this.#messages = options.request.messages;
-    this.#callerToolNames = listToolNames(options.request.tools);
+    this.#clientToolNames = listToolNames(options.request.tools);
     this.#reply = new Reply({ deployment: options.model, ...options });
-    const toolset = new Toolset(options.tools, this.#callerToolNames);
+    const toolset = new Toolset(options.tools, this.#clientToolNames);
     const results = this.#prepareResults(toolset);
-    this.#runs = {
+    this.#toolContext = {
       ...options,
       reply: this.#reply,
       toolset,
@@ -87,7 +87,7 @@ class Loop {
   #prepareResults(toolset: Toolset): FullResults {
     const { earlierResults, maxResultBytes, wrapTool = (tool) => tool } = this.#options;
     const tool = createReadResultTool(
-      () => this.#runs.results,
+      () => this.#toolContext.results,
       () => this.#conversation,
       maxResultBytes,
     );
@@ -118,42 +118,42 @@ class Loop {
       if (calls.length === 0)
         return yield* this.#format === undefined ? this.#finish(turn) : this.#finishFormatted(turn, turnNumber, this.#format);
       yield* this.#showInterimText(turn);
-      const callerCalls = calls.filter((call) => this.#callerToolNames.has(call.function.name));
+      const clientCalls = calls.filter((call) => this.#clientToolNames.has(call.function.name));
       const heldCalls = calls.filter((call) => this.#needsApproval(call));
-      const ownCalls = calls.filter((call) => !callerCalls.includes(call) && !heldCalls.includes(call));
-      const { answers, media, questions } = yield* runTools(ownCalls, this.#createRuns(ownCalls, turnNumber));
+      const ownCalls = calls.filter((call) => !clientCalls.includes(call) && !heldCalls.includes(call));
+      const { answers, media, questions } = yield* runTools(ownCalls, this.#createToolContext(ownCalls, turnNumber));
       this.#added.push(this.#toMessage(turn), ...answers, ...this.#createMediaMessages(media));
-      if (heldCalls.length > 0) return yield* this.#requestApproval(heldCalls, callerCalls);
-      if (yield* this.#pause(questions, callerCalls)) return;
+      if (heldCalls.length > 0) return yield* this.#requestApproval(heldCalls, clientCalls);
+      if (yield* this.#pause(questions, clientCalls)) return;
       if (turnNumber + 1 === this.#maxTurns) appendLastTurnNote(answers);
     }
   }
 
   /** Whether the call waits for the user's approval. */
   #needsApproval({ function: { name } }: ToolCall): boolean {
-    return !this.#callerToolNames.has(name) && this.#runs.toolset.find(name)?.remote?.needsApproval === true;
+    return !this.#clientToolNames.has(name) && this.#toolContext.toolset.find(name)?.remote?.needsApproval === true;
   }
 
   #toMessage(turn: Turn): Message {
-    const state = this.#options.shouldReturnState === true ? this.#inner : undefined;
+    const state = this.#options.shouldReturnState === true ? this.#innerState : undefined;
     return { ...turn.toMessage(), ...(state !== undefined && { custom_content: { state } }) };
   }
 
   async *#runApproved(approvedCalls: readonly ApprovedCall[]): AsyncGenerator<Chunk, void> {
     yield* this.#start();
     const approvals = new Map(approvedCalls.map(({ id, approvalRequest }) => [id, approvalRequest]));
-    const { answers } = yield* runTools(approvedCalls.map(toToolCall), { ...this.#runs, approvals });
+    const { answers } = yield* runTools(approvedCalls.map(toToolCall), { ...this.#toolContext, approvals });
     this.#messages = insertResults(this.#messages, answers);
   }
 
   /** Ends the reply with approval requests. The calls run after the user approves them. */
-  async *#requestApproval(heldCalls: readonly ToolCall[], callerCalls: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
+  async *#requestApproval(heldCalls: readonly ToolCall[], clientCalls: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
     const remote = heldCalls.flatMap((call) => {
-      const tool = this.#runs.toolset.find(call.function.name)?.remote;
+      const tool = this.#toolContext.toolset.find(call.function.name)?.remote;
       return tool === undefined ? [] : [{ kind: 'held' as const, ...toRemoteCall(call, tool) }];
     });
     yield this.#reply.createChunk({ custom_content: { remote } });
-    yield* this.#handOver(callerCalls);
+    yield* this.#handOver(clientCalls);
   }
 
   /** Runs a call again with the user's answer. Returns whether the run stops once more. */
@@ -162,31 +162,31 @@ class Loop {
     const { call, question } = current;
     yield* this.#start();
     const userAnswers = new Map([[call.id, { resume: question.resume, value }]]);
-    const runs = this.#createRuns([call], 1 + countTurns(this.#added));
-    const { answers, media, questions } = yield* runTools([call], { ...runs, userAnswers });
+    const toolContext = this.#createToolContext([call], 1 + countTurns(this.#added));
+    const { answers, media, questions } = yield* runTools([call], { ...toolContext, userAnswers });
     this.#added = sortByCallOrder([...this.#added, ...answers, ...this.#createMediaMessages(media)]);
     if (countTurns(this.#added) + 1 === this.#maxTurns) appendLastTurnNote(answers);
     return yield* this.#pause([...questions, ...remaining], pending);
   }
 
   /** Ends the reply if the user or the client must act first. Returns whether it ended. */
-  async *#pause(questions: readonly PendingQuestion[], callerCalls: readonly ToolCall[]): AsyncGenerator<Chunk, boolean> {
+  async *#pause(questions: readonly PendingQuestion[], clientCalls: readonly ToolCall[]): AsyncGenerator<Chunk, boolean> {
     const [first] = questions;
-    if (first !== undefined) yield* this.#promptUser(first, questions, callerCalls);
-    else if (callerCalls.length > 0) yield* this.#handOver(callerCalls);
-    return first !== undefined || callerCalls.length > 0;
+    if (first !== undefined) yield* this.#promptUser(first, questions, clientCalls);
+    else if (clientCalls.length > 0) yield* this.#handOver(clientCalls);
+    return first !== undefined || clientCalls.length > 0;
   }
 
   /** Creates the shared options of a turn's tool runs. The results of one turn must fit into the model's context together. */
-  #createRuns(calls: readonly ToolCall[], turnNumber: number): ToolRunContext {
+  #createToolContext(calls: readonly ToolCall[], turnNumber: number): ToolRunContext {
     const maxResultBytes = this.#requests.getMaxResultBytes(turnNumber, this.#conversation, calls.length);
-    return maxResultBytes < this.#runs.maxResultBytes ? { ...this.#runs, maxResultBytes } : this.#runs;
+    return maxResultBytes < this.#toolContext.maxResultBytes ? { ...this.#toolContext, maxResultBytes } : this.#toolContext;
   }
 
   /** Returns the memory for the next request, without pending calls and questions. */
   #createMemory(): Pick<RunMemory, 'added' | 'fullResults' | 'context'> {
     const context = this.#requests.exportMemory([...this.#options.request.messages, ...this.#added]);
-    const { ownResults } = this.#runs.results;
+    const { ownResults } = this.#toolContext.results;
     return {
       added: this.#added,
       ...(Object.keys(ownResults).length > 0 && { fullResults: ownResults }),
@@ -206,7 +206,7 @@ class Loop {
   async *#sendRequest(turnNumber: number): AsyncGenerator<Chunk, Turn> {
     const turn = new Turn();
     const usage = new TurnUsage(this.#options.model);
-    const inner = new Renumbering(this.#reply);
+    const renumbering = new Renumbering(this.#reply);
     const dropMedia = (): void => {
       this.#added = this.#added.filter((message) => !isMediaMessage(message));
     };
@@ -217,11 +217,11 @@ class Loop {
         usage.addChunk(chunk);
         const delta = turn.addChunk(chunk);
         const visibleDelta = delta && this.#filterDelta(delta);
-        if (visibleDelta !== undefined) yield this.#toChunk(visibleDelta, turn, inner);
+        if (visibleDelta !== undefined) yield this.#toChunk(visibleDelta, turn, renumbering);
       }
     }
     this.#options.signal.throwIfAborted();
-    const closing = inner.closeStages('completed');
+    const closing = renumbering.closeStages('completed');
     if (closing.length > 0) yield this.#reply.createChunk({ custom_content: { stages: closing } });
     this.#tally.add(usage.items());
     if (this.#format !== undefined) return turn;
@@ -275,14 +275,14 @@ class Loop {
     return Object.keys(otherFields).length === 0 ? undefined : otherFields;
   }
 
-  #toChunk(delta: Delta, turn: Turn, inner: Renumbering): Chunk {
+  #toChunk(delta: Delta, turn: Turn, renumbering: Renumbering): Chunk {
     const custom_content = this.#recordContent(delta.custom_content);
     const isFirstText = turn.text !== '' && turn.text === delta.content;
     const { custom_content: _custom, ...otherFields } = delta;
     return this.#reply.createChunk({
       ...otherFields,
       ...(isFirstText && { content: this.#asParagraph(turn.text) }),
-      ...(isJsonObject(custom_content) && { custom_content: inner.renumberContent(custom_content) }),
+      ...(isJsonObject(custom_content) && { custom_content: renumbering.renumberContent(custom_content) }),
     });
   }
 
@@ -298,7 +298,7 @@ class Loop {
     const { remote: _remote, ...visibleContent } = content;
     if (this.#options.buildState === undefined) return visibleContent;
     const { state, ...otherFields } = visibleContent;
-    if (isJsonObject(state)) this.#inner = state;
+    if (isJsonObject(state)) this.#innerState = state;
     for (const control of Array.isArray(otherFields.controls) ? otherFields.controls : []) this.#controls.push(control);
     return otherFields;
   }
@@ -308,7 +308,7 @@ class Loop {
     const hasNoAnswer = callsToRun(turn).length > 0 && turn.text === '';
     if (hasNoAnswer)
       yield this.#reply.createChunk({ content: `The run ended after ${this.#maxTurns} calls of the model without an answer.` });
-    const attachments = this.#reply.numberAttachments(this.#runs.citations.collectAttachments(this.#text));
+    const attachments = this.#reply.numberAttachments(this.#toolContext.citations.collectAttachments(this.#text));
     if (attachments.length > 0) yield this.#reply.createChunk({ custom_content: { attachments } });
     yield* this.#end(this.#reply.createChunk({}, turn.finishReason === 'tool_calls' ? 'stop' : (turn.finishReason ?? 'stop')));
   }
@@ -339,7 +339,7 @@ class Loop {
     pending: readonly ToolCall[] = [],
     questions: readonly PendingQuestion[] = [],
   ): AsyncGenerator<Chunk, void> {
-    const memory = { ...this.#createMemory(), pending, questions, controls: this.#controls, inner: this.#inner };
+    const memory = { ...this.#createMemory(), pending, questions, controls: this.#controls, inner: this.#innerState };
     const state = await this.#options.buildState?.(memory);
     if (state !== undefined) yield this.#reply.createChunk({ custom_content: { state } });
     yield last;

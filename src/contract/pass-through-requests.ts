@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { rejectOtherCase, requireShape } from './errors/request-error.ts';
 import { type PassThroughApi, passThroughApis } from './pass-through.ts';
 import { compileShape } from './schemas/compile-shape.ts';
-import { cleaned } from './schemas/normalize-request.ts';
+import { withoutNulls } from './schemas/normalize-request.ts';
 
 const model = Type.Optional(
   Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
@@ -69,6 +69,6 @@ const shapes = Object.fromEntries(passThroughApis.map((api) => [api, compile(pas
 export function parsePassThrough(api: PassThroughApi, value: unknown): JsonObject {
   if (!isJsonObject(value)) return requireShape(anyShape, value);
   rejectOtherCase(value, new Set([...Object.keys(fields[api]), 'model']));
-  const request = cleaned(value, new Set(Object.keys(value)));
+  const request = withoutNulls(value, new Set(Object.keys(value)));
   return requireShape(shapes[api], request);
 }

@@ -7,7 +7,7 @@ import { QuickAppForm } from './quick-app/form.ts';
 import { McpToolset } from './quick-app/mcp-toolset.ts';
 import { RestToolset } from './quick-app/web-toolset.ts';
 import { compileShape } from './schemas/compile-shape.ts';
-import { cleaned } from './schemas/normalize-request.ts';
+import { withoutNulls } from './schemas/normalize-request.ts';
 
 const application = Type.Optional(
   Type.String({
@@ -76,17 +76,17 @@ const optional: ReadonlySet<string> = new Set(['application', 'arguments']);
 
 /** Validates the request, except its toolset, which `readToolset` validates. Throws `invalid_request`. */
 export function parseToolsetRequest(body: unknown): ToolsetRequest {
-  return requireShape(shapes.list, cleaned(body, optional));
+  return requireShape(shapes.list, withoutNulls(body, optional));
 }
 
 /** Validates the request with the tool to run, except its toolset. Throws `invalid_request`. */
 export function parseToolRunRequest(body: unknown): ToolRunRequest {
-  return requireShape(shapes.run, cleaned(body, optional));
+  return requireShape(shapes.run, withoutNulls(body, optional));
 }
 
 /** Throws `invalid_request`. */
 export function parseImportRequest(body: unknown): ImportRequest {
-  const request = requireShape(shape, cleaned(body, optionalImportFields));
+  const request = requireShape(shape, withoutNulls(body, optionalImportFields));
   const { url, document } = request;
   if (url === undefined && document === undefined)
     throw new ParleyError('invalid_request', 'url or document is required.', { param: 'url' });

@@ -182,7 +182,7 @@ const hello = { type: 'message', status: 'completed', role: 'user', content: [{ 
 
 /** Restores the response and the conversation of the examples. */
 async function putResponse({ responses, conversations }: ResponseStores, response: JsonObject): Promise<void> {
-  const { response: id, talk, item } = exampleNames;
+  const { response: id, responsesConversation: talk, item } = exampleNames;
   await responses.delete({ id, subject });
   const times = { createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER };
   const input = [{ id: `${item}_of_response`, ...hello }];

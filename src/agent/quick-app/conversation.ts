@@ -92,8 +92,8 @@ class ConversationReader {
   }
 
   finish(): Conversation {
-    const open = this.#run;
-    if (open !== undefined && getQuestions(open.state).length > 0 && open.answer === undefined) this.#abandonRun();
+    const openRun = this.#run;
+    if (openRun !== undefined && getQuestions(openRun.state).length > 0 && openRun.answer === undefined) this.#abandonRun();
     const run = this.#run;
     const { messages } = toToolsRequest({ messages: this.#messages });
     this.#recordOffloaded(run?.state.beside);
@@ -148,8 +148,8 @@ class ConversationReader {
     const call = state.pending.find((pending) => pending.id === id && !Object.hasOwn(results, pending.id));
     if (call === undefined) {
       const param = `${path}.tool_call_id`;
-      const open = state.pending.filter((pending) => !Object.hasOwn(results, pending.id)).map((pending) => pending.id);
-      const expected = open.length === 0 ? 'No call is pending' : `Pending calls: ${open.join(', ')}`;
+      const openIds = state.pending.filter((pending) => !Object.hasOwn(results, pending.id)).map((pending) => pending.id);
+      const expected = openIds.length === 0 ? 'No call is pending' : `Pending calls: ${openIds.join(', ')}`;
       throw new ParleyError('invalid_request', `${param} must be the id of a pending call. ${expected}.`, {
         param,
       });
@@ -190,9 +190,9 @@ class ConversationReader {
 /** Returns the messages that a run added, with a result for each call. */
 function addResults(state: RunState): Message[] {
   const { added, pending, results } = state;
-  const open = [...pending, ...getQuestions(state).map(({ call }) => call)];
-  const resultMessages = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRunText }));
-  return sortByCallOrder([...added, ...resultMessages]);
+  const openCalls = [...pending, ...getQuestions(state).map(({ call }) => call)];
+  const toResult = ({ id }: ToolCall) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRunText });
+  return sortByCallOrder([...added, ...openCalls.map(toResult)]);
 }
 
 function getQuestions({ questions = [] }: RunState): readonly PendingQuestion[] {

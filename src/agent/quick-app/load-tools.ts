@@ -34,12 +34,12 @@ export interface DeploymentTools {
   readonly createSender: (deployment: Deployment) => SendToDeployment;
 }
 
-interface ToolsetLoading {
+interface LoaderOptions {
   readonly sources: ToolSources;
   readonly context: LoadContext;
 }
 
-interface ToolLoading extends ToolsetLoading {
+interface LoadToolsOptions extends LoaderOptions {
   readonly clock: Clock;
 }
 
@@ -47,10 +47,10 @@ interface ToolLoading extends ToolsetLoading {
 export async function loadTools(
   app: QuickApp,
   { deployments, createSender }: DeploymentTools,
-  loading: ToolLoading,
+  options: LoadToolsOptions,
 ): Promise<LoadedTools> {
   const deploymentTools = deployments.map((deployment) => createDeploymentTool(deployment, createSender(deployment)));
-  const loaded = await Promise.all(app.toolsets.map((toolset) => loadToolset(toolset, loading)));
+  const loaded = await Promise.all(app.toolsets.map((toolset) => loadToolset(toolset, options)));
   return {
     tools: [...deploymentTools, ...loaded.flatMap(({ tools }) => tools)],
     missing: loaded.flatMap(({ missing }) => missing),
@@ -62,28 +62,28 @@ export async function loadTools(
  * Loads the tools of one toolset for a trial run outside of an application. Rejects with `ToolError` if the toolset is
  * unavailable.
  */
-export async function loadTrialTools(toolset: QuickAppToolset, loading: ToolsetLoading): Promise<readonly Tool[]> {
-  const { tools, missing } = await runLoader(toolset, loading);
+export async function loadTrialTools(toolset: QuickAppToolset, options: LoaderOptions): Promise<readonly Tool[]> {
+  const { tools, missing } = await runLoader(toolset, options);
   const [first] = missing;
   if (tools.length === 0 && first !== undefined) throw new ToolError(`${first.name}: ${first.reason}`);
   return tools;
 }
 
-async function loadToolset(toolset: QuickAppToolset, loading: ToolLoading): Promise<LoadedTools> {
-  const { clock, context } = loading;
+async function loadToolset(toolset: QuickAppToolset, options: LoadToolsOptions): Promise<LoadedTools> {
+  const { clock, context } = options;
   const startedMs = clock.nowMs();
-  const loaded = await runLoader(toolset, loading).catch((error: unknown): LoadedTools => {
+  const loaded = await runLoader(toolset, options).catch((error: unknown): LoadedTools => {
     context.signal.throwIfAborted();
     if (!(error instanceof ToolError)) throw error;
     return { tools: [], missing: [{ name: getName(toolset), reason: error.message }] };
   });
   const tookMs = clock.nowMs() - startedMs;
-  return { ...loaded, missing: loaded.missing.map((toolset) => ({ ...toolset, tookMs })) };
+  return { ...loaded, missing: loaded.missing.map((entry) => ({ ...entry, tookMs })) };
 }
 
 type Loader<Kind> = (
   toolset: Extract<QuickAppToolset, { kind: Kind }>,
-  loading: ToolsetLoading,
+  options: LoaderOptions,
 ) => LoadedTools | Promise<LoadedTools>;
 
 const noTools: LoadedTools = { tools: [], missing: [] };
@@ -98,9 +98,9 @@ const loaders: { readonly [Kind in QuickAppToolset['kind']]: Loader<Kind> } = {
   client: () => noTools,
 };
 
-async function runLoader(toolset: QuickAppToolset, loading: ToolsetLoading): Promise<LoadedTools> {
+async function runLoader(toolset: QuickAppToolset, options: LoaderOptions): Promise<LoadedTools> {
   const load = loaders[toolset.kind] as Loader<QuickAppToolset['kind']>;
-  return load(toolset, loading);
+  return load(toolset, options);
 }
 
 function getName(toolset: QuickAppToolset): string {

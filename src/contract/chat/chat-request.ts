@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/normalize-request.ts';
+import { mapField, mapItems, withoutEmptyTools, withoutNulls } from '../schemas/normalize-request.ts';
 import { isResultName, Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
 
@@ -157,14 +157,14 @@ function requireOptions(request: unknown): Static<typeof Options> {
 
 /** Returns the request without null fields and without empty lists of tools. */
 function withoutAbsent(value: JsonObject): unknown {
-  const request = withoutEmptyList(
-    withoutEmptyList(withoutNulls(value, nullable.request), ['tools', 'tool_choice', 'parallel_tool_calls']),
+  const request = withoutEmptyTools(
+    withoutEmptyTools(withoutNulls(value, nullable.request), ['tools', 'tool_choice', 'parallel_tool_calls']),
     ['functions', 'function_call'],
   );
-  const toTool = (tool: unknown) => mapField(tool, 'function', (offer) => cleaned(offer, nullable.tool));
+  const toTool = (tool: unknown) => mapField(tool, 'function', (offer) => withoutNulls(offer, nullable.tool));
   const tooled = mapField(request, 'tools', (tools) => mapItems(tools, toTool));
-  const functional = mapField(tooled, 'functions', (offers) => mapItems(offers, (offer) => cleaned(offer, nullable.tool)));
-  return mapField(functional, 'addons', (addons) => mapItems(addons, (addon) => cleaned(addon, nullable.addon)));
+  const functional = mapField(tooled, 'functions', (offers) => mapItems(offers, (offer) => withoutNulls(offer, nullable.tool)));
+  return mapField(functional, 'addons', (addons) => mapItems(addons, (addon) => withoutNulls(addon, nullable.addon)));
 }
 
 /**

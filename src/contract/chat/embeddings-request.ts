@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { isJsonObject } from '#base/json/json.ts';
 import { rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned } from '../schemas/normalize-request.ts';
+import { withoutNulls } from '../schemas/normalize-request.ts';
 
 const someInputs = { minItems: 1, maxItems: 2048 };
 const Text = Type.String({ minLength: 1 });
@@ -46,7 +46,7 @@ const optionsShape = compileShape(Type.Object(options));
  */
 export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
   if (isJsonObject(value)) rejectOtherCase(value, knownFields);
-  const request = cleaned(value, nullable);
+  const request = withoutNulls(value, nullable);
   const { input } = requireShape(inputShape, request);
   requireShape(shapeLike(input), request);
   requireShape(optionsShape, request);

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, mapField, mapItems } from '../schemas/normalize-request.ts';
+import { mapField, mapItems, withoutNulls } from '../schemas/normalize-request.ts';
 import {
   type Attachment,
   attachmentFields,
@@ -45,11 +45,11 @@ export function parseMessage(value: unknown, at: string): Message {
 }
 
 function withoutNullFields(value: unknown): unknown {
-  return mapField(cleaned(value, nullable.message), 'custom_content', (customContent) => {
-    const custom = cleaned(customContent, nullable.custom_content);
-    const control = mapField(custom, 'completed_control', (completed) => cleaned(completed, nullable.completed_control));
+  return mapField(withoutNulls(value, nullable.message), 'custom_content', (customContent) => {
+    const custom = withoutNulls(customContent, nullable.custom_content);
+    const control = mapField(custom, 'completed_control', (completed) => withoutNulls(completed, nullable.completed_control));
     return mapField(control, 'attachments', (attachments) =>
-      mapItems(attachments, (attachment) => cleaned(attachment, nullable.attachment)),
+      mapItems(attachments, (attachment) => withoutNulls(attachment, nullable.attachment)),
     );
   });
 }

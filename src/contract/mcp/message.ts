@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, mapField } from '../schemas/normalize-request.ts';
+import { mapField, withoutNulls } from '../schemas/normalize-request.ts';
 
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 
@@ -46,7 +46,7 @@ const queryShape = compileShape(McpQuery);
  * Throws `invalid_request`.
  */
 export function parseMcpMessage(value: unknown): McpMessage {
-  const message = mapField(cleaned(value, nullable.message), 'params', (params) => cleaned(params, nullable.params));
+  const message = mapField(withoutNulls(value, nullable.message), 'params', (params) => withoutNulls(params, nullable.params));
   return requireShape(messageShape, message);
 }
 

@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/normalize-request.ts';
+import { mapField, mapItems, withoutEmptyTools, withoutNulls } from '../schemas/normalize-request.ts';
 import { type MessagesRequest, parseParley } from './dialect.ts';
 
 /** Returns the schema of an object whose unknown fields are kept. */
@@ -221,16 +221,16 @@ const nullable = {
  * of the body itself.
  */
 function withoutAbsent(value: JsonObject, optional: ReadonlySet<string>): unknown {
-  let body: unknown = withoutEmptyList(withoutNulls(value, optional), ['tools', 'tool_choice']);
+  let body: unknown = withoutEmptyTools(withoutNulls(value, optional), ['tools', 'tool_choice']);
   for (const part of ['tool_choice', 'thinking', 'output_config', 'metadata'] as const)
-    body = mapField(body, part, (partValue) => cleaned(partValue, nullable[part]));
-  body = mapField(body, 'tools', (tools) => mapItems(tools, (tool) => cleaned(tool, nullable.tool)));
+    body = mapField(body, part, (partValue) => withoutNulls(partValue, nullable[part]));
+  body = mapField(body, 'tools', (tools) => mapItems(tools, (tool) => withoutNulls(tool, nullable.tool)));
   body = mapField(body, 'system', cleanBlocks);
   return mapField(body, 'messages', (messages) => mapItems(messages, cleanMessage));
 }
 
 function cleanMessage(message: unknown): unknown {
-  return mapField(cleaned(message, nullable.message), 'content', cleanBlocks);
+  return mapField(withoutNulls(message, nullable.message), 'content', cleanBlocks);
 }
 
 function cleanBlocks(blocks: unknown): unknown {
@@ -239,6 +239,6 @@ function cleanBlocks(blocks: unknown): unknown {
 
 function cleanBlock(block: unknown): unknown {
   const isResult = isJsonObject(block) && block.type === 'tool_result';
-  const clean = cleaned(block, isResult ? nullable.tool_result : nullable.block);
+  const clean = withoutNulls(block, isResult ? nullable.tool_result : nullable.block);
   return isResult ? mapField(clean, 'content', cleanBlocks) : clean;
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { cleaned, withoutNulls } from '../schemas/normalize-request.ts';
+import { withoutNulls } from '../schemas/normalize-request.ts';
 import { type McpTool, parseMcpTool } from './mcp-tool.ts';
 
 const text = Type.String();
@@ -127,7 +127,7 @@ function parseNamespace(value: JsonObject, at: string): NamespaceTool {
   const { tools: rawTools, ...otherFields } = requireShape(shapes.namespace, value, at);
   const tools = rawTools.map((tool, index) => {
     const path = `${at}.tools[${index}]`;
-    const inner = parseTool(cleaned(tool, nullable), path);
+    const inner = parseTool(withoutNulls(tool, nullable), path);
     if (isFunctionTool(inner) || isCustomTool(inner)) return inner;
     throw createRequestError(`${path}.type`, 'must be "function" or "custom"');
   });

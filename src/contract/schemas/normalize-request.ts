@@ -1,22 +1,18 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /**
- * Returns the object without the given keys whose value is null, because null means absence. Returns the same object if there are
- * none.
+ * Returns an object without the given keys whose value is null, because null means absence. Returns the same value if there are
+ * none, or if the value is not an object.
  */
-export function withoutNulls(value: JsonObject, keys: ReadonlySet<string>): JsonObject {
-  let result = value;
+export function withoutNulls<Value>(value: Value, keys: ReadonlySet<string>): Value {
+  if (!isJsonObject(value)) return value;
+  let result: Value & JsonObject = value;
   for (const key in value) {
     if (value[key] !== null || !keys.has(key)) continue;
     if (result === value) result = { ...value };
-    delete result[key];
+    delete (result as JsonObject)[key];
   }
   return result;
-}
-
-/** Removes null fields like `withoutNulls`, but returns values that are not objects unchanged. */
-export function cleaned(value: unknown, keys: ReadonlySet<string>): unknown {
-  return isJsonObject(value) ? withoutNulls(value, keys) : value;
 }
 
 /** Maps one field of an object. Returns the same value if nothing changes. */
@@ -37,7 +33,7 @@ export function mapItems(value: unknown, map: (item: unknown) => unknown): unkno
  * Removes an empty list of tools from a request, and the fields that depend on it, unless the tool choice forces a call. The
  * field names are, in order, the list, the tool choice, and other dependent fields.
  */
-export function withoutEmptyList(
+export function withoutEmptyTools(
   request: JsonObject,
   [list, choice, ...remaining]: readonly [string, string, ...string[]],
 ): JsonObject {
@@ -45,13 +41,13 @@ export function withoutEmptyList(
   if (!Array.isArray(tools) || tools.length > 0) return request;
   const result = { ...request };
   delete result[list];
-  if (!isIdle(result[choice])) return result;
+  if (forcesCall(result[choice])) return result;
   for (const key of [choice, ...remaining]) delete result[key];
   return result;
 }
 
-/** Returns whether a tool choice forces no call. */
-function isIdle(choice: unknown): boolean {
+/** Returns whether a tool choice forces a call. */
+function forcesCall(choice: unknown): boolean {
   const type = isJsonObject(choice) ? choice.type : choice;
-  return type === undefined || type === 'auto' || type === 'none';
+  return type !== undefined && type !== 'auto' && type !== 'none';
 }

@@ -26,7 +26,7 @@ export function createUserKey(random: string): CreatedKey {
 }
 
 /** Creates a key of a `keys` entry at run time from 32 random bytes in base64url. */
-export function createAdminKey(random: string): CreatedKey {
+export function createRuntimeKey(random: string): CreatedKey {
   return createKey(runtimePrefix, random);
 }
 

@@ -1,5 +1,5 @@
 /** State of a database without a recorded location. */
-export interface UnplacedContents {
+export interface UnlocatedDatabase {
   /** Name of the database. */
   readonly database: string;
   /** Some of the contents that its files use. Empty if it has no files. */
@@ -14,5 +14,5 @@ export interface ContentsLocation {
    * Returns the name of the location, which is recorded once for all nodes. If no name is recorded, records the name that
    * `choose` returns while other nodes wait. Returns undefined if `choose` returns undefined.
    */
-  name(choose: (unplaced: UnplacedContents) => Promise<string | undefined>): Promise<string | undefined>;
+  resolveName(choose: (database: UnlocatedDatabase) => Promise<string | undefined>): Promise<string | undefined>;
 }

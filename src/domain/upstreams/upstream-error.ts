@@ -45,7 +45,7 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
     case 422:
       return toClientError('invalid_request');
     case 404:
-      return error.isNoApi
+      return error.isNotFromModelApi
         ? new ParleyError('upstream_failed', toMissingApiMessage(deployment), details)
         : toClientError('deployment_not_found');
     case 413:

@@ -2,10 +2,10 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 
 /** Fraction of the last call in the average duration of calls. */
-const newestShare = 0.2;
+const newestWeight = 0.2;
 const maxRetryAfterSeconds = 3_600;
 /** Number of callers after which the queue forgets the turns of callers without waiting calls. */
-const maxCallers = 1_000;
+const callerCleanupThreshold = 1_000;
 
 /** A call that waits until an upstream has capacity. */
 export interface WaitingCall {
@@ -64,7 +64,7 @@ export class UpstreamQueue {
     const expectedMs = this.#estimateWaitMs(deployment, queue, call);
     if (expectedMs > maxWaitMs) throw createBusyError(deployment, expectedMs);
     if (queue.size >= maxWaiting) {
-      const newest = findLongest(queue, call);
+      const newest = findCallToReject(queue, call);
       if (newest === undefined) throw createBusyError(deployment, expectedMs);
       this.remove(deployment, newest);
       newest.fail(createBusyError(deployment, expectedMs));
@@ -73,7 +73,8 @@ export class UpstreamQueue {
     const line = lines.get(call.caller);
     if (line !== undefined) line.calls.push(call);
     else {
-      if (lines.size >= maxCallers) for (const [caller, { calls }] of lines) if (calls.length === 0) lines.delete(caller);
+      if (lines.size >= callerCleanupThreshold)
+        for (const [caller, { calls }] of lines) if (calls.length === 0) lines.delete(caller);
       lines.set(call.caller, { calls: [call], lastTurn: 0 });
     }
     queue.size += 1;
@@ -99,7 +100,7 @@ export class UpstreamQueue {
   /** Records the duration of a call whose end gave an upstream capacity. */
   recordDuration(deployment: string, durationMs: number): void {
     const average = this.#durations.get(deployment) ?? durationMs;
-    this.#durations.set(deployment, average + (durationMs - average) * newestShare);
+    this.#durations.set(deployment, average + (durationMs - average) * newestWeight);
   }
 
   /** Starts waiting calls until every upstream of the deployment is full. */
@@ -156,15 +157,15 @@ function findNextLine(lines: Lines): CallerLine | undefined {
  * Returns the newest call of the caller with the most waiting calls, batch calls first. Returns undefined if that would be the
  * caller of the new call, or an interactive call for a batch call.
  */
-function findLongest({ interactive, batch }: DeploymentQueue, call: WaitingCall): WaitingCall | undefined {
-  const isBatchFull = countWaiting(batch) > 0;
-  if (!isBatchFull && call.isBatch) return undefined;
-  const lines = isBatchFull ? batch : interactive;
+function findCallToReject({ interactive, batch }: DeploymentQueue, call: WaitingCall): WaitingCall | undefined {
+  const hasBatchCalls = countWaiting(batch) > 0;
+  if (!hasBatchCalls && call.isBatch) return undefined;
+  const lines = hasBatchCalls ? batch : interactive;
   let longest: CallerLine | undefined;
   for (const line of lines.values()) if (longest === undefined || line.calls.length > longest.calls.length) longest = line;
-  const isOwnTurn =
-    call.isBatch === isBatchFull && (lines.get(call.caller)?.calls.length ?? 0) + 1 >= (longest?.calls.length ?? 0);
-  return isOwnTurn ? undefined : longest?.calls.at(-1);
+  const isOwnLineLongest =
+    call.isBatch === hasBatchCalls && (lines.get(call.caller)?.calls.length ?? 0) + 1 >= (longest?.calls.length ?? 0);
+  return isOwnLineLongest ? undefined : longest?.calls.at(-1);
 }
 
 function createBusyError({ id }: Deployment, waitMs: number): ParleyError {

@@ -175,7 +175,7 @@ export interface UpstreamErrorDetails {
   readonly isBeforeRequest?: boolean;
   readonly retryAfterSeconds?: number | undefined;
   /** Whether the body is not an API error, so that another server probably answered. */
-  readonly isNoApi?: boolean;
+  readonly isNotFromModelApi?: boolean;
   readonly cause?: unknown;
 }
 
@@ -189,7 +189,7 @@ export class UpstreamError extends Error {
   readonly displayMessage: string | null;
   readonly isBeforeRequest: boolean;
   readonly retryAfterSeconds: number | undefined;
-  readonly isNoApi: boolean;
+  readonly isNotFromModelApi: boolean;
 
   constructor(kind: UpstreamErrorKind, message: string, details: UpstreamErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -202,7 +202,7 @@ export class UpstreamError extends Error {
     this.displayMessage = details.displayMessage ?? null;
     this.isBeforeRequest = details.isBeforeRequest ?? false;
     this.retryAfterSeconds = details.retryAfterSeconds;
-    this.isNoApi = details.isNoApi ?? false;
+    this.isNotFromModelApi = details.isNotFromModelApi ?? false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
-import { createAdminKey, hashKey } from '#domain/callers/key-form.ts';
+import { createRuntimeKey, hashKey } from '#domain/callers/key-form.ts';
 import type { EntryView, PlannedWrite } from './runtime-entries.ts';
 
 const tokenPrefix = 'parley_first_';
@@ -71,7 +71,7 @@ export class FirstStart {
       );
     }
     const id = `key_${this.#deps.newId().replaceAll('-', '')}`;
-    const { key, digest, prefix } = createAdminKey(this.#deps.newSecret());
+    const { key, digest, prefix } = createRuntimeKey(this.#deps.newSecret());
     const value = { project, name: 'First administrator', roles: [defaultRole, adminRole], sha256: digest };
     return {
       id,

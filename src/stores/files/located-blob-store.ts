@@ -58,7 +58,7 @@ export class LocatedBlobStore implements BlobStore {
   async locate({ claims }: { claims: boolean }): Promise<'here' | 'nowhere' | 'elsewhere'> {
     if (this.#isHere) return 'here';
     let unconfirmed: string | undefined;
-    const name = await this.#deps.location.name(async ({ database, blobs }) => {
+    const name = await this.#deps.location.resolveName(async ({ database, blobs }) => {
       const existing = await this.#readClaim();
       if (existing !== undefined) return existing;
       const claim = toClaim(database, this.#deps.epochMs());

@@ -93,7 +93,7 @@ export class AddinGateway {
     const fields = toUpstreamFields(rawHeaders, headers, resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
     this.#open.add(response);
     const upstreamRequest = { method: method === 'GET' ? method : 'POST', target, fields } as const;
-    new Passage({ request, response, upstream, relay, bounds }, upstreamRequest).start();
+    new RequestForwarder({ request, response, upstream, relay, bounds }, upstreamRequest).start();
   }
 
   #closed(request: IncomingMessage, response: ServerResponse, relay: Relay, beganMs: number): void {
@@ -124,7 +124,7 @@ export interface BodyBounds {
   readonly maxBufferedBytes: number;
 }
 
-interface PassageDeps {
+interface RequestForwarderDeps {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly upstream: Upstream;
@@ -136,15 +136,15 @@ const lingerMs = 1_000;
 const tooLarge = refusal(413, 'request_too_large', 'The body is too large for this gateway.', ['Connection', 'close']);
 
 /** Forwards one request to the service. */
-class Passage {
-  readonly #deps: PassageDeps;
+class RequestForwarder {
+  readonly #deps: RequestForwarderDeps;
   readonly #upstreamRequest: UpstreamRequest;
   /** The start of the body, until it is uploaded. */
   readonly #start = new Pieces();
   #bytes = 0;
   #upload: Upload | undefined;
 
-  constructor(deps: PassageDeps, upstreamRequest: UpstreamRequest) {
+  constructor(deps: RequestForwarderDeps, upstreamRequest: UpstreamRequest) {
     this.#deps = deps;
     this.#upstreamRequest = upstreamRequest;
   }

@@ -9,7 +9,7 @@ import type { Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts
 import type { Table } from './export.ts';
 import { filterNames, type Query, readCursor, readFilter, readLimit, readText, requireKnown, toPage } from './query.ts';
 
-const exportedPage = 1000;
+const exportPageSize = 1000;
 /** Columns of calls in CSV. */
 export const callColumns = [
   ...['id', 'at', 'requestId', 'user', 'project', 'deployment', 'path', 'operation', 'outcome', 'status'],
@@ -45,9 +45,9 @@ export function exportCalls(journal: Journal, query: Query, scope: CallsScope): 
   async function* readPages(): AsyncGenerator<readonly object[]> {
     let before: UsageRecord | undefined;
     do {
-      const records = await journal.listCalls({ ...filter, before, limit: exportedPage });
+      const records = await journal.listCalls({ ...filter, before, limit: exportPageSize });
       yield records.map(toItem);
-      before = records.length < exportedPage ? undefined : records.at(-1);
+      before = records.length < exportPageSize ? undefined : records.at(-1);
     } while (before !== undefined);
   }
   return { columns: callColumns, pages: readPages() };
@@ -79,17 +79,17 @@ export async function readCall(
 }
 
 function readCallsQuery(query: Query, { subject, nowMs }: CallsScope) {
-  const isOfAll = subject === undefined;
-  if (isOfAll) requireKnown(query, ['from', 'to', 'outcome', 'status', 'token', 'limit', 'format', ...filterNames]);
+  const coversAllUsers = subject === undefined;
+  if (coversAllUsers) requireKnown(query, ['from', 'to', 'outcome', 'status', 'token', 'limit', 'format', ...filterNames]);
   const { from, to } = readDays(query, nowMs);
-  const filter = isOfAll ? readFilter(query) : { subject, deployment: readText(query, 'deployment') };
+  const filter = coversAllUsers ? readFilter(query) : { subject, deployment: readText(query, 'deployment') };
   return {
     from,
     to,
     ...toBounds({ from, to }),
     ...filter,
     outcome: readOutcome(query),
-    status: isOfAll ? readStatus(query) : undefined,
+    status: coversAllUsers ? readStatus(query) : undefined,
   };
 }
 

@@ -18,7 +18,7 @@ export async function requireAdmin(
   reply: FastifyReply,
   use: 'reads' | 'changes',
 ): Promise<Caller> {
-  const caller = await identifyUncached(deps, request, reply, 'administer');
+  const caller = await identifyWithNoStore(deps, request, reply, 'administer');
   if (canAdminister(caller, use)) return caller;
   throw createRoleError(use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole);
 }
@@ -57,7 +57,7 @@ export async function requireReader(
   reply: FastifyReply,
   project: string | undefined,
 ): Promise<Caller> {
-  const caller = await identifyUncached(deps, request, reply, 'read the usage of a project');
+  const caller = await identifyWithNoStore(deps, request, reply, 'read the usage of a project');
   const isOwner = project !== undefined && ownsProject(deps.snapshot(), caller, project);
   if (isOwner || canAdminister(caller, 'reads')) return caller;
   throw createRoleError(`${adminRole} or ${auditorRole}, or an owner of the project`);
@@ -72,7 +72,7 @@ export async function requireKeyCreator(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<{ readonly caller: Caller; readonly isAdmin: boolean }> {
-  const caller = await identifyUncached(deps, request, reply, 'create keys');
+  const caller = await identifyWithNoStore(deps, request, reply, 'create keys');
   if (canAdminister(caller, 'changes')) return { caller, isAdmin: true };
   const snapshot = deps.snapshot();
   const ownedProject = Object.keys(snapshot.configuration.projects).find((name) => ownsProject(snapshot, caller, name));
@@ -86,7 +86,7 @@ export function ownsProject({ configuration: { projects } }: ConfigSnapshot, { s
 }
 
 /** Returns the user of a request, and forbids caches to store the response. Throws `access_denied` for per-request keys. */
-export async function identifyUncached(
+export async function identifyWithNoStore(
   deps: IdentifyDeps,
   request: FastifyRequest,
   reply: FastifyReply,

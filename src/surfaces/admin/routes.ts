@@ -21,7 +21,7 @@ import {
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
 import { filterNames, type Query, readFilter, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
-import { identifyUncached, requireReader, serveAdminRead } from './require-admin.ts';
+import { identifyWithNoStore, requireReader, serveAdminRead } from './require-admin.ts';
 
 export interface AdminDeps extends SurfaceDeps {
   readonly journal: Journal;
@@ -65,21 +65,21 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     return { object: 'list', data: records.map(({ node, report }) => ({ id: node, ...report })) };
   });
   app.get('/v1/user/usage', async (request, reply) => {
-    const { subject } = await identifyUncached(deps, request, reply, "read its user's usage");
+    const { subject } = await identifyWithNoStore(deps, request, reply, "read its user's usage");
     const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
     const query = request.query as Query;
     return sendUsage(journal, query, { scope, reply });
   });
   app.get('/v1/user/calls', async (request, reply) => {
-    const { subject } = await identifyUncached(deps, request, reply, "read its user's usage");
+    const { subject } = await identifyWithNoStore(deps, request, reply, "read its user's usage");
     const query = request.query as Query;
     return sendCalls(journal, query, { scope: { subject, nowMs: clock.epochMs() }, reply });
   });
 }
 
-type Answer<Scope> = { readonly scope: Scope; readonly reply: FastifyReply };
+type ReadContext<Scope> = { readonly scope: Scope; readonly reply: FastifyReply };
 
-async function sendCalls(journal: Journal, query: Query, { scope, reply }: Answer<CallsScope>): Promise<unknown> {
+async function sendCalls(journal: Journal, query: Query, { scope, reply }: ReadContext<CallsScope>): Promise<unknown> {
   const format = readFormat(query);
   if (format === 'json') return readCalls(journal, query, scope);
   if (isExport(query)) return sendTable(reply, format, exportCalls(journal, query, scope));
@@ -88,7 +88,7 @@ async function sendCalls(journal: Journal, query: Query, { scope, reply }: Answe
   return sendTable(reply, format, toTable(callColumns, data));
 }
 
-async function sendUsage(journal: Journal, query: Query, { scope, reply }: Answer<UsageScope>): Promise<unknown> {
+async function sendUsage(journal: Journal, query: Query, { scope, reply }: ReadContext<UsageScope>): Promise<unknown> {
   const format = readFormat(query);
   if (format === 'json') return readUsage(journal, query, scope);
   if (isExport(query)) return sendTable(reply, format, exportUsage(journal, query, scope));
@@ -110,8 +110,8 @@ async function readRatings(journal: Journal, query: Query): Promise<object> {
 
 function toRatingItem({ id, atMs, subject, object, requestId, details }: AuditRecord): object {
   const { rate = null, comment = null, responseId = null } = details;
-  const place = { id, at: atMs, deployment: object ?? null, user: subject ?? null };
-  return { ...place, rate, comment, responseId, requestId: requestId ?? null };
+  const origin = { id, at: atMs, deployment: object ?? null, user: subject ?? null };
+  return { ...origin, rate, comment, responseId, requestId: requestId ?? null };
 }
 
 /** Grouping keys of the query, mapped to field names of records. */
@@ -141,7 +141,7 @@ interface UsageQuery extends Days {
 
 const limits = { max: 10_000, fallback: 1000 };
 /** Pages are larger than pages of calls, because each one adds up the records again. */
-const exportedPage = 5000;
+const exportPageSize = 5000;
 const amountColumns = ['calls', 'failedCalls', 'refusedCalls', 'promptTokens', 'completionTokens', 'cost'];
 
 interface UsageScope {
@@ -174,21 +174,21 @@ function exportUsage(journal: Journal, query: Query, scope: UsageScope): Table<o
     let after: UsageSum<UsageKey> | undefined;
     do {
       const sums: readonly UsageSum<UsageKey>[] = await journal.sumUsage<UsageKey>({
-        ...{ ...filter, by: keys, order: 'keys', limit: exportedPage },
+        ...{ ...filter, by: keys, order: 'keys', limit: exportPageSize },
         ...(after !== undefined && { after }),
       });
       yield sums.map((sum) => ({ ...toKeys(sum, by), ...toAmounts(sum) }));
-      after = sums.length < exportedPage ? undefined : sums.at(-1);
+      after = sums.length < exportPageSize ? undefined : sums.at(-1);
     } while (after !== undefined);
   }
   return { columns: [...by.map(({ name }) => name), ...amountColumns], pages: readPages() };
 }
 
 function readUsageQuery(query: Query, { subject, keys, nowMs }: UsageScope) {
-  const isOfAll = subject === undefined;
-  if (isOfAll) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
+  const coversAllUsers = subject === undefined;
+  if (coversAllUsers) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
   const { from, to, by, limit } = toUsageQuery(query, keys, nowMs);
-  return { from, to, by, limit, filter: { ...(isOfAll ? readFilter(query) : { subject }), ...toBounds({ from, to }) } };
+  return { from, to, by, limit, filter: { ...(coversAllUsers ? readFilter(query) : { subject }), ...toBounds({ from, to }) } };
 }
 
 function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): UsageQuery {

@@ -50,7 +50,7 @@ export async function findWarnings(entry: ApplicationEntry, checking: CheckConte
   const ownEntry = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
   const warnings = await Promise.all(
     [findUnknownRoles, findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) =>
-      find(ownEntry, checking).catch(toNone),
+      find(ownEntry, checking).catch(ignoreStoreError),
     ),
   );
   return warnings
@@ -63,34 +63,36 @@ export async function findWarnings(entry: ApplicationEntry, checking: CheckConte
 }
 
 /** Returns no issues for a StoreError, because a failing store must not fail the request. Rethrows other errors. */
-export function toNone(error: unknown): readonly Issue[] {
+export function ignoreStoreError(error: unknown): Issues {
   if (error instanceof StoreError) return [];
   throw error;
 }
 
+type Issues = readonly Issue[];
+
 /** Parts of an application that contain references. */
-type Names = Pick<ApplicationEntry, 'dependencies' | 'userRoles'> & {
+type EntryParts = Pick<ApplicationEntry, 'dependencies' | 'userRoles'> & {
   readonly applicationProperties?: ApplicationEntry['applicationProperties'] | undefined;
 };
 
-async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot }: CheckContext): Promise<readonly Issue[]> {
+async function findUnknownDeployments(entry: EntryParts, { caller, catalog, snapshot }: CheckContext): Promise<Issues> {
   const references = [
-    ...toPlaces(['dependencies'], entry.dependencies),
-    ...toPlaces(['applicationProperties', 'applications_as_tools'], entry.applicationProperties?.applications_as_tools),
+    ...listReferences(['dependencies'], entry.dependencies),
+    ...listReferences(['applicationProperties', 'applications_as_tools'], entry.applicationProperties?.applications_as_tools),
   ];
-  const looked = await Promise.all(
+  const issues = await Promise.all(
     references.slice(0, maxWarnings).map(async ({ path, value }) => {
       const deployment = await catalog.find(snapshot, value);
       return deployment !== undefined && mayUse(snapshot, caller, deployment) ? [] : [{ path, ...unknownDeployment }];
     }),
   );
-  return looked.flat();
+  return issues.flat();
 }
 
 /** An identity provider can grant further roles. Suggestions are limited to the roles of the caller, because role names are not public. */
-async function findUnknownRoles({ userRoles = [] }: Names, { caller, snapshot }: CheckContext): Promise<readonly Issue[]> {
+async function findUnknownRoles({ userRoles = [] }: EntryParts, { caller, snapshot }: CheckContext): Promise<Issues> {
   const knownRoles = listKnownRoles(snapshot.configuration);
-  return toPlaces(['userRoles'], userRoles)
+  return listReferences(['userRoles'], userRoles)
     .filter(({ value }) => !knownRoles.has(value) && !caller.roles.includes(value))
     .map(({ path, value }) => ({
       path,
@@ -101,10 +103,10 @@ async function findUnknownRoles({ userRoles = [] }: Names, { caller, snapshot }:
 
 const unknownDeployment = { message: 'names a deployment that does not exist or that you cannot use' };
 
-async function findUnreadableDocuments({ applicationProperties }: Names, { files }: CheckContext): Promise<readonly Issue[]> {
+async function findUnreadableDocuments({ applicationProperties }: EntryParts, { files }: CheckContext): Promise<Issues> {
   const documentUrl = applicationProperties?.document_relative_url;
   const path = ['applicationProperties', 'document_relative_url'];
-  const references = typeof documentUrl === 'string' ? [{ path, value: documentUrl }] : toPlaces(path, documentUrl);
+  const references = typeof documentUrl === 'string' ? [{ path, value: documentUrl }] : listReferences(path, documentUrl);
   const locations = references.flatMap(({ value }) => parseReference(value) ?? []);
   if (locations.length === 0) return [];
   const stored = (await files?.findAll(locations)) ?? [];
@@ -116,26 +118,26 @@ async function findUnreadableDocuments({ applicationProperties }: Names, { files
   });
 }
 
-async function findUnknownTools({ applicationProperties }: Names, { survey, signal }: CheckContext): Promise<readonly Issue[]> {
+async function findUnknownTools({ applicationProperties }: EntryParts, { survey, signal }: CheckContext): Promise<Issues> {
   // The entry is validated, so its properties have the form of a quick app.
   const { mcp_toolset: toolsets = [] } = (applicationProperties ?? {}) as Partial<QuickAppForm>;
   const limited = toolsets
     .map((toolset, index) => ({ settings: toMcpToolset(toolset), index }))
     .filter(({ settings }) => (settings.allowedTools ?? []).length > 0);
   const stop = AbortSignal.any([signal, AbortSignal.timeout(maxServerMs)]);
-  const looked = await Promise.all(
+  const issues = await Promise.all(
     limited.slice(0, maxServers).map(async ({ settings, index }) => {
       const names = await listNames(settings, survey, stop);
       if (names === undefined) return [];
       const path = ['applicationProperties', 'mcp_toolset', index, 'allowed_tools'];
-      const unknown = toPlaces(path, settings.allowedTools).filter(({ value }) => !names.has(value));
+      const unknown = listReferences(path, settings.allowedTools).filter(({ value }) => !names.has(value));
       return unknown.map(({ path: itemPath, value }) => ({
         path: itemPath,
         message: `names the tool ${value.slice(0, maxNameLength)}, which the MCP server ${settings.name} does not have`,
       }));
     }),
   );
-  return looked.flat();
+  return issues.flat();
 }
 
 /** Returns the names of all tools of a server, or undefined if the complete list is not available. */
@@ -153,7 +155,7 @@ async function listNames(
   }
 }
 
-function toPlaces(path: Issue['path'], list: unknown): { path: Issue['path']; value: string }[] {
+function listReferences(path: Issue['path'], list: unknown): { path: Issue['path']; value: string }[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((value: unknown, index) => (typeof value === 'string' ? [{ path: [...path, index], value }] : []));
 }

@@ -16,7 +16,7 @@ import { addressFeatures } from '#domain/deployments/features.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/file-references.ts';
 import type { People } from '#services/scim/people.ts';
-import { toNone } from './find-warnings.ts';
+import { ignoreStoreError } from './find-warnings.ts';
 import { findSharingIssues } from './sharing.ts';
 
 const maxReportedIssues = 5;
@@ -52,7 +52,7 @@ export async function readApplication(body: unknown, saving: SaveContext): Promi
   const { location } = saving;
   rejectIssues([...findEndpointIssues(entry, saving), ...findModelIssues(entry, ids), ...findDocumentIssues(entry, location)]);
   rejectIssues(await findSharingIssues(entry, { stored: saving.stored?.entry, people: saving.people }));
-  rejectIssues(await findMissing(entry, saving.files).catch(toNone));
+  rejectIssues(await findMissing(entry, saving.files).catch(ignoreStoreError));
   return entry;
 }
 

@@ -100,7 +100,7 @@ function toRejection(rejected: ErrorObject): UpstreamError {
   const retryAfterSeconds = getRetryAfter(headers) ?? getRetryDelay(error);
   const message = getMessage(error) ?? getMessage(body);
   const details: UpstreamErrorDetails = {
-    isNoApi: message === undefined,
+    isNotFromModelApi: message === undefined,
     status: isBadKey(error) ? unauthorized : status,
     code: getCode(error, headers),
     displayMessage: isNonEmptyText(error.display_message) ? error.display_message : null,

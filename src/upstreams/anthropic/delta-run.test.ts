@@ -9,7 +9,7 @@ const event = (text: string, padding = '', index = 0): string =>
 
 function createLearnedRun(first = event('x'), type = 'text_delta'): DeltaRun {
   const run = new DeltaRun();
-  expect(run.learn(first, type)).toBe(true);
+  expect(run.learnPrefix(first, type)).toBe(true);
   return run;
 }
 
@@ -73,6 +73,6 @@ describe('DeltaRun', () => {
     ['data: {"delta":{"type":"text_delta","text":"x"},"index":0}\n\n', 'text_delta'],
     ['data: {"delta":{"citations":[{"text":"y"}],"text":"x"}}\n\n', 'text_delta'],
   ])('does not learn %j as %j', (laterEvent, type) => {
-    expect(new DeltaRun().learn(laterEvent, type)).toBe(false);
+    expect(new DeltaRun().learnPrefix(laterEvent, type)).toBe(false);
   });
 });

@@ -47,7 +47,7 @@ export class DeltaRun {
    * Uses an event, which must be a delta of this type, as the pattern of later events. Returns whether the event has the
    * required form.
    */
-  learn(event: string, type: unknown): boolean {
+  learnPrefix(event: string, type: unknown): boolean {
     const key = keys.get(type);
     const keyStart = key === undefined ? -1 : event.indexOf(key);
     if (key === undefined || keyStart === -1) return false;

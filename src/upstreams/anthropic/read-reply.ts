@@ -30,7 +30,7 @@ function readErrorReply(reply: ErrorReply): UpstreamError {
   const retryAfterSeconds = getRetryAfter(reply.headers);
   const text = message ?? getPlainText(reply.headers, reply.bytes) ?? `The upstream answered ${reply.status}.`;
   return new UpstreamError('refused', text, {
-    ...{ code, displayMessage, status, isNoApi: isNotFromModelApi(message, code) },
+    ...{ code, displayMessage, status, isNotFromModelApi: isNotFromModelApi(message, code) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
@@ -101,7 +101,7 @@ export class RelayedEvents implements EventReader {
   #usage: Partial<MessagesUsage> | undefined;
   #buffered = '';
   #isOpening = true;
-  #isCounted = true;
+  #isUsageReported = true;
   hasEnded = false;
   /** Headers of the reply. They are sent with the first frame. */
   #headers: Relayed['headers'];
@@ -135,12 +135,12 @@ export class RelayedEvents implements EventReader {
   #recordEvent(event: string, value: JsonObject): void {
     const { type, delta } = value;
     if (type !== 'message_start' && type !== 'ping') this.#isOpening = false;
-    if (type === 'content_block_delta' && isJsonObject(delta)) this.#run.learn(event, delta.type);
+    if (type === 'content_block_delta' && isJsonObject(delta)) this.#run.learnPrefix(event, delta.type);
     if (type === 'message_stop') this.hasEnded = true;
     const usage = type === 'message_start' && isJsonObject(value.message) ? value.message.usage : value.usage;
     if (!isJsonObject(usage)) return;
     this.#usage = mergeCounts(this.#usage ?? {}, usage);
-    this.#isCounted = false;
+    this.#isUsageReported = false;
   }
 
   #forward(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
@@ -149,8 +149,8 @@ export class RelayedEvents implements EventReader {
     if (this.#buffered.length > maxBufferedBytes)
       throw new UpstreamError('broken', 'The upstream sent no message in its events.');
     if (this.#isOpening || bytes === '') return;
-    const usage = this.#isCounted || this.#usage === undefined ? undefined : toUsage(this.#usage);
-    this.#isCounted = true;
+    const usage = this.#isUsageReported || this.#usage === undefined ? undefined : toUsage(this.#usage);
+    this.#isUsageReported = true;
     const relayed: Relayed = {
       dialect: 'messages',
       isWhole: false,

@@ -65,7 +65,7 @@ export class TranslatedEvents implements EventReader {
   #readEvent(event: string, value: JsonObject): void {
     this.#chunks.push(...this.#reader.readEvent(value));
     if (value.type !== 'message_start' && value.type !== 'ping') this.#isOpening = false;
-    if (value.type === 'content_block_delta') this.#learn(event, value);
+    if (value.type === 'content_block_delta') this.#learnTemplate(event, value);
   }
 
   #flush(reply: Reply): void {
@@ -83,10 +83,10 @@ export class TranslatedEvents implements EventReader {
     return Frame.ofText(bytes, this.#run.textBytes);
   }
 
-  #learn(event: string, { index, delta }: JsonObject): void {
+  #learnTemplate(event: string, { index, delta }: JsonObject): void {
     const type = isJsonObject(delta) ? delta.type : undefined;
     const template = this.#getTemplate(type, index);
-    if (template === undefined || !this.#run.learn(event, type)) return;
+    if (template === undefined || !this.#run.learnPrefix(event, type)) return;
     const head = toLatin1(JSON.stringify(this.#reader.head)).slice(0, -1);
     this.#slot = {
       block: index,

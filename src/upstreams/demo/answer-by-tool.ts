@@ -13,12 +13,12 @@ const maxResults = 20;
 const maxListed = 5;
 
 /** Calls the tool that the request requires. Throws `UpstreamError` if that tool is not offered. */
-export async function callRequiredTool({ conversation, offer, comparing, steps }: Situation): Promise<Answer | undefined> {
+export async function callRequiredTool({ conversation, offer, compareDeps, steps }: Situation): Promise<Answer | undefined> {
   const { choice, tools } = offer;
   if (choice === 'none' || choice === 'auto' || tools.length === 0) return undefined;
   const { question } = conversation;
   if (choice === 'required') {
-    const scores = await scoreTools(question, tools, comparing);
+    const scores = await scoreTools(question, tools, compareDeps);
     steps.push(createLookupStep(scores, scores[0]?.tool));
     return scores[0] && toAnswer([toCall(scores[0].tool, question)]);
   }
@@ -38,21 +38,21 @@ export async function callRequiredTool({ conversation, offer, comparing, steps }
 }
 
 /** Calls the tools that fit the question, one for each part of it. */
-export async function callFittingTools({ conversation, offer, comparing, steps }: Situation): Promise<Answer | undefined> {
+export async function callFittingTools({ conversation, offer, compareDeps, steps }: Situation): Promise<Answer | undefined> {
   const { question } = conversation;
   if (offer.choice === 'none' || offer.tools.length === 0 || question === '') return undefined;
   const parts = offer.isParallel ? splitClauses(question) : [question];
-  const calls = await planFittingCalls(parts, { conversation, offer, comparing, steps });
+  const calls = await planFittingCalls(parts, { conversation, offer, compareDeps, steps });
   if (calls.length === parts.length || parts.length === 1) return toAnswer(calls);
-  return toAnswer(await planFittingCalls([question], { conversation, offer, comparing, steps }));
+  return toAnswer(await planFittingCalls([question], { conversation, offer, compareDeps, steps }));
 }
 
 /** Quotes the results of the tools. For a long result, quotes only the sentences nearest to the question. */
-export async function answerFromResults({ conversation, comparing, steps }: Situation): Promise<Answer | undefined> {
+export async function answerFromResults({ conversation, compareDeps, steps }: Situation): Promise<Answer | undefined> {
   const { toolResults, question } = conversation;
   if (toolResults.length === 0) return undefined;
   const texts: string[] = [];
-  for (const result of toolResults.slice(0, maxResults)) texts.push(await toText(result, { question, comparing }));
+  for (const result of toolResults.slice(0, maxResults)) texts.push(await toText(result, { question, compareDeps }));
   const names = toolResults.map(({ name }) => `\`${name}\``).slice(0, maxResults);
   steps.push({
     name: 'Reading the results',
@@ -64,13 +64,13 @@ export async function answerFromResults({ conversation, comparing, steps }: Situ
 
 async function toText(
   { name, text }: ToolResult,
-  { question, comparing }: { question: string; comparing: Situation['comparing'] },
+  { question, compareDeps }: { question: string; compareDeps: Situation['compareDeps'] },
 ): Promise<string> {
   const result = text.trim();
   if (result === '') return `${name} says nothing.`;
   if (result.length <= shortResult) return `${name} says: ${formatResult(result)}`;
   const passages = splitPassages(result);
-  const quotes = question === '' ? [] : await quotePassages(question, passages, comparing);
+  const quotes = question === '' ? [] : await quotePassages(question, passages, compareDeps);
   if (quotes.length === 0 && passages.length > 1)
     return `${name} returned ${passages.length} passages. No passage is close to your question.`;
   if (quotes.length === 0) return `${name} says (the beginning of ${result.length} characters): ${shorten(result, shortResult)}`;
@@ -82,10 +82,10 @@ function toLine({ sentence, source }: Quote): string {
   return source === '' ? `> ${sentence}` : `> ${sentence} ${source}`;
 }
 
-async function planFittingCalls(parts: readonly string[], { offer, comparing, steps }: Situation): Promise<PlannedCall[]> {
+async function planFittingCalls(parts: readonly string[], { offer, compareDeps, steps }: Situation): Promise<PlannedCall[]> {
   const calls: PlannedCall[] = [];
   for (const part of parts) {
-    const scores = await scoreTools(part, offer.tools, comparing);
+    const scores = await scoreTools(part, offer.tools, compareDeps);
     const tool = findFittingTool(part, scores);
     steps.push(createLookupStep(scores, tool));
     if (tool !== undefined) calls.push(toCall(tool, part));
@@ -152,8 +152,8 @@ const looksThingsUp = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents
 const isAsking = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up|explain|summari[sz]e|according)\b/i;
 
 /** Scores the tools by how well they fit the question, best first. */
-export async function scoreTools(question: string, tools: readonly OfferedTool[], comparing: CompareDeps): Promise<ToolScore[]> {
-  const similarities = await compare(question, tools.map(toToolText), comparing);
+export async function scoreTools(question: string, tools: readonly OfferedTool[], deps: CompareDeps): Promise<ToolScore[]> {
+  const similarities = await compare(question, tools.map(toToolText), deps);
   const questionStems = listStems(question);
   return tools
     .map((tool, index) => {

@@ -7,7 +7,7 @@ import type { ToolOffer } from './read-tools.ts';
 export interface Situation {
   readonly conversation: Conversation;
   readonly offer: ToolOffer;
-  readonly comparing: CompareDeps;
+  readonly compareDeps: CompareDeps;
   /** Steps so far, in order. Each responder adds its own steps. */
   readonly steps: Step[];
 }

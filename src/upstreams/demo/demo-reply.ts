@@ -28,7 +28,7 @@ export async function* createDemoReply(
   yield toPart({ custom_content: { stages: [{ index: 0, name: readingStage, status: null }] } });
   const continuation = findContinuation(request);
   const conversation = readConversation(continuation === undefined ? request : { ...request, messages: continuation.messages });
-  const situation: Situation = { conversation, offer: readTools(request), comparing: { embedder, signal }, steps: [] };
+  const situation: Situation = { conversation, offer: readTools(request), compareDeps: { embedder, signal }, steps: [] };
   const { question } = conversation;
   for (const delta of listStageEnd(0, { content: toReport(situation), status: 'completed' })) yield toPart(delta);
 

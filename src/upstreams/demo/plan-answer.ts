@@ -80,12 +80,12 @@ function quoteDocuments(situation: Situation): Promise<Answer | undefined> {
 
 async function quote(
   passages: readonly Passage[],
-  { conversation: { question }, comparing, steps }: Situation,
+  { conversation: { question }, compareDeps, steps }: Situation,
 ): Promise<Answer | undefined> {
   const [latest] = passages;
   if (latest === undefined) return undefined;
   const isSummary = question === '' || /\b(summar|what is (this|it|in)|read (this|it)|overview)/i.test(question);
-  const quotes = question === '' ? [] : await quotePassages(question, passages, comparing);
+  const quotes = question === '' ? [] : await quotePassages(question, passages, compareDeps);
   const length = passages.reduce((sum, { text }) => sum + text.length, 0);
   steps.push({
     name: 'Searching the passages',
@@ -116,8 +116,8 @@ const responders: readonly Responder[] = [
 ];
 
 export async function planAnswer(situation: Situation): Promise<Answer> {
-  for (const answer of responders) {
-    const result = await answer(situation);
+  for (const respond of responders) {
+    const result = await respond(situation);
     if (result !== undefined) return result;
   }
   return answerUnknown(situation);

@@ -28,7 +28,7 @@ export function readErrorReply({ status, headers, bytes }: ErrorReply): Upstream
   return new UpstreamError('refused', message ?? getPlainText(headers, bytes) ?? `The upstream answered ${status}.`, {
     status,
     ...details,
-    isNoApi: isNotFromModelApi(message, details.code),
+    isNotFromModelApi: isNotFromModelApi(message, details.code),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

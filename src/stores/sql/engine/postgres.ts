@@ -302,7 +302,7 @@ class ReconnectingPool implements PostgresPool {
       return this.#pool.connect();
     });
     const transactionMs = this.#server.isPooler ? this.#limits.statementMs : undefined;
-    return new Connection(client, transactionMs) as CursorlessClient as PostgresPoolClient;
+    return new Connection(client, transactionMs) as ReleasableClient as PostgresPoolClient;
   }
 
   end(): Promise<void> {
@@ -338,7 +338,7 @@ function openPool(url: Secret, { connectMs, statementMs, maxConnections }: PoolL
 }
 
 /** A connection without cursors, which are not used here. */
-type CursorlessClient = Pick<PostgresPoolClient, 'release'>;
+type ReleasableClient = Pick<PostgresPoolClient, 'release'>;
 
 /** Matches the statement of Kysely that starts a transaction. */
 const startOfTransaction = /^(begin|start transaction)\b/;

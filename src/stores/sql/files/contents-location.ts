@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ContentsLocation, UnplacedContents } from '#domain/files/contents-location.ts';
+import type { ContentsLocation, UnlocatedDatabase } from '#domain/files/contents-location.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 
@@ -13,7 +13,7 @@ export class SqlContentsLocation implements ContentsLocation {
     this.#database = database;
   }
 
-  async name(choose: (unplaced: UnplacedContents) => Promise<string | undefined>): Promise<string | undefined> {
+  async resolveName(choose: (database: UnlocatedDatabase) => Promise<string | undefined>): Promise<string | undefined> {
     const recorded = await this.#database.run((kysely) => find(kysely));
     if (recorded !== null) return recorded;
     return this.#database.transact(async (transaction) => {

@@ -31,13 +31,13 @@ export class SqlRunStore implements RunStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
   readonly #statements: ResponseStatements;
-  readonly #appended: Batches<AppendedEvents, boolean>;
+  readonly #appendBatches: Batches<AppendedEvents, boolean>;
 
   constructor(database: SqlDatabase, seal: Seal, statements: ResponseStatements) {
     this.#database = database;
     this.#seal = seal;
     this.#statements = statements;
-    this.#appended = new Batches((appended) => this.#append(appended));
+    this.#appendBatches = new Batches((appended) => this.#append(appended));
   }
 
   async beginChatRun(run: RunningResponse, maxRuns: number): Promise<boolean> {
@@ -115,7 +115,7 @@ export class SqlRunStore implements RunStore {
   }
 
   append({ id }: ResponseRef, node: string, run: EventRun): Promise<boolean> {
-    return this.#appended.add({ id, node, row: toEventRow(this.#seal, id, run) });
+    return this.#appendBatches.add({ id, node, row: toEventRow(this.#seal, id, run) });
   }
 
   async readEventsAfter(id: string, after: number): Promise<readonly JsonObject[]> {

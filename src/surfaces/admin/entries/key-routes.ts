@@ -8,7 +8,7 @@ import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { RuntimeEntry } from '#domain/administration/entry-store.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { createAdminKey } from '#domain/callers/key-form.ts';
+import { createRuntimeKey } from '#domain/callers/key-form.ts';
 import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { FirstStart } from '#services/administration/first-start.ts';
@@ -60,7 +60,7 @@ async function createKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
   const body = checkNewKey(await readJson(request, { maxBytes }));
   if (!isAdmin) requireOwnerRights(deps.snapshot(), caller, body);
   const id = `key_${deps.newId().replaceAll('-', '')}`;
-  const { key, digest, prefix } = createAdminKey(deps.newSecret());
+  const { key, digest, prefix } = createRuntimeKey(deps.newSecret());
   const after = { value: { ...body, sha256: digest }, keyPrefix: prefix };
   const plan = ({ entries }: EntryView): readonly PlannedWrite[] => {
     if (!isAdmin) requireFewKeys(entries.values(), body.project);
@@ -100,7 +100,7 @@ async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
   const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
   const { entry: id } = request.params as { entry: string };
   const { overlapSeconds = 0 } = checkRotation(await readJson(request, { maxBytes }));
-  const { key, digest, prefix } = createAdminKey(deps.newSecret());
+  const { key, digest, prefix } = createRuntimeKey(deps.newSecret());
   const plan = (view: EntryView): readonly PlannedWrite[] => {
     const before = requireRuntimeEntry(view, { kind: 'keys', id });
     const { previous: _previous, ...value } = before.value;

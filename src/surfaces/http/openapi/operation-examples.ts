@@ -25,7 +25,7 @@ export const exampleNames = {
   /** A stored background response. */
   response: 'resp_example',
   /** A conversation of the Responses API, and an item in it. */
-  talk: 'conv_example',
+  responsesConversation: 'conv_example',
   item: 'msg_example',
   /** A chat of the page. */
   chatId: 'opening-hours',

@@ -35,7 +35,7 @@ const toPageSchema = (item: NamedSchema): Schema => ({
   },
 });
 const itemList: NamedSchema = { name: 'StoredItemList', schema: toPageSchema(item) };
-const deletedAs = (object: string): Schema => ({
+const buildDeletedSchema = (object: string): Schema => ({
   type: 'object',
   required: ['id', 'object', 'deleted'],
   properties: { id: text, object: { const: object }, deleted: { type: 'boolean' } },
@@ -54,8 +54,8 @@ const metadata: Schema = {
   description: 'Up to 16 strings of up to 512 characters.',
 };
 const newConversation: NamedSchema = { name: 'NewConversation', schema: { type: 'object', properties: { items, metadata } } };
-const changed: NamedSchema = { name: 'ChangedConversation', schema: { type: 'object', properties: { metadata } } };
-const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
+const conversationUpdate: NamedSchema = { name: 'ChangedConversation', schema: { type: 'object', properties: { metadata } } };
+const newItems: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
 
 const errors: readonly ErrorCode[] = ['response_not_found'];
 /** Below an ID that is not a conversation ID, the path refers to a conversation file in the bucket with that name. */
@@ -74,9 +74,9 @@ const paging = [
   inQuery('before', 'ID of an item. Returns only earlier items of the list.'),
   include,
 ];
-const inResponse = inPath('response', 'ID of a response.', exampleNames.response);
-const inConversation = inPath('conversation', 'ID of a conversation.', exampleNames.talk);
-const inItem = inPath('item', 'ID of an item.', exampleNames.item);
+const responseParam = inPath('response', 'ID of a response.', exampleNames.response);
+const conversationParam = inPath('conversation', 'ID of a conversation.', exampleNames.responsesConversation);
+const itemParam = inPath('item', 'ID of an item.', exampleNames.item);
 
 const shared = { tag: 'Responses', errors: keyErrors } as const;
 
@@ -122,7 +122,7 @@ function describeResponses(path: string): OperationTable {
       description:
         'With `stream=true`, the response contains the events of a background response after `starting_after`, until it ends.',
       parameters: [
-        inResponse,
+        responseParam,
         include,
         inQuery('stream', 'Whether to return the events.', { schema: { type: 'boolean' } }),
         inQuery('starting_after', 'Sequence number of an event.', { schema: { type: 'integer', minimum: 0 } }),
@@ -135,21 +135,21 @@ function describeResponses(path: string): OperationTable {
     [`delete ${path}`]: {
       id: 'deleteResponse',
       summary: 'Delete a stored response, even if it is in progress',
-      parameters: [inResponse],
-      responses: [reply(200, 'The object was deleted.', deletedAs('response'))],
+      parameters: [responseParam],
+      responses: [reply(200, 'The object was deleted.', buildDeletedSchema('response'))],
       errors,
     },
     [`post ${path}/cancel`]: {
       id: 'cancelResponse',
       summary: 'Cancel a background response',
-      parameters: [inResponse],
+      parameters: [responseParam],
       responses: [reply(200, 'The canceled response.', response)],
       errors: [...errors, 'invalid_request'],
     },
     [`get ${path}/input_items`]: {
       id: 'listInputItems',
       summary: 'List the input items of a response, including those of earlier responses',
-      parameters: [inResponse, ...paging],
+      parameters: [responseParam, ...paging],
       responses: [reply(200, 'A page.', itemList)],
       errors: [...errors, 'invalid_request'],
     },
@@ -176,51 +176,51 @@ function describeConversations(base: string): OperationTable {
     [`get ${path}`]: {
       id: 'getConversation',
       summary: 'Get a conversation',
-      parameters: [inConversation],
+      parameters: [conversationParam],
       responses,
       errors,
     },
     [`post ${path}`]: {
       id: 'changeConversation',
       summary: 'Change the metadata of a conversation',
-      parameters: [inConversation],
-      body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
+      parameters: [conversationParam],
+      body: json(conversationUpdate, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
       responses,
       errors: updateErrors,
     },
     [`delete ${path}`]: {
       id: 'deleteConversation',
       summary: 'Delete a conversation and its items',
-      parameters: [inConversation],
-      responses: [reply(200, 'The object was deleted.', deletedAs('conversation.deleted'))],
+      parameters: [conversationParam],
+      responses: [reply(200, 'The object was deleted.', buildDeletedSchema('conversation.deleted'))],
       errors,
     },
     [`get ${list}`]: {
       id: 'listConversationItems',
       summary: 'List the items of a conversation',
-      parameters: [inConversation, ...paging],
+      parameters: [conversationParam, ...paging],
       responses: page,
       errors: [...itemErrors, 'invalid_request'],
     },
     [`post ${list}`]: {
       id: 'addConversationItems',
       summary: 'Add items to a conversation',
-      parameters: [inConversation, include],
-      body: json(added, { hello: { summary: 'A message', value: hello } }),
+      parameters: [conversationParam, include],
+      body: json(newItems, { hello: { summary: 'A message', value: hello } }),
       responses: page,
       errors: updateErrors,
     },
     [`get ${list}/{item}`]: {
       id: 'getConversationItem',
       summary: 'Get an item of a conversation',
-      parameters: [inConversation, inItem, include],
+      parameters: [conversationParam, itemParam, include],
       responses: [reply(200, 'The item.', item)],
       errors: itemErrors,
     },
     [`delete ${list}/{item}`]: {
       id: 'deleteConversationItem',
       summary: 'Delete an item of a conversation',
-      parameters: [inConversation, inItem],
+      parameters: [conversationParam, itemParam],
       responses,
       errors: itemErrors,
     },

@@ -114,7 +114,7 @@ export function alignFrames(response: Response): Response {
       if (complete.length > 0) controller.enqueue(complete);
     },
     flush(controller) {
-      const { incompleteFrame } = frames;
+      const { bufferedBytes: incompleteFrame } = frames;
       if (incompleteFrame.length > 0) controller.enqueue(incompleteFrame);
     },
   });
@@ -133,7 +133,7 @@ class FrameSplitter {
     this.#waiting.push(chunk);
     this.#waitingBytes += chunk.length;
     if (this.#waitingBytes < this.#neededBytes) return new Uint8Array();
-    const buffered = this.incompleteFrame;
+    const buffered = this.bufferedBytes;
     const end = this.#findFramesEnd(buffered);
     this.#waiting = end === buffered.length ? [] : [buffered.subarray(end)];
     this.#waitingBytes = buffered.length - end;
@@ -141,7 +141,7 @@ class FrameSplitter {
   }
 
   /** The bytes of an incomplete frame. */
-  get incompleteFrame(): Buffer {
+  get bufferedBytes(): Buffer {
     return Buffer.concat(this.#waiting);
   }
 

@@ -57,15 +57,15 @@ export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools)
     importTeam(team, tools);
   }
   const budgets = new Map(tables.LiteLLM_BudgetTable.map((row) => [getText(row, 'budget_id') ?? '', row]));
-  const personal = new Map<string, string>();
+  const personalProjects = new Map<string, string>();
   const keyNames = new Set<string>();
   const toPersonalProject = (owner: string): string => (names.has(owner) ? `user ${owner}` : owner);
   const users = new Map(tables.LiteLLM_UserTable.map((row) => [getText(row, 'user_id') ?? '', row]));
   for (const row of tables.LiteLLM_VerificationToken) {
     const user = importKey(row, { teams, users, budgets, keyNames, toPersonalProject }, tools);
-    if (user !== undefined) personal.set(user, toPersonalProject(user));
+    if (user !== undefined) personalProjects.set(user, toPersonalProject(user));
   }
-  for (const row of tables.LiteLLM_UserTable) importUser(row, personal, tools);
+  for (const row of tables.LiteLLM_UserTable) importUser(row, personalProjects, tools);
   tools.notes.addNotice(['LiteLLM_VerificationToken', 'spend'], 'is not imported: limits count from 0');
 }
 
@@ -86,13 +86,13 @@ function importTeam({ row, name }: Team, { notes, result }: ImportTools): void {
 }
 
 /** `personal` has the project of each user with keys without a team. */
-function importUser(row: JsonObject, personal: ReadonlyMap<string, string>, { notes, result }: ImportTools): void {
+function importUser(row: JsonObject, personalProjects: ReadonlyMap<string, string>, { notes, result }: ImportTools): void {
   const id = getText(row, 'user_id') ?? '';
   const path: Path = ['LiteLLM_UserTable', id];
   reportUnsupported(row, path, notes);
   const limits = toLimits(row, path, notes);
   if (Object.keys(limits).length === 0) return;
-  const project = personal.get(id);
+  const project = personalProjects.get(id);
   const subject = project === undefined ? id : `${subjectPrefixes.key}${project}`;
   result.put('users', subject, result.withOrigin(path, limits));
 }
