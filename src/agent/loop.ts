@@ -37,7 +37,7 @@ import {
  *
  * No chunk precedes the first chunk of the model, and errors of the model are thrown. If a reply also calls tools of the
  * client, the run's own tools run first, and then the run stops with the client's calls. If a tool has a question for the user,
- * the run stops before that, with the question and the controls to answer it.
+ * the run stops with the question and the controls to answer it. The client's calls follow after the answer.
  */
 export async function* runLoop(options: LoopOptions): AsyncGenerator<Frame, void> {
   const loop = new Loop(options);

@@ -11,8 +11,8 @@ interface LoadedServers extends LoadedTools {
 }
 
 /**
- * Loads the tools of the servers that a request names. A server that fails to load is reported. Rejects only with the reason of
- * the signal.
+ * Loads the tools of the MCP servers that a request names. A server that is unavailable is listed in `missing` and in an error
+ * delta for the client. Rejects with the reason of the signal, or with an error that is not a `ToolError`.
  */
 export async function loadServers(
   servers: readonly RemoteServer[],
@@ -83,7 +83,7 @@ export function insertResults(messages: readonly Message[], results: readonly To
   return merged;
 }
 
-/** Converts a call to the form that is reported for a server. */
+/** Converts a model's call to the form of `custom_content.remote`, with the server and the tool's own name. */
 export function toRemoteCall({ id, function: calledFunction, ...otherFields }: ToolCall, { server, name }: RemoteTool) {
   const { extra_content: signed } = otherFields as { extra_content?: unknown };
   return { id, server, name, arguments: calledFunction.arguments, ...(signed !== undefined && { signed }) };

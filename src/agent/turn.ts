@@ -131,7 +131,7 @@ export function callsToRun(turn: Turn): ToolCall[] {
   return turn.isCutOff ? [] : turn.calls;
 }
 
-/** Appends a note to the last result that the next turn has no tools. */
+/** Appends a note to the last result. The note tells the model that its next turn has no tools. */
 export function appendLastTurnNote(answers: readonly ToolMessage[]): void {
   const last = answers.at(-1);
   if (last !== undefined) last.content += lastTurnNote;

@@ -9,7 +9,10 @@ export interface Notice {
 
 /** Port that sends notices to all other nodes, at most once and with best effort. Has no effect on a single node. */
 export interface NodeBroadcast {
-  /** Resolves after the notice is sent. Between workers of one node, also after they have processed it. Throws `StoreError`. */
+  /**
+   * Resolves after the notice is sent. If the receivers are workers of the same node, resolves only after they have processed it.
+   * Throws `StoreError`.
+   */
   publish(notice: Notice): Promise<void>;
   /** Calls `listener` with each notice that another node publishes from now on. */
   onNotice(listener: (notice: Notice) => unknown): void;

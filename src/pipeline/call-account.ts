@@ -73,7 +73,7 @@ export class CallAccount {
     this.#reservation = reservation;
   }
 
-  /** Headers of the reply, with names in lower case: limits, attempts, and those of the program. */
+  /** Headers of the reply, with names in lower case: limits, number of attempts, and headers of the application. */
   get headers(): Readonly<Record<string, string>> {
     const limits = this.#reservation?.headers;
     if (this.#attempts === 0) return { ...limits };
@@ -87,7 +87,7 @@ export class CallAccount {
     if (this.ignored.size > 0) this.ignored.clear();
   }
 
-  /** Adds the headers that a program of the configuration may set. */
+  /** Sets the reply headers of a configured application, without those that it may not set. */
   setReplyHeaders(headers: ReplyHeaders): void {
     this.#replyHeaders = selectReplyHeaders(headers);
   }

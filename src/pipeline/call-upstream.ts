@@ -31,7 +31,7 @@ export interface ApplicationFields extends ForwardedFields {
   readonly ownHeaders: Readonly<Record<string, string>>;
   /** Secrets that an error must not reveal. */
   readonly secrets: readonly string[];
-  /** Whether headers of the response reach the client. This is false for a program whose address a user saved. */
+  /** Whether headers of the response reach the client. This is false for an application that a user saved. */
   readonly returnsFields: boolean;
 }
 

@@ -2,9 +2,9 @@ import type { ReplyHeaders } from '#base/http/client.ts';
 import { isInFamily } from '#base/http/header-fields.ts';
 
 /**
- * Names with `X-` that programs may not set: Parley's own fields, and fields with a meaning for browsers, proxies, and servers.
- * A program of the configuration may set all other names that begin with `X-`, and nothing else. Programs that users saved may
- * set no fields.
+ * Names with `X-` that applications may not set: Parley's own fields, and fields with a meaning for browsers, proxies, and servers.
+ * A configured application may set all other names that begin with `X-`, and nothing else. Applications that users saved may set
+ * no fields.
  */
 export const reservedHeaders: ReadonlySet<string> = new Set([
   'x-content-type-options',
@@ -57,7 +57,7 @@ export const reservedHeaderFamilies: ReadonlySet<string> = new Set([
   'x-ms-',
 ]);
 
-/** Returns the fields beginning with `X-` that a program of the configuration may set on the reply to the client. */
+/** Returns the fields beginning with `X-` that a configured application may set on the reply to the client. */
 export function selectReplyHeaders(headers: ReplyHeaders): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => maySet(name)));
 }

@@ -129,6 +129,7 @@ class ConversationReader {
     this.#controls = state.controls;
     this.#citations.push(...(state.citations ?? []));
     if (state.context !== undefined) this.#context = state.context;
+    // The name is null if the results could not be stored. Their IDs then identify them.
     for (const results of state.kept ?? []) this.#fullResults.set(results.name ?? results.ids.join(), results);
     // The newest state of a run contains the complete run.
     this.#run = undefined;
@@ -221,7 +222,7 @@ function toFinalMessages(
  */
 export function extractLastText(reply: string, added: readonly Message[]): string {
   const texts = added.flatMap(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? [content] : []));
-  // A reply that continues after a stop starts with a later turn.
+  // A reply that continues an interrupted run contains only the texts of the later turns, so each start is tried.
   for (let first = 0; first < texts.length; first += 1) {
     const before = texts.slice(first).reduce((all, text) => (text === '' ? all : all + asParagraph(all, text)), '');
     if (before === '') break;

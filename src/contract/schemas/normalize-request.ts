@@ -30,8 +30,8 @@ export function mapItems(value: unknown, map: (item: unknown) => unknown): unkno
 }
 
 /**
- * Removes an empty list of tools from a request, and the fields that depend on it, unless the tool choice forces a call. The
- * field names are, in order, the list, the tool choice, and other dependent fields.
+ * Removes an empty list of tools from a request. Also removes the fields that depend on the list, unless the tool choice forces a
+ * call. The field names are, in order, the list, the tool choice, and other dependent fields.
  */
 export function withoutEmptyTools(
   request: JsonObject,

@@ -1,13 +1,14 @@
-/** State of a database without a recorded location. */
+/** A database without a recorded location of its file contents. */
 export interface UnlocatedDatabase {
   /** Name of the database. */
   readonly database: string;
-  /** Some of the contents that its files use. Empty if it has no files. */
+  /** Names of up to 10 blobs of its files, to recognize their location. Empty if it has no files. */
   readonly blobs: readonly string[];
 }
 
 /**
- * Port that names the location of a database's file contents. The location itself contains the same name. Throws `StoreError`.
+ * Port that names the location of a database's file contents. The location stores the name in a claim, which is compared with the
+ * name in the database. Throws `StoreError`.
  */
 export interface ContentsLocation {
   /**

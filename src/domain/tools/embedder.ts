@@ -11,11 +11,11 @@ export interface Embedder {
 
 /** Creates vectors of texts, all with the same length. */
 export interface TextEmbedder extends Pick<Embedder, 'model' | 'embed'> {
-  /** Number of document passages per call. Defaults to 64. */
+  /** Maximum number of texts per call. Defaults to 64. */
   readonly passagesPerBatch?: number;
 }
 
-/** Returns the vectors one after the other. */
+/** Concatenates the vectors into one array. */
 export function concatVectors(vectors: readonly Float32Array[]): Float32Array {
   const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;

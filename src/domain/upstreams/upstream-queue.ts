@@ -1,7 +1,7 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 
-/** Fraction of the last call in the average duration of calls. */
+/** Weight of the newest call in the exponential moving average of call durations. */
 const newestWeight = 0.2;
 const maxRetryAfterSeconds = 3_600;
 /** Number of callers after which the queue forgets the turns of callers without waiting calls. */
@@ -81,7 +81,7 @@ export class UpstreamQueue {
     this.#queues.set(deployment.id, queue);
   }
 
-  /** Removes a call that has not started. Has no effect on other calls. */
+  /** Removes a call that has not started. Has no effect if the call is not in the queue. */
   remove({ id }: Pick<Deployment, 'id'>, call: WaitingCall): void {
     const queue = this.#queues.get(id);
     const line = queue === undefined ? undefined : getLines(queue, call).get(call.caller);
@@ -119,7 +119,7 @@ export class UpstreamQueue {
     }
   }
 
-  /** Forgets the turns of all callers when no call waits. */
+  /** Adds `change` to the queue size. Deletes an empty queue, which also resets the turns of all callers. */
   #resize(deployment: string, queue: DeploymentQueue, change: number): void {
     queue.size += change;
     if (queue.size === 0) this.#queues.delete(deployment);
@@ -154,8 +154,9 @@ function findNextLine(lines: Lines): CallerLine | undefined {
 }
 
 /**
- * Returns the newest call of the caller with the most waiting calls, batch calls first. Returns undefined if that would be the
- * caller of the new call, or an interactive call for a batch call.
+ * Returns the call that a full queue rejects in favor of `call`: the newest call of the caller with the most waiting calls. Batch
+ * calls are rejected before interactive calls. Returns undefined if `call` itself must be rejected: its caller has the most waiting
+ * calls of its kind, or it is a batch call and only interactive calls wait.
  */
 function findCallToReject({ interactive, batch }: DeploymentQueue, call: WaitingCall): WaitingCall | undefined {
   const hasBatchCalls = countWaiting(batch) > 0;

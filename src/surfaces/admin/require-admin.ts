@@ -64,8 +64,8 @@ export async function requireReader(
 }
 
 /**
- * Returns the caller, whose role is `admin`, or who owns a project. Throws `access_denied` for other callers, and for per-request
- * keys and keys of users.
+ * Returns the caller, whose role is `admin` or who owns a project. Throws `access_denied` for other callers and for per-request
+ * keys. An owner without the role `admin` cannot use a key of a user.
  */
 export async function requireKeyCreator(
   deps: Pick<SurfaceDeps, 'identify' | 'snapshot'>,

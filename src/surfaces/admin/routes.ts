@@ -128,7 +128,7 @@ type KeyName = keyof typeof keysByName;
 const tagStart = 'tag:';
 const maxTagKeys = 4;
 
-/** A grouping key, as the query names it and as records do. */
+/** A grouping key: its name in the query and its field name in records. */
 interface GroupKey {
   readonly name: string;
   readonly key: UsageKey;
@@ -195,7 +195,10 @@ function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): Us
   return { ...readDays(query, nowMs), by: readKeys(query, keys), limit: readLimit(query, limits) };
 }
 
-/** Tags are keys only where users are, because other users can read no tags. */
+/**
+ * Returns the grouping keys of `by`. Tags are allowed only if the key `user` is allowed, because users without an administrative
+ * role may not read tags. Throws `invalid_request`.
+ */
 function readKeys(query: Query, keys: readonly KeyName[]): readonly GroupKey[] {
   const names = new Set((readText(query, 'by') ?? 'day').split(','));
   const groupKeys: GroupKey[] = keys.filter((key) => names.has(key)).map((name) => ({ name, key: keysByName[name] }));

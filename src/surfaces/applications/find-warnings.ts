@@ -42,8 +42,8 @@ const maxServerMs = 5000;
 const maxNameLength = 100;
 
 /**
- * Returns warnings about missing references of a saved application: deployments, roles, tools of MCP servers, and documents with text. A
- * server that does not answer within 5 seconds, or a store that fails, gives no warning.
+ * Returns warnings about the references of a saved application: unknown deployments, roles, and MCP tools, and documents whose
+ * type has no readable text. A server that does not answer within 5 seconds, or a store that fails, gives no warning.
  */
 export async function findWarnings(entry: ApplicationEntry, checking: CheckContext): Promise<readonly SaveWarning[]> {
   // Properties of an application with an endpoint have a format of their own, so these checks do not apply.

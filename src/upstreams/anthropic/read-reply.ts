@@ -93,7 +93,8 @@ const maxBufferedBytes = 1024 * 1024;
 
 /**
  * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. The counts of
- * other events are recorded. The start is held back until a later event, so that an immediate error is the first item.
+ * other events are recorded. Events before the first content event are held back, so that another upstream can be tried if an error
+ * follows immediately.
  */
 export class RelayedEvents implements EventReader {
   readonly isEndMark = isMessageStop;

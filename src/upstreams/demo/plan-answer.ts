@@ -67,7 +67,10 @@ function answerUnknown({ conversation, offer }: Situation): Answer {
 const maxPreviewChars = 300;
 const maxAttached = 20;
 
-/** Quotes the attachments of the question. Runs before a tool is picked, because a user who attaches a text asks about it. */
+/**
+ * Quotes the attachments of the question before a tool is picked, because a user who attaches a text asks about it. Without tools,
+ * `quoteDocuments` quotes them after the other responders.
+ */
 async function quoteAttached(situation: Situation): Promise<Answer | undefined> {
   const { conversation, offer } = situation;
   return offer.tools.length === 0 ? undefined : quote(conversation.attached.slice(0, maxAttached), situation);

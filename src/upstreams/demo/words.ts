@@ -25,7 +25,10 @@ export function countWords(text: string): number {
   return text.match(wordPattern)?.length ?? 0;
 }
 
-/** Shortens the text to at most `maxChars` characters, with an ellipsis if it was truncated. */
+/**
+ * Shortens the text to at most `maxChars` characters, including the ellipsis of a truncated text. `truncate` adds the ellipsis to
+ * the maximum, which would exceed the bound of a pattern in plan-answer.ts.
+ */
 export function shorten(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).trimEnd()}…`;
 }

@@ -132,7 +132,10 @@ class Server {
   /** Converts a time by the clock of this node to the clock of the server. */
   readonly toStoreMs = (epochMs: number): number => epochMs + this.#offsetMs;
 
-  /** Compares the clocks with one statement. Ignores answers that are too late to tell, and small differences. */
+  /**
+   * Compares the clocks with one statement, and stores the difference. Ignores answers that take 1 s or more, because they are
+   * imprecise, and treats a difference under 1 s as 0.
+   */
   async compareClocks(kysely: Kysely<Schema>): Promise<void> {
     const sentMs = this.#clock.epochMs();
     const { rows } = await sql<{ ms: string }>`select extract(epoch from clock_timestamp()) * 1000 as ms`.execute(kysely);
@@ -142,7 +145,10 @@ class Server {
     this.#offsetMs = Math.abs(offsetMs) < minOffsetMs ? 0 : offsetMs;
   }
 
-  /** Compares the time limit of statements with the requested one. */
+  /**
+   * Sets `isPooler` if the connection does not have the requested `statement_timeout`. Notes advice once if it has no time limit
+   * at all.
+   */
   async detectPooler(kysely: Kysely<Schema>, requestedMs: number): Promise<void> {
     const { rows } = await sql<{ ms: string }>`select setting as ms from pg_settings where name = 'statement_timeout'`.execute(
       kysely,
@@ -155,8 +161,8 @@ class Server {
 }
 
 /**
- * Verifies the certificate and the host name in each mode with TLS, which is the default of the client. `system` means the CAs of
- * Node.js, as it does in libpq.
+ * Returns the URL with `sslmode=verify-full` for each mode with TLS except `no-verify`, so that the certificate and the host name
+ * are verified. Removes `sslrootcert=system`, which `pg` does not support, so the CAs of Node.js apply.
  */
 function requireVerification(url: string): string {
   const parsed = URL.parse(url);
@@ -337,7 +343,10 @@ function openPool(url: Secret, { connectMs, statementMs, maxConnections }: PoolL
   return pool;
 }
 
-/** A connection without cursors, which are not used here. */
+/**
+ * The part of `PostgresPoolClient` that `Connection` can be cast through. `Connection` has no overload of `query` for cursors,
+ * because Kysely uses them only for streams.
+ */
 type ReleasableClient = Pick<PostgresPoolClient, 'release'>;
 
 /** Matches the statement of Kysely that starts a transaction. */

@@ -26,7 +26,8 @@ interface AppendedEvents {
 
 const eventRowsPerQuery = 50;
 const orphansPerBatch = 50;
-/** Responses that have not ended, which are the rows with an owner. */
+
+/** Runs of responses. A row has an owner until its node has ended or released the run, also after a cancellation. */
 export class SqlRunStore implements RunStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -42,6 +43,7 @@ export class SqlRunStore implements RunStore {
 
   async beginChatRun(run: RunningResponse, maxRuns: number): Promise<boolean> {
     const row = toRunningRow(this.#seal, run, undefined);
+    // The values of a `select` have no column types, so each needs a cast. The set lists all integer columns of the row.
     const integers = new Set(['is_background', 'created_at_ms', 'expires_at_ms', 'bytes']);
     const values = Object.entries(row).map(([name, value]) =>
       integers.has(name) ? sql`cast(${value} as bigint)` : sql`cast(${value} as text)`,

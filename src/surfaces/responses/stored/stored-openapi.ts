@@ -58,7 +58,10 @@ const conversationUpdate: NamedSchema = { name: 'ChangedConversation', schema: {
 const newItems: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
 
 const errors: readonly ErrorCode[] = ['response_not_found'];
-/** Below an ID that is not a conversation ID, the path refers to a conversation file in the bucket with that name. */
+/**
+ * Errors of the routes of items. `/v1/conversations/{bucket}/{path}` has the same form, so an ID without `conv_` is a bucket, which
+ * can be inaccessible.
+ */
 const itemErrors: readonly ErrorCode[] = [...errors, 'access_denied'];
 const updateErrors: readonly ErrorCode[] = [...errors, ...bodyErrors];
 const include = inQuery('include', 'Additional fields, such as `reasoning.encrypted_content`. Repeatable.');
@@ -83,6 +86,7 @@ const shared = { tag: 'Responses', errors: keyErrors } as const;
 /** Returns the operations of stored responses and conversations for all paths, and the list of background responses. */
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
   const resourceOperations = listResponsesBases(aliases).flatMap(({ base, suffix, acceptsVersion }) => {
+    // Azure's older API with `api-version` has no conversations.
     const conversations = acceptsVersion ? {} : describeConversations(`${base}/conversations`);
     const operations = listOperations(shared, { ...describeResponses(`${base}/responses/{response}`), ...conversations });
     return operations.map((operation) => ({ ...operation, id: `${operation.id}_${suffix}` }));
@@ -103,7 +107,7 @@ const summary = nameObject('BackgroundResponse', {
 });
 const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: toPageSchema(summary) };
 
-/** Operation that the page uses to list background responses. */
+/** Operation with which Parley's web page lists background responses. */
 const backgroundList = listOperations(shared, {
   'get /v1/user/responses': {
     id: 'listBackgroundResponses',

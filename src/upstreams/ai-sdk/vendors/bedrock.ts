@@ -56,7 +56,10 @@ export const bedrock: Vendor = {
   },
 };
 
-/** Claude rejects reasoning if a call is required, and in a turn whose calls return without the reasoning before them. */
+/**
+ * Returns whether the model accepts reasoning. Claude rejects it if a tool call is required, or if an assistant message after the
+ * last user message has tool calls without their reasoning.
+ */
 function canReason({ model, prompt, mustCall }: ReasoningContext): boolean {
   if (!isClaude(model)) return true;
   if (mustCall) return false;
@@ -70,8 +73,9 @@ function canReason({ model, prompt, mustCall }: ReasoningContext): boolean {
 }
 
 /**
- * Returns the options with a bound for the answer. The package adds the budget to that bound, and turns an effort into a share of
- * the model's maximum, so that both together could exceed the model's limit.
+ * Returns the reasoning options, and `maxOutputTokens` without the thinking tokens. The package adds the thinking budget to
+ * `maxOutputTokens`. It computes the budget of an effort from the model's maximum, so the sum could exceed that maximum. Efforts
+ * are therefore converted to budgets here.
  */
 function limitTokens({ effort, budget, isAdaptive }: RequestedReasoning, { model, maxTokens }: ReasoningContext): Reasoning {
   const reasoning = { ...(effort && { effort }), options: toReasoningConfig(budget, isAdaptive) };
@@ -121,7 +125,7 @@ export function alignFrames(response: Response): Response {
   return new Response(body.pipeThrough(aligned), { headers, status, statusText });
 }
 
-/** Splits bytes at the ends of frames. Each byte is copied at most twice for any chunk size. */
+/** Splits bytes at the ends of frames. Each byte is copied at most three times for any chunk size. */
 class FrameSplitter {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
@@ -140,7 +144,7 @@ class FrameSplitter {
     return buffered.subarray(0, end);
   }
 
-  /** The bytes of an incomplete frame. */
+  /** The bytes that `push` has not returned yet. After `push`, they are an incomplete frame. */
   get bufferedBytes(): Buffer {
     return Buffer.concat(this.#waiting);
   }

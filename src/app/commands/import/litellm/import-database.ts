@@ -85,7 +85,9 @@ function importTeam({ row, name }: Team, { notes, result }: ImportTools): void {
   result.put('projects', name, result.withOrigin(path, entry));
 }
 
-/** `personal` has the project of each user with keys without a team. */
+/**
+ * Imports the limits of a user. `personalProjects` maps each user who has keys without a team to the project of these keys.
+ */
 function importUser(row: JsonObject, personalProjects: ReadonlyMap<string, string>, { notes, result }: ImportTools): void {
   const id = getText(row, 'user_id') ?? '';
   const path: Path = ['LiteLLM_UserTable', id];
@@ -103,7 +105,10 @@ interface KeySources {
   readonly budgets: ReadonlyMap<string, JsonObject>;
   /** Names of the imported keys. */
   readonly keyNames: Set<string>;
-  /** Returns the project of keys without a team. All keys of a project have the same user, so it must not be that of a team. */
+  /**
+   * Returns the project for the keys of an owner without a team. In Parley, all keys of a project have the same subject, so this
+   * project must differ from the projects of teams.
+   */
   readonly toPersonalProject: (owner: string) => string;
 }
 
