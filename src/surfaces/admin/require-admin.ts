@@ -20,7 +20,7 @@ export async function requireAdmin(
 ): Promise<Caller> {
   const caller = await identifyWithNoStore(deps, request, reply, 'administer');
   if (canAdminister(caller, use)) return caller;
-  throw createRoleError(use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole);
+  throw createRoleError(use === 'reads' ? `the role ${adminRole} or ${auditorRole}` : `the role ${adminRole}`);
 }
 
 interface AdminRead {
@@ -46,8 +46,8 @@ function canAdminister({ roles }: Caller, use: 'reads' | 'changes'): boolean {
   return roles.includes(adminRole) || (use === 'reads' && roles.includes(auditorRole));
 }
 
-function createRoleError(roles: string): ParleyError {
-  return new ParleyError('access_denied', `This requires the role ${roles}, which your key or token does not have.`);
+function createRoleError(condition: string): ParleyError {
+  return new ParleyError('access_denied', `This requires ${condition}. Your key or token does not meet this requirement.`);
 }
 
 /** Like `requireAdmin` for reads, but also admits the owners of a project. */
@@ -60,7 +60,7 @@ export async function requireReader(
   const caller = await identifyWithNoStore(deps, request, reply, 'read the usage of a project');
   const isOwner = project !== undefined && ownsProject(deps.snapshot(), caller, project);
   if (isOwner || canAdminister(caller, 'reads')) return caller;
-  throw createRoleError(`${adminRole} or ${auditorRole}, or an owner of the project`);
+  throw createRoleError(`the role ${adminRole} or ${auditorRole}, or ownership of the project`);
 }
 
 /**
@@ -77,7 +77,7 @@ export async function requireKeyCreator(
   const snapshot = deps.snapshot();
   const ownedProject = Object.keys(snapshot.configuration.projects).find((name) => ownsProject(snapshot, caller, name));
   if (ownedProject !== undefined && caller.userKey === undefined) return { caller, isAdmin: false };
-  throw createRoleError(`${adminRole}, or an owner of the project who signs in`);
+  throw createRoleError(`the role ${adminRole}, or a sign-in as an owner of a project`);
 }
 
 /** Returns whether the configuration lists a user as an owner of a project. */

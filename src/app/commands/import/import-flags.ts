@@ -30,7 +30,8 @@ Options, with defaults in parentheses
   --database URL             postgres://… of LiteLLM. The password can be in PGPASSWORD instead
   --strict                   exit with 1 if a part could not be imported or has a different meaning
 
-Exit codes: 0 on success, 1 if a file cannot be read or --strict reports a loss, 2 if the arguments are invalid.
+Exit codes: 0 on success, 1 if a file cannot be read, or with --strict if a part could not be imported or has a
+different meaning, 2 if the arguments are invalid.
 See docs/coming-from.md for the next steps.
 `;
 
