@@ -138,8 +138,8 @@ export function findSourcePassages(answer: string, passages: readonly string[]):
     const weight = computeWeight(words);
     if (weight < minWeight) continue;
     const shares = wordSets.map((wordSet) => computeWeight(words.filter((word) => wordSet.has(word))) / weight);
-    const best = Math.max(0, ...shares);
-    if (best >= minShare) sources.add(shares.indexOf(best));
+    const bestShare = Math.max(0, ...shares);
+    if (bestShare >= minShare) sources.add(shares.indexOf(bestShare));
   }
   return sources;
 }

@@ -101,9 +101,9 @@ export class Renumbering {
 
   /** Returns deltas that close the stages that the completed inner reply left open. */
   closeStages(status: 'completed' | 'failed'): StageDelta[] {
-    const open = [...this.#openStages];
+    const openIndexes = [...this.#openStages];
     this.#openStages.clear();
-    return open.map((index) => ({ index, status }));
+    return openIndexes.map((index) => ({ index, status }));
   }
 }
 

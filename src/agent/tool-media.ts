@@ -51,8 +51,8 @@ export function getAcceptedMedia(model: Deployment | undefined): AcceptedMedia |
  * images in user messages only, so a user message follows the results. `before` contains the messages that the run already
  * added.
  */
-export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedMedia, before: readonly Message[]): Message[] {
-  let remainingChars = maxCharsPerRun - before.filter(isMediaMessage).reduce((sum, message) => sum + countChars(message), 0);
+export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedMedia, added: readonly Message[]): Message[] {
+  let remainingChars = maxCharsPerRun - added.filter(isMediaMessage).reduce((sum, message) => sum + countChars(message), 0);
   const items: { readonly line: string; readonly attachment: Attachment }[] = [];
   for (const { tool, attachment } of media.flatMap(({ tool, attachments }) =>
     attachments.map((attachment) => ({ tool, attachment })),

@@ -77,11 +77,11 @@ interface ToolOutcomes {
 }
 
 /** Runs all calls concurrently, each as a stage of the reply. Aborts the runs if the iteration stops early. */
-export async function* runTools(calls: readonly ToolCall[], runs: ToolRunContext): AsyncGenerator<Chunk, ToolOutcomes> {
+export async function* runTools(calls: readonly ToolCall[], context: ToolRunContext): AsyncGenerator<Chunk, ToolOutcomes> {
   const cancellation = new AbortController();
-  const signal = AbortSignal.any([runs.signal, cancellation.signal]);
+  const signal = AbortSignal.any([context.signal, cancellation.signal]);
   const chunks = new Channel<Chunk>();
-  const outcomes = Promise.all(calls.map((call) => new ToolRun(call, { ...runs, signal }, chunks).run()));
+  const outcomes = Promise.all(calls.map((call) => new ToolRun(call, { ...context, signal }, chunks).run()));
   outcomes.catch(() => undefined).finally(() => chunks.end());
   try {
     yield* chunks.readItems();
@@ -109,16 +109,16 @@ class ToolRun {
   readonly #tool: Tool | undefined;
   readonly #stage: number;
   readonly #innerStages: Renumbering;
-  readonly #citable: Attachment[] = [];
+  readonly #citedAttachments: Attachment[] = [];
   #hasEnded = false;
 
-  constructor(call: ToolCall, runs: ToolRunContext, chunks: Channel<Chunk>) {
+  constructor(call: ToolCall, context: ToolRunContext, chunks: Channel<Chunk>) {
     this.#call = call;
-    this.#shared = runs;
+    this.#shared = context;
     this.#chunks = chunks;
-    this.#tool = runs.toolset.find(call.function.name);
-    this.#stage = runs.reply.nextStage();
-    this.#innerStages = new Renumbering(runs.reply);
+    this.#tool = context.toolset.find(call.function.name);
+    this.#stage = context.reply.nextStage();
+    this.#innerStages = new Renumbering(context.reply);
   }
 
   async run(): Promise<AnsweredCall | PendingQuestion> {
@@ -140,7 +140,7 @@ class ToolRun {
     const { maxResultBytes, reply, results } = this.#shared;
     const { text, fullAttachments } = toVisibleResult(result, maxResultBytes, results);
     const content = toResultMarkdown(text, result.failed, durationMs);
-    const attachments = [...result.attachments, ...this.#citable, ...fullAttachments].map((attachment, index) => ({
+    const attachments = [...result.attachments, ...this.#citedAttachments, ...fullAttachments].map((attachment, index) => ({
       ...attachment,
       index,
     }));
@@ -168,10 +168,10 @@ class ToolRun {
       return toFailure(reason);
     }
     const { signal, timeoutMs, onToolError } = this.#shared;
-    return performTool(tool, args, { signal, timeoutMs, onToolError, toContext: (bounded) => this.#context(bounded) });
+    return performTool(tool, args, { signal, timeoutMs, onToolError, toContext: (runSignal) => this.#createContext(runSignal) });
   }
 
-  #context(signal: AbortSignal): ToolContext {
+  #createContext(signal: AbortSignal): ToolContext {
     const answer = this.#shared.userAnswers?.get(this.#call.id);
     const { maxResultBytes: maxBytes } = this.#shared;
     return {
@@ -198,7 +198,7 @@ class ToolRun {
   }
 
   #cite(citable: Citable): number {
-    this.#citable.push(citable.attachment);
+    this.#citedAttachments.push(citable.attachment);
     return this.#shared.citations.add(citable);
   }
 

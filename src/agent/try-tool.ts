@@ -34,8 +34,8 @@ async function perform(tool: Tool, { args: input, signal }: ToolTestRun, deps: T
   let citationCount = 0;
   const result = await performTool(tool, args, {
     ...{ signal, timeoutMs: limits.timeoutMs, onToolError },
-    toContext: (bounded) => ({
-      ...{ signal: bounded, maxResultBytes: limits.maxResultBytes, report: async () => undefined },
+    toContext: (runSignal) => ({
+      ...{ signal: runSignal, maxResultBytes: limits.maxResultBytes, report: async () => undefined },
       cite() {
         citationCount += 1;
         return citationCount;

@@ -254,12 +254,12 @@ async function acceptedConfiguration(
 }
 
 /**
- * Counts requests of routes that are registered after the call. Routes with `config.isMeasured` are skipped: their calls are
+ * Counts requests of routes that are registered after the call. Routes with `config.isRaw` are skipped: their calls are
  * counted by their own records, and the framework's hook would be more expensive than all other telemetry.
  */
 export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry, 'httpRequest'>): void {
   app.addHook('onRoute', (route) => {
-    if ((route.config as { isMeasured?: boolean } | undefined)?.isMeasured) return;
+    if ((route.config as { isRaw?: boolean } | undefined)?.isRaw) return;
     const before = route.onResponse === undefined ? [] : [route.onResponse].flat();
     route.onResponse = [
       ...before,

@@ -58,10 +58,10 @@ async function createPermit(
       );
     const deployment = restrictToUse(requested, use);
     if (deployment === undefined) throw notSupported(requested, use);
-    const consenting = deps.requireConsent({ caller, deployment, snapshot });
-    await consenting;
+    const consentCheck = deps.requireConsent({ caller, deployment, snapshot });
+    await consentCheck;
     const isConfigured = requested === snapshot.deployments.get(call.deployment);
-    const isCacheable = isConfigured && caller.chain === null && consenting === undefined;
+    const isCacheable = isConfigured && caller.chain === null && consentCheck === undefined;
     const account = toAccount(caller.subject, deployment.id, snapshot.limits.find(caller, deployment.id));
     return { deployment, path: buildPath(deployment, caller), account, snapshot, use, isCacheable };
   } catch (error) {

@@ -195,8 +195,8 @@ class Trace {
 
   /** Omits messages and tools that the previous turn already contained. */
   #toSent({ messages, model: _model, stream: _stream, tools, ...settings }: ChatRequest): string {
-    const changed = messages.findIndex((message, index) => message !== this.#messages[index]);
-    const messages_before = changed === -1 ? messages.length : changed;
+    const firstChanged = messages.findIndex((message, index) => message !== this.#messages[index]);
+    const messages_before = firstChanged === -1 ? messages.length : firstChanged;
     this.#messages = messages;
     const serializedTools = JSON.stringify(tools ?? []);
     const isSame = serializedTools === this.#tools;

@@ -195,11 +195,11 @@ function getCurrentResponse(socket: Socket): Partial<Pick<ServerResponse, 'heade
 
 /**
  * Adds a hook to routes that are registered later: during a drain, requests on open connections get 503 `shutting_down` and the
- * connection closes. Routes with `config.isMeasured` are skipped, because they reject calls themselves.
+ * connection closes. Routes with `config.isRaw` are skipped, because they reject calls themselves.
  */
 export function rejectWhileDraining(app: FastifyInstance, isDraining: () => boolean): void {
   app.addHook('onRoute', (route) => {
-    if ((route.config as { isMeasured?: boolean } | undefined)?.isMeasured) return;
+    if ((route.config as { isRaw?: boolean } | undefined)?.isRaw) return;
     const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
     const shouldReject = !openWhileStopping.test(route.url);
     route.onRequest = [

@@ -34,7 +34,7 @@ import { toRatePath } from '#surfaces/features/routes.ts';
 import { answersToMalformed, rejectInvalidHeaders } from '#surfaces/http/answer-malformed.ts';
 import { answerMethods } from '#surfaces/http/answer-methods.ts';
 import { enforceBodyPace, headTimeouts } from '#surfaces/http/body-pace.ts';
-import { answerOrigins } from '#surfaces/http/cross-origin.ts';
+import { withCorsHeaders } from '#surfaces/http/cross-origin.ts';
 import { FastPath } from '#surfaces/http/fast-path.ts';
 import { answerErrors } from '#surfaces/http/framework-errors.ts';
 import type { MethodOfPath } from '#surfaces/http/openapi/path-methods.ts';
@@ -162,7 +162,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     ...answersToMalformed(newRequestId, dialectAt),
     serverFactory(framework) {
-      const listener = answerOrigins(fastPath.before(framework), { snapshot, isReserved: addin.accepts });
+      const listener = withCorsHeaders(fastPath.before(framework), { snapshot, isReserved: addin.accepts });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
         : createHttpsServer({ ...httpOptions, ...tls }, requireHttps(listener));

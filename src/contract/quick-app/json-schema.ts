@@ -6,7 +6,7 @@ import { quickAppSuffix } from './schema-id.ts';
  * Returns the JSON Schema of a quick app's settings. It contains titles, descriptions, and positions, and marks secret fields, so
  * that clients can display a form.
  */
-export function quickAppJsonSchema(base: string): JsonObject {
+export function buildQuickAppJsonSchema(base: string): JsonObject {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: `${base}${quickAppSuffix}`,

@@ -48,8 +48,8 @@ export function resolveReference(url: string): ResourceLocation | 'elsewhere' | 
   const { origin, pathname } = new URL(url, apiBase);
   // Pattern bound: a reference of at most 8,192 characters.
   const [, encoded = ''] = /\/v1\/(.*)$/.exec(pathname) ?? [];
-  const isOfService = origin === new URL(apiBase).origin;
-  if (!isOfService || encoded === '') return 'elsewhere';
+  const isServiceUrl = origin === new URL(apiBase).origin;
+  if (!isServiceUrl || encoded === '') return 'elsewhere';
   const slash = encoded.indexOf('/');
   const kind = resourceKinds.find((resourceKind) => resourceKind === encoded.slice(0, slash).toLowerCase());
   if (kind === undefined) return 'elsewhere';

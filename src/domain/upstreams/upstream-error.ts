@@ -75,27 +75,27 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
  * Reduces a message about the upstream's own failure to one sentence.
  */
 export function withoutSecrets(error: UpstreamError, upstream: Upstream, otherSecrets: readonly string[] = []): UpstreamError {
-  const clean = maskSecrets(error, [...listSecrets(upstream), ...otherSecrets]);
-  if (isCallRejection(error, upstream)) return clean;
-  const message = toSentence(clean);
-  return message === clean.message ? clean : rewriteError(clean, { message });
+  const maskedError = maskSecrets(error, [...listSecrets(upstream), ...otherSecrets]);
+  if (isCallRejection(error, upstream)) return maskedError;
+  const message = toSentence(maskedError);
+  return message === maskedError.message ? maskedError : rewriteError(maskedError, { message });
 }
 
 /** Returns the error with all occurrences of `secrets` replaced by `***`. */
 export function maskSecrets(error: UpstreamError, secrets: readonly string[]): UpstreamError {
-  const clean = (text: string): string =>
+  const mask = (text: string): string =>
     secrets.reduce((masked, secret) => (secret === '' ? masked : masked.replaceAll(secret, '***')), text);
-  const cleanWord = (text: string | null): string | null => text && clean(text);
-  const cleaned = {
-    message: clean(error.message),
-    type: cleanWord(error.type),
-    param: cleanWord(error.param),
-    code: cleanWord(error.code),
-    displayMessage: cleanWord(error.displayMessage),
+  const maskField = (text: string | null): string | null => text && mask(text);
+  const maskedFields = {
+    message: mask(error.message),
+    type: maskField(error.type),
+    param: maskField(error.param),
+    code: maskField(error.code),
+    displayMessage: maskField(error.displayMessage),
   };
-  const isSame = textFields.every((word) => cleaned[word] === error[word]);
+  const isSame = textFields.every((field) => maskedFields[field] === error[field]);
   // The cause may contain the same secrets.
-  return isSame ? error : rewriteError(error, { ...cleaned, cause: undefined });
+  return isSame ? error : rewriteError(error, { ...maskedFields, cause: undefined });
 }
 
 function rewriteError(error: UpstreamError, { message, ...changed }: { message: string } & UpstreamErrorDetails): UpstreamError {
@@ -130,7 +130,7 @@ export function listFieldSecrets(headers: Readonly<Record<string, string>>): str
 /** Returns whether a model rejected a request because it is too long or too large. */
 export function isContextError(error: unknown): boolean {
   if (!(error instanceof ParleyError) || (error.status !== 400 && error.status !== 413 && error.status !== 422)) return false;
-  const { publicCode: shownCode, message, overflow } = error;
-  if (overflow !== undefined || /^request_too_large$/i.test(shownCode ?? '')) return true;
-  return readContextOverflow(shownCode, message) !== undefined || /request (is )?too large/i.test(message);
+  const { publicCode, message, overflow } = error;
+  if (overflow !== undefined || /^request_too_large$/i.test(publicCode ?? '')) return true;
+  return readContextOverflow(publicCode, message) !== undefined || /request (is )?too large/i.test(message);
 }

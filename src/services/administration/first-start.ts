@@ -40,7 +40,7 @@ export interface FirstKey {
 export class FirstStart {
   readonly #deps: FirstStartDeps;
   #digest: string | undefined;
-  #triesLeft = 0;
+  #remainingTries = 0;
 
   constructor(deps: FirstStartDeps) {
     this.#deps = deps;
@@ -51,7 +51,7 @@ export class FirstStart {
     if (this.#deps.hasAdministrator(configuration)) return undefined;
     const token = this.#deps.token ?? createFirstStartToken(this.#deps.newSecret());
     this.#digest = hashKey(token);
-    this.#triesLeft = maxTries;
+    this.#remainingTries = maxTries;
     return token;
   }
 
@@ -94,8 +94,8 @@ export class FirstStart {
 
   #countWrongTry(): void {
     if (this.#digest === undefined) return;
-    this.#triesLeft -= 1;
-    if (this.#triesLeft > 0) return;
+    this.#remainingTries -= 1;
+    if (this.#remainingTries > 0) return;
     this.end();
     this.#deps.onExhausted?.();
   }

@@ -56,7 +56,7 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
     const digest = toDigest(key);
     const worker = Number(number);
     if (worker === this.#deps.worker) return this.#callers.get(digest);
-    const stored = await this.#ask(worker, 'keys.find', digest);
+    const stored = await this.#request(worker, 'keys.find', digest);
     if (typeof stored !== 'string') return undefined;
     const caller = fromStored(stored, (usage) =>
       this.#sendReport(worker, { digest, usage }).catch((error) =>
@@ -82,12 +82,12 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
   };
 
   async #sendReport(worker: number, report: KeyReport): Promise<void> {
-    if ((await this.#ask(worker, 'keys.report', report)) !== true)
+    if ((await this.#request(worker, 'keys.report', report)) !== true)
       throw new StoreError('the worker that issued the key has ended');
   }
 
   /** Sends a request to another worker. Returns null if the worker has ended. Throws `StoreError`. */
-  #ask(worker: number, topic: string, body: unknown): Promise<unknown> {
+  #request(worker: number, topic: string, body: unknown): Promise<unknown> {
     const answer = this.#deps.channel.request('relay', { worker, topic, body });
     return answer.catch(throwStoreError('the worker that issued the key did not answer'));
   }

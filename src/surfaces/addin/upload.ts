@@ -45,7 +45,7 @@ export class Upload implements Handle {
     outgoing.removeHeader('Connection');
     outgoing.setNoDelay(true);
     outgoing.once('socket', (socket) => {
-      socket.once(isSecure ? 'secureConnect' : 'connect', () => this.#wait('first_byte_timeout', timeouts.firstByteMs));
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => this.#setTimeout('first_byte_timeout', timeouts.firstByteMs));
     });
     outgoing.on('timeout', () => this.#fail(this.#timeoutKind));
     outgoing.on('error', (cause) => this.#fail(this.#timeoutKind === 'connect_timeout' ? 'connect' : 'closed', cause));
@@ -63,8 +63,8 @@ export class Upload implements Handle {
     if (!this.#hasEnded) this.#outgoing.end();
   }
 
-  onDrain(goOn: () => void): void {
-    this.#outgoing.on('drain', goOn);
+  onDrain(listener: () => void): void {
+    this.#outgoing.on('drain', listener);
   }
 
   pause(): void {
@@ -83,7 +83,7 @@ export class Upload implements Handle {
   #onReply(reply: IncomingMessage): void {
     if (this.#hasEnded) return;
     this.#reply = reply;
-    this.#wait('idle_timeout', this.#timeouts.idleMs);
+    this.#setTimeout('idle_timeout', this.#timeouts.idleMs);
     this.#listener.head(reply.statusCode ?? 502, toReplyHeaders(reply));
     reply.setEncoding('latin1');
     reply.on('data', (text: string) => {
@@ -99,7 +99,7 @@ export class Upload implements Handle {
     this.#listener.end();
   }
 
-  #wait(kind: HttpErrorKind, ms: number): void {
+  #setTimeout(kind: HttpErrorKind, ms: number): void {
     this.#timeoutKind = kind;
     this.#outgoing.setTimeout(ms);
   }

@@ -54,19 +54,19 @@ export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void
 }
 
 /** Start of a token that continues with the keys of the configuration, which come before those of users. */
-const configuredToken = 'configured.';
+const configuredTokenPrefix = 'configured.';
 
 /** Lists the keys of the configuration by ID, and then those of users, newest first. */
 async function listKeys({ store, configuredKeys }: AdminUserDeps, query: Query): Promise<JsonObject> {
   requireKnown(query, ['user', 'limit', 'token']);
   const token = readText(query, 'token');
-  const isConfigured = token?.startsWith(configuredToken) ?? readText(query, 'user') === undefined;
+  const isConfigured = token?.startsWith(configuredTokenPrefix) ?? readText(query, 'user') === undefined;
   const page = isConfigured ? await listConfigured(configuredKeys, { token, limit: readLimit(query) }) : [];
   const { limit, beforeMs, beforeId } = readPage(isConfigured ? { ...query, token: undefined } : query);
   const remaining = limit - page.length;
   const last = page.at(-1);
   if (last !== undefined && remaining <= 0) {
-    const nextToken = `${configuredToken}${Buffer.from(String(last.id)).toString('base64url')}`;
+    const nextToken = `${configuredTokenPrefix}${Buffer.from(String(last.id)).toString('base64url')}`;
     return { object: 'list', data: page, nextToken };
   }
   const items = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: remaining + 1 });
@@ -82,7 +82,7 @@ async function listConfigured(
   keys: ConfiguredKeys | undefined,
   { token, limit }: { readonly token: string | undefined; readonly limit: number },
 ): Promise<readonly JsonObject[]> {
-  const after = token === undefined ? '' : Buffer.from(token.slice(configuredToken.length), 'base64url').toString();
+  const after = token === undefined ? '' : Buffer.from(token.slice(configuredTokenPrefix.length), 'base64url').toString();
   return (await keys?.list({ after, limit })) ?? [];
 }
 
@@ -111,10 +111,10 @@ async function block(deps: AdminUserDeps, request: FastifyRequest, reply: Fastif
   if (user === blockedBy) throw createRequestError('user', 'is your own user. Ask another administrator to block it');
   const { reason = null } = await readBlock(request);
   const blocked = { user, reason, blockedAtMs: deps.clock.epochMs(), blockedBy };
-  const put = await deps.blockedUsers.write(() => deps.blockedUserStore.put(blocked));
+  const outcome = await deps.blockedUsers.write(() => deps.blockedUserStore.put(blocked));
   const details = reason === null ? {} : { reason };
   deps.recordAudit({ action: 'user.blocked', subject: blockedBy, object: user, requestId: request.id, details });
-  reply.code(put === 'added' ? 201 : 200);
+  reply.code(outcome === 'added' ? 201 : 200);
   return toBlockedItem(blocked);
 }
 

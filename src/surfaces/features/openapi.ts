@@ -8,7 +8,7 @@ const estimated: Schema = {
   type: 'boolean',
   description: 'Whether the count is an estimate. Absent if an application counted the tokens.',
 };
-const failed: Schema = buildObject({ status: { const: 'error' }, error: text });
+const failure: Schema = buildObject({ status: { const: 'error' }, error: text });
 
 const tokenizeRequest = nameObject('TokenizeRequest', {
   inputs: {
@@ -30,7 +30,7 @@ const truncateRequest = nameObject('TruncatePromptRequest', {
   inputs: { type: 'array', maxItems: 1000, description: 'Bodies of chat completions.', items: { type: 'object' } },
 });
 
-const discarded = nameSchema('DiscardedMessages', toOutputs({ discarded_messages: buildArray({ type: 'integer', minimum: 0 }) }));
+const discards = nameSchema('DiscardedMessages', toOutputs({ discarded_messages: buildArray({ type: 'integer', minimum: 0 }) }));
 
 const rating = nameObject(
   'Rating',
@@ -44,7 +44,7 @@ const rating = nameObject(
 
 function toOutputs(properties: Readonly<Record<string, Schema>>, optional?: readonly string[]): Schema {
   const success = buildObject({ status: { const: 'success' }, ...properties }, optional);
-  return buildObject({ outputs: { type: 'array', items: { anyOf: [success, failed] } } });
+  return buildObject({ outputs: { type: 'array', items: { anyOf: [success, failure] } } });
 }
 
 const errors: readonly ErrorCode[] = [
@@ -55,10 +55,10 @@ const errors: readonly ErrorCode[] = [
   'consent_required',
   'call_depth_exceeded',
 ];
-const relayed =
+const relayNote =
   'If the deployment has its own endpoint for this, Parley returns the response of that endpoint, or 502 if there is no response.';
-const rate = { body: json(rating, { good: { summary: 'Good reply', value: { rate: true } } }) } as const;
-const rated = [reply(200, 'The rating is stored.', { type: 'object' }), unchangedAnswer];
+const ratingBody = { body: json(rating, { good: { summary: 'Good reply', value: { rate: true } } }) } as const;
+const ratingResponses = [reply(200, 'The rating is stored.', { type: 'object' }), unchangedAnswer];
 
 const shared = { tag: 'Applications', errors } as const;
 
@@ -67,7 +67,7 @@ export const featureOperations = listOperations(shared, {
   'post /v1/deployments/{id}/tokenize': {
     id: 'tokenize',
     summary: 'Count the tokens of texts and requests',
-    description: `${relayed} Otherwise Parley estimates the tokens of a model, and rejects the request for other deployments.`,
+    description: `${relayNote} Otherwise Parley estimates the tokens of a model, and rejects the request for other deployments.`,
     parameters: [inDeploymentPath()],
     body: json(tokenizeRequest, { text: { summary: 'A text', value: { inputs: [{ type: 'string', value: 'Hello' }] } } }),
     responses: [reply(200, 'The counts, in the order of the inputs.', tokenCounts), unchangedAnswer],
@@ -75,26 +75,26 @@ export const featureOperations = listOperations(shared, {
   'post /v1/deployments/{id}/truncate_prompt': {
     id: 'truncatePrompt',
     summary: 'Select messages to remove from requests that are too long',
-    description: `${relayed} The limit is \`max_prompt_tokens\` of the request, otherwise that of the model.`,
+    description: `${relayNote} The limit is \`max_prompt_tokens\` of the request, otherwise that of the model.`,
     parameters: [inDeploymentPath()],
     body: json(truncateRequest, {
       short: { summary: 'Short request', value: { inputs: [{ messages: [{ role: 'user', content: 'Hello' }] }] } },
     }),
-    responses: [reply(200, 'Indexes of the messages to remove, in the order of the inputs.', discarded), unchangedAnswer],
+    responses: [reply(200, 'Indexes of the messages to remove, in the order of the inputs.', discards), unchangedAnswer],
   },
   'post /v1/deployments/{id}/rate': {
     id: 'rateReply',
     summary: 'Rate a reply',
-    description: relayed,
+    description: relayNote,
     parameters: [inDeploymentPath()],
-    ...rate,
-    responses: rated,
+    ...ratingBody,
+    responses: ratingResponses,
   },
   'post /v1/{id}/rate': {
     id: 'rateReply_short',
     summary: 'Rate a reply (shorter path)',
     parameters: [inDeploymentPath()],
-    ...rate,
-    responses: rated,
+    ...ratingBody,
+    responses: ratingResponses,
   },
 });

@@ -39,7 +39,7 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404) return answer(request, reply);
     const { url = '', config } = request.routeOptions;
-    if (!url.endsWith('*') || (config as RawConfig).isMeasured) return;
+    if (!url.endsWith('*') || (config as RawConfig).isRaw) return;
     const allowed = described.at(request.url);
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(request.method, allowed);
   });

@@ -11,7 +11,7 @@ export interface CrossOriginDeps {
 
 const anyOrigin = '*';
 /** Response headers that pages may read, in addition to `X-` headers. */
-const exposed = ['Retry-After', 'X-Request-Id', 'ETag', 'Parley-Ignored', 'Request-Id', 'Mcp-Session-Id'];
+const exposedHeaders = ['Retry-After', 'X-Request-Id', 'ETag', 'Parley-Ignored', 'Request-Id', 'Mcp-Session-Id'];
 const maxAgeSeconds = 600;
 
 /** Returns whether pages of an origin may read responses. */
@@ -23,7 +23,7 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
  * Adds CORS headers to every response if at least one origin is allowed, regardless of who writes the headers (docs/wire.md,
  * Paths).
  */
-export function answerOrigins(next: RequestListener, { snapshot, isReserved }: CrossOriginDeps): RequestListener {
+export function withCorsHeaders(next: RequestListener, { snapshot, isReserved }: CrossOriginDeps): RequestListener {
   return (request, response) => {
     const allowed = snapshot().configuration.security.allowedOrigins;
     if (allowed.length > 0 && !isReserved(request)) rewriteHead(response, toOriginFields(request.headers, allowed));
@@ -66,6 +66,6 @@ function rewriteHead(response: ServerResponse, fields: Readonly<Record<string, s
 }
 
 function toExposed(names: readonly string[]): string {
-  const exposedNames = new Set(exposed.map((name) => name.toLowerCase()));
-  return [...exposed, ...names.filter((name) => /^(x|anthropic)-/.test(name) && !exposedNames.has(name))].join(', ');
+  const exposedNames = new Set(exposedHeaders.map((name) => name.toLowerCase()));
+  return [...exposedHeaders, ...names.filter((name) => /^(x|anthropic)-/.test(name) && !exposedNames.has(name))].join(', ');
 }

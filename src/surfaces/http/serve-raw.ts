@@ -13,7 +13,7 @@ export type ServeRaw = (raw: RawRequest) => Promise<void>;
 /** Fields of a Fastify route's `config`. */
 export interface RawConfig {
   /** Whether the route works on the raw request. Handlers of these routes record and reject calls themselves. */
-  readonly isMeasured?: boolean;
+  readonly isRaw?: boolean;
   /** Handler for all POST requests at or below the URL of the route, if the route has a fast path. */
   readonly fastPath?: ServeRaw;
 }
@@ -23,7 +23,7 @@ export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string,
   app.route({
     method,
     url,
-    config: { isMeasured: true, ...config },
+    config: { isRaw: true, ...config },
     onRequest(request, reply) {
       reply.hijack();
       serve({ id: request.id, request: request.raw, response: reply.raw });
@@ -40,7 +40,7 @@ export function serveCalls(app: FastifyInstance, url: string, serve: ServeRaw): 
   serveRaw(app, 'POST', url, serve, { fastPath: serve });
 }
 
-interface Place {
+interface EarlyRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
 }
@@ -48,11 +48,11 @@ interface Place {
 /** Registers a route that answers before the framework reads a body, so that size and credential errors come first. */
 export function serveEarly(
   app: FastifyInstance,
-  location: Place,
+  route: EarlyRoute,
   answer: (request: FastifyRequest, reply: FastifyReply) => unknown,
 ): void {
   app.route({
-    ...location,
+    ...route,
     async onRequest(request, reply) {
       return reply.send(await answer(request, reply));
     },

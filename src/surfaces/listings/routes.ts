@@ -4,7 +4,7 @@ import type { AddonEntry } from '#contract/configuration/service.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { toPublicProperties } from '#contract/quick-app/form.ts';
-import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
+import { buildQuickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import { removeSecrets } from '#contract/quick-app/secrets.ts';
 import { adminRole } from '#contract/roles.ts';
@@ -206,7 +206,7 @@ function getId({ query }: FastifyRequest): string {
 }
 
 function send(reply: FastifyReply, base: string): FastifyReply {
-  return reply.type('application/schema+json; charset=utf-8').send(JSON.stringify(quickAppJsonSchema(base)));
+  return reply.type('application/schema+json; charset=utf-8').send(JSON.stringify(buildQuickAppJsonSchema(base)));
 }
 
 /** Values of the parameter `type` of `/v1/deployment-names`. */

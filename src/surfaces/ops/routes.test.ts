@@ -144,7 +144,7 @@ describe('measureHttp', () => {
     const counted: unknown[] = [];
     measureHttp(app, { httpRequest: ({ ms, ...request }) => void counted.push({ ...request, isTimed: ms >= 0 }) });
     app.get('/v1/files/*', async () => ({}));
-    app.route({ method: 'GET', url: '/measured', config: { isMeasured: true } as object, handler: async () => ({}) });
+    app.route({ method: 'GET', url: '/measured', config: { isRaw: true } as object, handler: async () => ({}) });
     await app.inject('/v1/files/secret/path.txt');
     await app.inject('/measured');
     await app.inject({ method: 'HEAD', url: '/v1/files/secret/path.txt' });

@@ -9,13 +9,13 @@ import {
   copyContents,
   copyDatabase,
   copyDurably,
+  createIncompleteError,
   type DatabaseFacts,
   dataNames,
   deleteUnused,
   findMissing,
   readDatabase,
   syncFolder,
-  toIncomplete,
 } from './data-copy.ts';
 import { type CopyDeps, formatFiles, requireLocalStores, runCopy } from './run-copy.ts';
 
@@ -70,7 +70,7 @@ const marker = `Backup of a data folder of Parley. Restore it with: parley resto
 If this folder has no parley.db, the backup was interrupted. Run parley backup again.
 `;
 
-interface Copying {
+interface CopyOptions {
   readonly data: string;
   readonly target: string;
   /** Whether the contents of files are in the data folder. */
@@ -84,7 +84,7 @@ interface CopiedData {
 }
 
 /** Copies the data. The previous backup in the target stays complete until the last step. */
-async function copyData({ data, target, hasContents }: Copying, deps: CopyDeps): Promise<CopiedData> {
+async function copyData({ data, target, hasContents }: CopyOptions, deps: CopyDeps): Promise<CopiedData> {
   const [source, existing] = [join(data, dataNames.database), join(target, dataNames.database)];
   if (existsSync(existing) && readDatabase(existing).name !== readDatabase(source).name)
     throw new SettingError(`${target} has a backup of another database. Specify a new folder with --to`);
@@ -107,7 +107,7 @@ async function copyData({ data, target, hasContents }: Copying, deps: CopyDeps):
       if (hasContents) await deleteUnused(facts.contents, contentsCopy);
       return { facts, copiedCount };
     }
-    if (attempt === maxTries) throw toIncomplete(missing, facts.contents, contents, incompleteAdvice);
+    if (attempt === maxTries) throw createIncompleteError(missing, facts.contents, contents, incompleteAdvice);
     for (const name of missing) await rm(join(contentsCopy, name), { force: true });
   }
 }

@@ -142,7 +142,7 @@ export async function findMissing(contents: DatabaseFacts['contents'], folder: s
 }
 
 /** Returns an error that names up to five files without contents. */
-export function toIncomplete(
+export function createIncompleteError(
   missing: readonly string[],
   contents: DatabaseFacts['contents'],
   folder: string,

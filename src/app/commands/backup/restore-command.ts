@@ -10,6 +10,7 @@ import {
   copyContents,
   copyDatabase,
   copyDurably,
+  createIncompleteError,
   type DatabaseFacts,
   dataNames,
   deleteUnused,
@@ -17,7 +18,6 @@ import {
   readDatabase,
   requireIntactDatabase,
   syncFolder,
-  toIncomplete,
 } from './data-copy.ts';
 import { type CopyDeps, formatFiles, requireLocalStores, runCopy } from './run-copy.ts';
 
@@ -114,7 +114,7 @@ interface Staging {
 async function stageData({ backup, data, facts, hasContents }: Staging, deps: CopyDeps): Promise<void> {
   const contents = join(backup, dataNames.contents);
   const missing = hasContents ? await findMissing(facts.contents, contents) : [];
-  if (missing.length > 0) throw toIncomplete(missing, facts.contents, contents, 'Restore another backup');
+  if (missing.length > 0) throw createIncompleteError(missing, facts.contents, contents, 'Restore another backup');
   const stage = join(data, copying);
   await mkdir(stage, { recursive: true, mode: 0o700 });
   await rm(join(stage, dataNames.secret), { force: true });
@@ -127,7 +127,7 @@ async function stageData({ backup, data, facts, hasContents }: Staging, deps: Co
     await copyContents(contents, contentsCopy, deps);
     await deleteUnused(facts.contents, contentsCopy);
     const incomplete = await findMissing(readDatabase(join(stage, dataNames.database)).contents, contentsCopy);
-    if (incomplete.length > 0) throw toIncomplete(incomplete, facts.contents, contents, 'Restore another backup');
+    if (incomplete.length > 0) throw createIncompleteError(incomplete, facts.contents, contents, 'Restore another backup');
   }
   await writeFile(join(stage, originName), backup, { mode: 0o600, flush: true });
   await syncFolder(stage);

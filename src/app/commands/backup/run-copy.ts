@@ -48,13 +48,13 @@ export function requireLocalStores(
     return files && `The contents of files are in S3. Copy them with:\n  ${toSyncCommand(command, files)}`;
   const contents = files === undefined ? toFolderCommand(command, join(data, 'files')) : toSyncCommand(command, files);
   throw new SettingError(
-    `PARLEY_DATABASE_URL is set, so the data is not in the data folder. Use these commands${where[command]}:\n` +
+    `PARLEY_DATABASE_URL is set, so the data is not in the data folder. Use these commands${commandConditions[command]}:\n` +
       `  ${databaseCommands[command]}\n  ${contents}\n` +
       'PARLEY_SECRET is not part of this backup. Store it separately. See docs/deploy.md, "Back up and restore"',
   );
 }
 
-const where = { backup: '', restore: ' while Parley is stopped, with an empty database' };
+const commandConditions = { backup: '', restore: ' while Parley is stopped, with an empty database' };
 
 const databaseCommands = {
   backup: 'pg_dump --format=custom --file=parley.dump "$PARLEY_DATABASE_URL"',

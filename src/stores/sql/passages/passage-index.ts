@@ -125,7 +125,7 @@ export class SqlPassageIndex implements PassageIndex {
       kysely.updateTable('indexed_documents').set(row).where('id', '=', id).executeTakeFirstOrThrow(),
     );
     // If this fails, the engine merges the words later.
-    await this.#database.run((kysely) => getWordSearch(kysely).settle(kysely)).catch(() => undefined);
+    await this.#database.run((kysely) => getWordSearch(kysely).mergeAdditions(kysely)).catch(() => undefined);
     return numUpdatedRows > 0n;
   }
 

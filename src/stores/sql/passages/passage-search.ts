@@ -45,22 +45,22 @@ export interface PassageQuery {
 interface WordSearch {
   add(kysely: Kysely<Schema>, entries: readonly IndexEntry[]): Promise<unknown>;
   /** Merges recent additions into the index, so that they are found quickly. */
-  settle(kysely: Kysely<Schema>): Promise<unknown>;
+  mergeAdditions(kysely: Kysely<Schema>): Promise<unknown>;
   /** Returns a statement that selects the `id` and `score` of the best passages. A lower score is better. */
   buildSearch(query: PassageQuery): RawBuilder<unknown>;
 }
 
 export function getWordSearch(kysely: Kysely<Schema>): WordSearch {
-  return kysely.getExecutor().adapter instanceof PostgresAdapter ? inPostgres : inSqlite;
+  return kysely.getExecutor().adapter instanceof PostgresAdapter ? postgresSearch : sqliteSearch;
 }
 
-const inSqlite: WordSearch = {
+const sqliteSearch: WordSearch = {
   add(kysely, entries) {
     const rows = entries.map(({ id, document, text }) => sql`(${id}, ${document}, ${toIndexWords(text)})`);
     return sql`insert into passage_words (rowid, document, words) values ${sql.join(rows)}`.execute(kysely);
   },
 
-  settle: () => Promise.resolve(),
+  mergeAdditions: () => Promise.resolve(),
 
   buildSearch({ words, documents, limit }) {
     const match = `document : (${documents.map(quote).join(' OR ')}) AND words : (${words.map(quote).join(' OR ')})`;
@@ -79,7 +79,7 @@ const maxRanked = 200;
  * Weights each word by its rarity in these documents. The frequency of the words decides among the best passages. Each word is
  * looked up separately, because the engine would read every passage if it searched for all words together.
  */
-const inPostgres: WordSearch = {
+const postgresSearch: WordSearch = {
   add(kysely, entries) {
     const rows = entries.map(
       ({ id, document, text }) => sql`(${id}, ${document}, to_tsvector('english', ${toIndexWords(text)}))`,
@@ -88,7 +88,7 @@ const inPostgres: WordSearch = {
   },
 
   /** Without this step, every query scans the list of recent additions until the engine merges it. */
-  settle: (kysely) => sql`select gin_clean_pending_list('passage_words_found')`.execute(kysely),
+  mergeAdditions: (kysely) => sql`select gin_clean_pending_list('passage_words_found')`.execute(kysely),
 
   buildSearch({ words, documents, limit }) {
     return sql`

@@ -6,12 +6,12 @@ import { DocumentError } from './document-error.ts';
 import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-format.ts';
 
 const maxHeadingLength = 80;
-const underlined = /^(=|-|~|\*){3,}$/;
-const numbered = /^(\d+(?:\.\d+)*)[.)]?\s+\p{Lu}/u;
+const textUnderline = /^(=|-|~|\*){3,}$/;
+const numberedHeading = /^(\d+(?:\.\d+)*)[.)]?\s+\p{Lu}/u;
 const bounds = { maxDepth: 64, maxNodes: 5_000_000, allowsProto: true };
 const maxHeadingDepth = 4;
 const heading = /^ {0,3}(#{1,6})\s/;
-const underline = /^ {0,3}(=+|-+)\s*$/;
+const markdownUnderline = /^ {0,3}(=+|-+)\s*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 const tableRuleCell = /^:?-+:?$/;
 
@@ -66,23 +66,23 @@ function loadText(bytes: Uint8Array): LoadedBlocks {
 
 function toBlocks(text: string, page: number | null): Block[] {
   // Pattern bound: runs in the document process, which has a time limit.
-  return text.split(/\r?\n[^\S\n]*\r?\n/).flatMap((paragraph) => toBlock(paragraph.replace(/^\s*\n/, '').trimEnd(), page));
+  return text.split(/\r?\n[^\S\n]*\r?\n/).flatMap((paragraph) => splitParagraph(paragraph.replace(/^\s*\n/, '').trimEnd(), page));
 }
 
-function toBlock(paragraph: string, page: number | null): Block[] {
+function splitParagraph(paragraph: string, page: number | null): Block[] {
   if (paragraph.trim() === '') return [];
   const [line = '', below = '', ...rest] = paragraph.split(/\r?\n/);
-  if (underlined.test(below.trim()) && line.trim().length <= maxHeadingLength) {
+  if (textUnderline.test(below.trim()) && line.trim().length <= maxHeadingLength) {
     const heading: Block = { kind: 'heading', level: below.startsWith('=') ? 1 : 2, text: line.trim(), page };
-    return [heading, ...toBlock(rest.join('\n'), page)];
+    return [heading, ...splitParagraph(rest.join('\n'), page)];
   }
   if (below !== '' || line.length > maxHeadingLength || /[.,;:!?]$/.test(line)) return [{ kind: 'text', text: paragraph, page }];
-  const level = headingLevel(line.trim());
+  const level = getHeadingLevel(line.trim());
   return [level === undefined ? { kind: 'text', text: paragraph, page } : { kind: 'heading', level, text: line.trim(), page }];
 }
 
-function headingLevel(line: string): number | undefined {
-  const number = numbered.exec(line)?.[1];
+function getHeadingLevel(line: string): number | undefined {
+  const number = numberedHeading.exec(line)?.[1];
   if (number !== undefined) return number.split('.').length + 1;
   // Pattern bound: runs in the document process, which has a time limit.
   const isCapitals = /\b\p{Lu}{3,}\b/u.test(line) && line === line.toUpperCase();
@@ -193,7 +193,7 @@ class MarkdownReader {
   #readLine(line: string): void {
     const fenceMark = fence.exec(line)?.[1];
     const headingMatch = heading.exec(line);
-    const underlineMark = underline.exec(line)?.[1];
+    const underlineMark = markdownUnderline.exec(line)?.[1];
     if (fenceMark !== undefined) this.#readFenced(fenceMark);
     else if (headingMatch !== null)
       this.#addHeading(headingMatch[1]?.length ?? 1, trimEnd(line.slice(headingMatch[0].length).trim(), '#'));

@@ -52,18 +52,18 @@ function toLines(items: readonly StructuredTextItem[]): Line[] {
   let line: StructuredTextItem[] = [];
   for (const item of items) {
     const [first] = line;
-    const isSame = first === undefined || Math.abs(first.y - item.y) <= 0.5 * Math.max(first.fontSize, 1);
-    if (!isSame) lines.push(...toLine(line));
-    line = isSame ? [...line, item] : [item];
+    const isSameLine = first === undefined || Math.abs(first.y - item.y) <= 0.5 * Math.max(first.fontSize, 1);
+    if (!isSameLine) lines.push(...joinItems(line));
+    line = isSameLine ? [...line, item] : [item];
     if (item.hasEOL) {
-      lines.push(...toLine(line));
+      lines.push(...joinItems(line));
       line = [];
     }
   }
-  return [...lines, ...toLine(line)];
+  return [...lines, ...joinItems(line)];
 }
 
-function toLine(items: readonly StructuredTextItem[]): Line[] {
+function joinItems(items: readonly StructuredTextItem[]): Line[] {
   let text = '';
   let end = Number.NaN;
   for (const { str, x, width, fontSize } of items) {

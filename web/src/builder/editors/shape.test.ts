@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
+import { buildQuickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { schemaGerman } from '../../locales/de/schema.ts';
 import { schemaSpanish } from '../../locales/es/schema.ts';
 import { schemaFrench } from '../../locales/fr/schema.ts';
@@ -9,7 +9,7 @@ import { getValueAt, withValueAt } from '../draft.ts';
 import { isParameters } from './parameters-editor.tsx';
 import { findVariant, getInitialValue, toShape } from './shape.ts';
 
-const schema = quickAppJsonSchema('https://parley.example');
+const schema = buildQuickAppJsonSchema('https://parley.example');
 
 /** Tools with custom editors, which have their own texts. */
 const namesWithOwnEditor = new Set(['applications_as_tools', 'document_relative_url']);

@@ -26,12 +26,12 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       },
       'a key of DIAL',
     );
-    const why = getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs: tools.nowMs });
-    if (why !== undefined || project === undefined) {
-      tools.notes.addLoss(entry.path, `is left out: ${why}`);
+    const omissionReason = getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs: tools.nowMs });
+    if (omissionReason !== undefined || project === undefined) {
+      tools.notes.addLoss(entry.path, `is left out: ${omissionReason}`);
       continue;
     }
-    const name = freeName(tools.variables.text(project), names);
+    const name = findFreeName(tools.variables.text(project), names);
     tools.result.put(
       'keys',
       name,
@@ -46,7 +46,7 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
   }
 }
 
-interface Limits {
+interface KeyFacts {
   readonly project: string | undefined;
   readonly roles: readonly unknown[];
   readonly allowedIps: readonly string[] | 'unreadable' | undefined;
@@ -54,7 +54,7 @@ interface Limits {
   readonly nowMs: number;
 }
 
-function getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs }: Limits): string | undefined {
+function getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs }: KeyFacts): string | undefined {
   if (project === undefined || project === '') return 'it has no project';
   if (expiresAtMs !== undefined && Number.isNaN(expiresAtMs)) return 'its expiresAt is not a date or a number of milliseconds';
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return 'it has expired';
@@ -87,7 +87,7 @@ function toMs(time: unknown): number | undefined {
 }
 
 /** Returns an unused name, because a project can have several keys. */
-function freeName(project: string, usedNames: Set<string>): string {
+function findFreeName(project: string, usedNames: Set<string>): string {
   let name = project;
   for (let suffix = 2; usedNames.has(name); suffix += 1) name = `${project}-${suffix}`;
   usedNames.add(name);

@@ -11,12 +11,12 @@ export interface Provider {
   readonly path?: string;
 }
 
-const compatible = (endpoint: string, key: string): Provider => ({ protocol: 'openai', endpoint, key });
+const createOpenAiProvider = (endpoint: string, key: string): Provider => ({ protocol: 'openai', endpoint, key });
 const selfHosted: Provider = { protocol: 'openai', needsBase: true };
 const ollama: Provider = { protocol: 'openai', endpoint: 'http://127.0.0.1:11434/v1', path: '/v1' };
 
 const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
-  ['openai', compatible('https://api.openai.com/v1', 'OPENAI_API_KEY')],
+  ['openai', createOpenAiProvider('https://api.openai.com/v1', 'OPENAI_API_KEY')],
   ['azure', { protocol: 'azure', needsBase: true, key: 'AZURE_API_KEY' }],
   ['anthropic', { protocol: 'anthropic', endpoint: 'https://api.anthropic.com/v1', key: 'ANTHROPIC_API_KEY', path: '/v1' }],
   ['bedrock', { protocol: 'bedrock' }],
@@ -26,16 +26,16 @@ const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
   ['mistral', { protocol: 'mistral', key: 'MISTRAL_API_KEY' }],
   ['ollama', ollama],
   ['ollama_chat', ollama],
-  ['groq', compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY')],
-  ['openrouter', compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY')],
-  ['deepseek', compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY')],
-  ['together_ai', compatible('https://api.together.xyz/v1', 'TOGETHERAI_API_KEY')],
-  ['fireworks_ai', compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_AI_API_KEY')],
-  ['xai', compatible('https://api.x.ai/v1', 'XAI_API_KEY')],
-  ['perplexity', compatible('https://api.perplexity.ai', 'PERPLEXITYAI_API_KEY')],
-  ['cerebras', compatible('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY')],
-  ['nvidia_nim', compatible('https://integrate.api.nvidia.com/v1', 'NVIDIA_NIM_API_KEY')],
-  ['deepinfra', compatible('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY')],
+  ['groq', createOpenAiProvider('https://api.groq.com/openai/v1', 'GROQ_API_KEY')],
+  ['openrouter', createOpenAiProvider('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY')],
+  ['deepseek', createOpenAiProvider('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY')],
+  ['together_ai', createOpenAiProvider('https://api.together.xyz/v1', 'TOGETHERAI_API_KEY')],
+  ['fireworks_ai', createOpenAiProvider('https://api.fireworks.ai/inference/v1', 'FIREWORKS_AI_API_KEY')],
+  ['xai', createOpenAiProvider('https://api.x.ai/v1', 'XAI_API_KEY')],
+  ['perplexity', createOpenAiProvider('https://api.perplexity.ai', 'PERPLEXITYAI_API_KEY')],
+  ['cerebras', createOpenAiProvider('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY')],
+  ['nvidia_nim', createOpenAiProvider('https://integrate.api.nvidia.com/v1', 'NVIDIA_NIM_API_KEY')],
+  ['deepinfra', createOpenAiProvider('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY')],
   ['hosted_vllm', selfHosted],
   ['openai_like', selfHosted],
   ['lm_studio', selfHosted],
