@@ -153,7 +153,7 @@ function isTable(value: unknown): value is JsonObject[] {
   if (!Array.isArray(value) || value.length < 2 || !value.every((row) => isJsonObject(row) && Object.values(row).every(isPlain)))
     return false;
   const keys = new Set(value.flatMap(Object.keys));
-  return keys.size <= 2 * Math.min(...value.map((row) => Object.keys(row).length));
+  return value.every((row) => keys.size <= 2 * Object.keys(row).length);
 }
 
 /** Whether the value fits in one line. Objects do not, lists of such values do. */
@@ -217,7 +217,7 @@ class MarkdownReader {
       this.#index += 1;
       if (isEnd(this.#lines[this.#index] ?? '')) break;
     }
-    this.#paragraph.push(...this.#lines.slice(from, this.#index + 1));
+    for (const line of this.#lines.slice(from, this.#index + 1)) this.#paragraph.push(line);
   }
 
   #readTable(): void {
