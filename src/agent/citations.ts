@@ -32,8 +32,8 @@ export class Citations {
   readonly #texts = new Map<number, string>();
 
   /**
-   * `earlier` comes from previous runs of the conversation. `ownCitations` comes from this run before it stopped for its
-   * caller.
+   * `earlier` comes from previous runs of the conversation. `ownCitations` comes from this run before it stopped to wait for its
+   * client.
    */
   constructor(earlier: readonly Citation[] = [], ownCitations: readonly Citation[] = []) {
     this.#earlier = earlier;

@@ -47,8 +47,8 @@ export function getAcceptedMedia(model: Deployment | undefined): AcceptedMedia |
 }
 
 /**
- * Returns a message that shows the media of tools to a model, or an empty list if it accepts no item. All dialects accept
- * images in user messages only, so a user message follows the results. `before` contains the messages that the run already
+ * Returns a message that shows the media of tools to a model, or an empty list if it accepts no item. Only user messages can
+ * contain images in every dialect, so a user message follows the results. `added` contains the messages that the run already
  * added.
  */
 export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedMedia, added: readonly Message[]): Message[] {

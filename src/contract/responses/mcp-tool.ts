@@ -35,7 +35,8 @@ const reserved: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Validates a tool of the type `mcp`, without fields that are null. Throws `invalid_request` with the path of the first error.
+ * Validates a tool of the type `mcp`. Its optional fields must not be null. Throws `invalid_request` with the path of the first
+ * error.
  */
 export function parseMcpTool(tool: JsonObject, at: string): McpTool {
   if (tool.connector_id !== undefined)

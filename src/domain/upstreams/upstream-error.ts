@@ -72,7 +72,7 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
 
 /**
  * Returns the error without secrets. Masks credentials and configured values that the upstream may repeat, and `otherSecrets`.
- * Reduces a message about the upstream's own failure to one sentence.
+ * Reduces a message about the upstream's own failure to its first line.
  */
 export function withoutSecrets(error: UpstreamError, upstream: Upstream, otherSecrets: readonly string[] = []): UpstreamError {
   const maskedError = maskSecrets(error, [...listSecrets(upstream), ...otherSecrets]);

@@ -16,7 +16,7 @@ export interface FirstStartDeps {
   readonly newSecret: () => string;
   /** Token that another process of the node also accepts. Default: a new token. */
   readonly token?: string | undefined;
-  /** Called when the token ends after too many wrong tries. */
+  /** Called when the token becomes invalid after too many wrong attempts. */
   readonly onExhausted?: () => void;
 }
 
@@ -35,7 +35,7 @@ export interface FirstKey {
 
 /**
  * One-time token in the log of this node. While no administrator exists, an operator exchanges it for a permanent admin key. The
- * token ends with its use, after 20 wrong tries, and with the process.
+ * token becomes invalid when it is used, after 20 wrong attempts, and when the process ends.
  */
 export class FirstStart {
   readonly #deps: FirstStartDeps;
@@ -46,7 +46,7 @@ export class FirstStart {
     this.#deps = deps;
   }
 
-  /** Returns a new token, or undefined if the configuration has an administrator. */
+  /** Makes the token valid and returns it. Returns undefined if the configuration has an administrator. */
   offer(configuration: EntryView['configuration']): string | undefined {
     if (this.#deps.hasAdministrator(configuration)) return undefined;
     const token = this.#deps.token ?? createFirstStartToken(this.#deps.newSecret());
@@ -87,7 +87,7 @@ export class FirstStart {
     };
   }
 
-  /** Ends the token. */
+  /** Makes the token invalid. */
   end(): void {
     this.#digest = undefined;
   }

@@ -19,7 +19,7 @@ export interface KeyReport {
 
 export interface WorkerKeysDeps {
   readonly channel: RequestChannel;
-  /** Number of this worker process, which no other process of the node had. */
+  /** Number of this worker process. No other process of the node has or had the number. */
   readonly worker: number;
   /** Returns at least 128 random bits as base64url. */
   readonly newKey: () => string;
@@ -28,8 +28,8 @@ export interface WorkerKeysDeps {
 }
 
 /**
- * Per-request keys that every worker of a node accepts. A key contains the number of the worker that issued it. Other workers ask
- * that worker for the caller.
+ * Per-request keys that every worker of a node accepts. A key contains the number of the worker that issued it. Other workers
+ * request the caller from that worker.
  */
 export class WorkerPerRequestKeys implements PerRequestKeys {
   readonly #deps: WorkerKeysDeps;

@@ -42,7 +42,8 @@ const maxBodyBytes = storedEntries.blockedUser.maxBytes;
 const checkBlock = createCheck(BlockedUserBody);
 
 /**
- * Serves the list and the deletion of keys at `/v1/admin/keys`, those of the configuration and of users, and `/v1/admin/blocked-users`, the users whose credentials are rejected.
+ * Serves the list and the deletion of configured keys and of users' keys at `/v1/admin/keys`. Serves the users whose credentials
+ * are rejected at `/v1/admin/blocked-users`.
  */
 export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void {
   serveAdminRead(app, deps, '/v1/admin/keys', (query) => listKeys(deps, query));
@@ -53,10 +54,10 @@ export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void
   serveEarly(app, { method: 'DELETE', url }, (request, reply) => unblock(deps, request, reply));
 }
 
-/** Start of a token that continues with the keys of the configuration, which come before those of users. */
+/** Start of a page token for configured keys, which are listed before the keys of users. */
 const configuredTokenPrefix = 'configured.';
 
-/** Lists the keys of the configuration by ID, and then those of users, newest first. */
+/** Lists the configured keys by ID, and then the keys of users, newest first. */
 async function listKeys({ store, configuredKeys }: AdminUserDeps, query: Query): Promise<JsonObject> {
   requireKnown(query, ['user', 'limit', 'token']);
   const token = readText(query, 'token');

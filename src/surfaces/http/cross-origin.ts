@@ -20,8 +20,8 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
 }
 
 /**
- * Adds CORS headers to every response if at least one origin is allowed, regardless of who writes the headers (docs/wire.md,
- * Paths).
+ * Adds CORS headers to every response if at least one origin is allowed, also if a handler writes the headers without the
+ * framework (docs/wire.md, Paths).
  */
 export function withCorsHeaders(next: RequestListener, { snapshot, isReserved }: CrossOriginDeps): RequestListener {
   return (request, response) => {

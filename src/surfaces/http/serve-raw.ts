@@ -12,7 +12,7 @@ export type ServeRaw = (raw: RawRequest) => Promise<void>;
 
 /** Fields of a Fastify route's `config`. */
 export interface RawConfig {
-  /** Whether the route works on the raw request. Handlers of these routes record and reject calls themselves. */
+  /** Whether the route works on the raw request. Its handler records and rejects calls itself, so hooks skip the route. */
   readonly isRaw?: boolean;
   /** Handler for all POST requests at or below the URL of the route, if the route has a fast path. */
   readonly fastPath?: ServeRaw;
@@ -33,8 +33,8 @@ export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string,
 }
 
 /**
- * Registers a raw route for calls that plain requests reach through the fast path. No other route may handle POST at or below
- * this URL.
+ * Registers a raw route for calls. The fast path serves plain requests to it, and the framework all other requests. No other route
+ * may handle POST at or below this URL.
  */
 export function serveCalls(app: FastifyInstance, url: string, serve: ServeRaw): void {
   serveRaw(app, 'POST', url, serve, { fastPath: serve });

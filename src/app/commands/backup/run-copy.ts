@@ -68,7 +68,10 @@ function toSyncCommand(command: 'backup' | 'restore', { bucket, prefix, endpoint
   return `aws s3 sync ${addresses}${endpoint === undefined ? '' : ` --endpoint-url ${endpoint}`}`;
 }
 
-/** rsync gives a copy its name when it is complete. The slashes make it copy the folder's contents. */
+/**
+ * Returns the rsync command. An existing copy is complete, because rsync renames a file only after it has copied it. The slashes
+ * select the contents of the folder instead of the folder.
+ */
 function toFolderCommand(command: 'backup' | 'restore', folder: string): string {
   const folders = command === 'backup' ? `${folder}/ parley-files/` : `parley-files/ ${folder}/`;
   return `rsync --archive --ignore-existing --exclude='*.part' ${folders}`;

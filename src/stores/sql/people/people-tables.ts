@@ -16,7 +16,7 @@ interface PersonRow {
   /** Name and address without case and accents. */
   readonly folded_name: string;
   readonly folded_address: string | null;
-  /** Null if the token named none. */
+  /** Null if the token had no project. */
   readonly project: string | null;
   readonly seen_at_ms: number;
 }

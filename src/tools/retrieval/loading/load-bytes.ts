@@ -54,8 +54,8 @@ function loadCsv(bytes: Uint8Array): LoadedBlocks {
 }
 
 /**
- * Loads plain text. Empty lines separate paragraphs, and form feeds separate pages. Separate lines that look like headings
- * become headings.
+ * Loads plain text. Empty lines separate paragraphs, and form feeds separate pages. A line that looks like a heading becomes one
+ * if it is underlined, or if it is the only line of its paragraph.
  */
 function loadText(bytes: Uint8Array): LoadedBlocks {
   const pages = decodeText(bytes).split('\f');
@@ -148,7 +148,7 @@ function addTable(blocks: Block[], rows: readonly JsonObject[]): void {
   blocks.push({ kind: 'table', header, rows: cells, page: null });
 }
 
-/** Whether the value is a list of flat objects with sufficiently similar keys. Empty cells are allowed. */
+/** Returns whether the value is a list of flat objects with sufficiently similar keys. Empty cells are allowed. */
 function isTable(value: unknown): value is JsonObject[] {
   if (!Array.isArray(value) || value.length < 2 || !value.every((row) => isJsonObject(row) && Object.values(row).every(isPlain)))
     return false;
@@ -156,7 +156,7 @@ function isTable(value: unknown): value is JsonObject[] {
   return value.every((row) => keys.size <= 2 * Object.keys(row).length);
 }
 
-/** Whether the value fits in one line. Objects do not, lists of such values do. */
+/** Returns whether the value fits in one line: it is no object, and no list with objects or lists. */
 function isPlain(value: unknown): boolean {
   if (Array.isArray(value)) return value.every((item) => typeof item !== 'object' || item === null);
   return typeof value !== 'object' || value === null;
