@@ -201,7 +201,7 @@ describe('detecting the format of a file', () => {
     ['PNG', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13])],
     ['an executable', Buffer.from('\x7fELF\x02\x01\x01\0\0\0')],
   ])('rejects %s with a text file name', async (_what, bytes) => {
-    expect(await getReadError(load(bytes, 'a.txt'))).toBe('It is not text, and not of a format that can be read.');
+    expect(await getReadError(load(bytes, 'a.txt'))).toBe('It is not text, and its format is not supported.');
   });
 
   it.each(['a.doc', 'a.docx', 'a.pptx'])('suggests another format for old or encrypted Office documents (%s)', async (name) => {

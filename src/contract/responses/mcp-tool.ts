@@ -48,7 +48,7 @@ export function parseMcpTool(tool: JsonObject, at: string): McpTool {
   for (const [name, value] of Object.entries(server.headers ?? {})) {
     const path = `${at}.headers.${name.slice(0, 64)}`;
     if (!isFieldName(name) || !isFieldValue(value)) throw createRequestError(path, 'must be a valid HTTP header field');
-    if (reserved.has(name.toLowerCase())) throw createRequestError(path, 'is a field of the connection. Remove it');
+    if (reserved.has(name.toLowerCase())) throw createRequestError(path, 'is reserved for the connection or for MCP. Remove it');
   }
   return server;
 }

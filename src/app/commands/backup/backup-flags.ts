@@ -22,9 +22,9 @@ export const backupHelp = `parley backup: copies the data of a node with SQLite,
 Usage
   parley backup --to FOLDER [--data DIR]
 
-Copies the database, the contents of files, and the secret of one moment. A second run into the same folder copies only
-new contents. If a run is interrupted, the folder still has the previous backup. Run the command again to complete it.
-Protect the folder like the data folder, because the secret decrypts the database.
+Copies the database, the contents of files, and the secret, in the state of one moment. A second run into the same
+folder copies only new contents. If a run is interrupted, the folder still has the previous backup. Run the command
+again to complete it. Protect the folder like the data folder, because the secret decrypts the database.
 
 Options, with defaults in parentheses
   --to FOLDER                folder for the backup: a new or empty folder, or a backup of the same node. Required

@@ -78,7 +78,7 @@ function sniffZipFormat(bytes: Uint8Array): Format {
 export function decodeText(bytes: Uint8Array): string {
   const mark = byteOrderMarks.find((candidate) => candidate.bytes.every((byte, index) => bytes[index] === byte));
   if (mark !== undefined) return new TextDecoder(mark.encoding).decode(bytes);
-  if (bytes.includes(0)) throw new DocumentError('It is not text, and not of a format that can be read.');
+  if (bytes.includes(0)) throw new DocumentError('It is not text, and its format is not supported.');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
