@@ -18,7 +18,7 @@ import {
 } from './commands/backup/backup-flags.ts';
 import { type EvaluateFlags, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
 import { type ImportFlags, importOptions, readImportFlags } from './commands/import/import-flags.ts';
-import { importOpenapiOptions, type OpenapiImportFlags, readImportOpenapiFlags } from './commands/import-openapi-flags.ts';
+import { type OpenapiImportFlags, openapiOptions, readOpenapiFlags } from './commands/import-openapi-flags.ts';
 import { helpOptions, type Options, type Parsed } from './commands/parsed.ts';
 
 /** Parsed command line. */
@@ -156,10 +156,7 @@ const readers = {
   addin: createReader(addinOptions, (parsed) => ({ name: 'addin', flags: readAddin(parsed) })),
   check: createReader(checkOptions, readCheck),
   import: createReader(importOptions, (parsed) => ({ name: 'import', flags: readImportFlags(parsed) }), 'import-help'),
-  'import-openapi': createReader(importOpenapiOptions, (parsed) => ({
-    name: 'import-openapi',
-    flags: readImportOpenapiFlags(parsed),
-  })),
+  'import-openapi': createReader(openapiOptions, (parsed) => ({ name: 'import-openapi', flags: readOpenapiFlags(parsed) })),
   evaluate: createReader(evaluateOptions, (parsed) => ({ name: 'evaluate', flags: readEvaluateFlags(parsed) }), 'evaluate-help'),
   apply: createReader(
     applyOptions,

@@ -352,7 +352,7 @@ function toConfiguration(endpoint: string, issuer: Issuer): object {
   const { configuration } = accepted;
   const models = {
     ...configuration.models,
-    [exampleNames.others]: { upstreams: [{ endpoint, api: passThroughApis }] },
+    [exampleNames.passThroughModel]: { upstreams: [{ endpoint, api: passThroughApis }] },
   };
   const company = { issuer: 'https://sso.example', signIn };
   const roles = { ...configuration.roles, maker: { selfService: { keys: 100, maxDays: 365 } } };

@@ -151,9 +151,7 @@ class ConversationReader {
       const param = `${path}.tool_call_id`;
       const openIds = state.pending.filter((pending) => !Object.hasOwn(results, pending.id)).map((pending) => pending.id);
       const expected = openIds.length === 0 ? 'No call is pending' : `Pending calls: ${openIds.join(', ')}`;
-      throw new ParleyError('invalid_request', `${param} must be the id of a pending call. ${expected}.`, {
-        param,
-      });
+      throw new ParleyError('invalid_request', `${param} must be the id of a pending call. ${expected}.`, { param });
     }
     results[call.id] = getText(content);
   }

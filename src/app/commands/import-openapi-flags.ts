@@ -12,7 +12,7 @@ export interface OpenapiImportFlags extends Choice {
 }
 
 /** Options of `parley import-openapi` for `parseArgs`. */
-export const importOpenapiOptions = {
+export const openapiOptions = {
   include: { type: 'string', multiple: true },
   exclude: { type: 'string', multiple: true },
   base: { type: 'string' },
@@ -21,7 +21,7 @@ export const importOpenapiOptions = {
 } as const;
 
 /** Returns the flags of `import-openapi`. Throws an error for invalid arguments. */
-export function readImportOpenapiFlags({ values, positionals }: Parsed<typeof importOpenapiOptions>): OpenapiImportFlags {
+export function readOpenapiFlags({ values, positionals }: Parsed<typeof openapiOptions>): OpenapiImportFlags {
   const [document, ...extraArgs] = positionals;
   if (document === undefined || extraArgs.length > 0) throw new Error('"import-openapi" requires exactly one FILE or URL');
   const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;

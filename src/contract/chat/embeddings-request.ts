@@ -24,9 +24,7 @@ const options = {
  * fields are passed on unchanged.
  */
 export const EmbeddingsRequest = Type.Object({
-  input: Type.Union([Text, Texts, Tokens, TokenLists], {
-    description: 'A text or its tokens, or up to 2048 of either.',
-  }),
+  input: Type.Union([Text, Texts, Tokens, TokenLists], { description: 'A text or its tokens, or up to 2048 of either.' }),
   ...options,
 });
 export type EmbeddingsRequest = Static<typeof EmbeddingsRequest> & { [key: string]: unknown };

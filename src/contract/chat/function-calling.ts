@@ -17,10 +17,10 @@ export function usesFunctions(request: ChatRequest): boolean {
  */
 export function toToolsRequest(request: ChatRequest): ChatRequest {
   if (!usesFunctions(request)) return request;
-  const { functions, function_call: choice, ...rest } = request;
+  const { functions, function_call: choice, ...fields } = request;
   const offers = functions?.map((offer) => ({ type: 'function', function: offer })) ?? [];
   return {
-    ...rest,
+    ...fields,
     messages: toToolMessages(request.messages),
     ...(offers.length > 0 && { tools: offers }),
     ...(offers.length > 0 && choice !== undefined && { tool_choice: toToolChoice(choice) }),
@@ -40,17 +40,18 @@ function toToolMessages(messages: readonly Message[]): Message[] {
   const answered = new Set(results.values());
   let calls = 0;
   return messages.flatMap((message): Message[] => {
-    const { function_call: call, ...rest } = message;
-    if (message.role === 'function') return answered.has(message) ? [] : [{ ...rest, role: 'user', content: rest.content ?? '' }];
+    const { function_call: call, ...fields } = message;
+    if (message.role === 'function')
+      return answered.has(message) ? [] : [{ ...fields, role: 'user', content: fields.content ?? '' }];
     if (call === undefined) return [message];
-    if (rest.tool_calls !== undefined) return [rest];
-    const content = rest.content ?? null;
+    if (fields.tool_calls !== undefined) return [fields];
+    const content = fields.content ?? null;
     const result = results.get(message);
-    if (result === undefined) return content === null || content === '' ? [] : [{ ...rest, content }];
+    if (result === undefined) return content === null || content === '' ? [] : [{ ...fields, content }];
     const id = `call_${calls}`;
     calls += 1;
     return [
-      { ...rest, content, tool_calls: [{ id, type: 'function', function: { name: call.name, arguments: call.arguments } }] },
+      { ...fields, content, tool_calls: [{ id, type: 'function', function: { name: call.name, arguments: call.arguments } }] },
       { role: 'tool', tool_call_id: id, content: result.content ?? '' },
     ];
   });
@@ -85,12 +86,12 @@ export class FunctionCallReply {
   }
 
   #toOldForm({ delta, finish_reason: reason, ...choice }: ChunkChoice): ChunkChoice {
-    const { tool_calls: calls, ...rest } = delta;
+    const { tool_calls: calls, ...fields } = delta;
     const call = this.#toCall(choice.index as number, calls ?? []);
     return {
       ...choice,
       index: choice.index as number,
-      delta: call === undefined ? rest : { ...rest, function_call: call },
+      delta: call === undefined ? fields : { ...fields, function_call: call },
       finish_reason: reason === 'tool_calls' ? 'function_call' : reason,
     };
   }

@@ -8,12 +8,7 @@ const userKeyPattern = /^parley_u_[\w-]{43}$/;
 /** Visible characters of a key after its prefix. */
 const visibleChars = 5;
 
-interface CreatedKey {
-  readonly key: string;
-  readonly digest: string;
-  /** First characters of the key, to recognize it in lists. */
-  readonly prefix: string;
-}
+type CreatedKey = Pick<StoredKey, 'digest' | 'prefix'> & { readonly key: string };
 
 /** Returns whether the credentials have the form of a user's key. No other accepted credentials have that form. */
 export function isUserKey(credentials: string): boolean {

@@ -78,7 +78,7 @@ const formDescription =
 export function passThroughOperation(api: PassThroughApi, location: Place): ApiOperation {
   const { id, summary, example } = texts[api];
   const traits: PassThroughTraits = passThrough[api];
-  const model = location.isNamedByBody ? { model: exampleNames.others } : {};
+  const model = location.isNamedByBody ? { model: exampleNames.passThroughModel } : {};
   return {
     method: 'post',
     path: location.path.replace('{operation}', api),
@@ -86,7 +86,7 @@ export function passThroughOperation(api: PassThroughApi, location: Place): ApiO
     tag: 'Further APIs',
     summary,
     description: description + (traits.accepts === 'json' ? '' : formDescription),
-    parameters: [...location.toParameters(exampleNames.others), ...(traits.accepts === 'either' ? [traceparent] : [])],
+    parameters: [...location.toParameters(exampleNames.passThroughModel), ...(traits.accepts === 'either' ? [traceparent] : [])],
     body: toBody(api, location.isNamedByBody, { ...model, ...example }),
     responses: [toAnswer(api)],
     errors,

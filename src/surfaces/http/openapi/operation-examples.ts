@@ -9,7 +9,7 @@ export const exampleNames = {
   chat: 'demo',
   embedding: 'demo-embeddings',
   /** A model with pass-through APIs. The default service has no such model. */
-  others: 'studio',
+  passThroughModel: 'studio',
   /** An application with documents. */
   application: 'sample',
   /** An application that depends on one that requires consent. */

@@ -71,10 +71,10 @@ function toBlocks(text: string, page: number | null): Block[] {
 
 function splitParagraph(paragraph: string, page: number | null): Block[] {
   if (paragraph.trim() === '') return [];
-  const [line = '', below = '', ...rest] = paragraph.split(/\r?\n/);
+  const [line = '', below = '', ...lowerLines] = paragraph.split(/\r?\n/);
   if (textUnderline.test(below.trim()) && line.trim().length <= maxHeadingLength) {
     const heading: Block = { kind: 'heading', level: below.startsWith('=') ? 1 : 2, text: line.trim(), page };
-    return [heading, ...splitParagraph(rest.join('\n'), page)];
+    return [heading, ...splitParagraph(lowerLines.join('\n'), page)];
   }
   if (below !== '' || line.length > maxHeadingLength || /[.,;:!?]$/.test(line)) return [{ kind: 'text', text: paragraph, page }];
   const level = getHeadingLevel(line.trim());
