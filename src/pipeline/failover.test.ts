@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import type { Sink } from '#base/stream/sink.ts';
+import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
+import { type Attempts, failover } from './failover.ts';
+
+const upstream = { id: 'app', revision: 'app', protocol: 'openai', headers: {}, weight: 1, tier: 0 } as unknown as Upstream;
+const ended = { end: () => undefined, recordFirstFrame: () => undefined };
+
+/** Fails calls of an application with 500. Returns the number of requests that reached it. */
+function failCalls(hasRejectedInnerCall: boolean): number {
+  const deps = { loadBalancer: new LoadBalancer(), clock: { nowMs: () => 0 } };
+  let count = 0;
+  const sendRequest: Attempts<never>['sendRequest'] = (_upstream, _attempt, sink) => {
+    count += 1;
+    sink.fail(new UpstreamError('refused', 'failed', { status: 500 }));
+    return { pause: () => undefined, resume: () => undefined, cancel: () => undefined };
+  };
+  const toAttempts = (call: number) => ({
+    deployment: { id: 'app', upstreams: [upstream], maxAttempts: 1 },
+    record: { startAttempt: () => ended },
+    caller: { subject: `user ${call}`, roles: [], chain: null },
+    snapshot: { configuration: { roles: {} } },
+    account: { startAttempt: () => undefined, hasRejectedInnerCall },
+    sendRequest,
+  });
+  const sink: Sink<never> = { frame: () => undefined, end: () => undefined, fail: () => undefined };
+  for (let call = 0; call < 10; call += 1) failover(deps as never, toAttempts(call) as never, sink);
+  return count;
+}
+
+it('pauses an upstream whose calls fail, unless Parley rejected an inner call of the application', () => {
+  expect(failCalls(false)).toBeLessThan(10);
+  expect(failCalls(true)).toBe(10);
+});
