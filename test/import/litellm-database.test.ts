@@ -86,23 +86,24 @@ it('fails with --strict if a setting is lost, and without LiteLLM tables', async
 it.each([
   ['its own models, if its team has no list', '{a,b}', '{}', ['a', 'b']],
   ['the models of its team, if it has no list', '{}', '{a}', ['a']],
-  ['the models of its team, if its list says so', '{all-team-models}', '{a}', ['a']],
+  ['the models of its team, if its list is all-team-models', '{all-team-models}', '{a}', ['a']],
   ['the models of its team, if its list allows all', '{all-proxy-models}', '{a}', ['a']],
   ['only models in both lists', '{a,b}', '{a,c}', ['a']],
   ['its own models that a pattern of its team allows', '{openai/a,other/b}', '{openai/*}', ['openai/a']],
   ['no model without a common one', '{a}', '{b}', []],
-  ['no model, if its list says so', '{no-default-models}', '{a}', []],
+  ['no model, if its list is no-default-models', '{no-default-models}', '{a}', []],
   ['all models, if no list restricts it', '{}', '{all-proxy-models}', undefined],
 ])('gives a key %s, for a key of a team and of a user', async (_what, keyModels, holderModels, expected) => {
   await using other = await freshDatabase();
   await queryPostgres(other.url, (await fixture('litellm-database.sql')).split('insert into', 1)[0] ?? '');
-  await queryPostgres(
-    other.url,
-    `insert into "LiteLLM_TeamTable" (team_id, team_alias, models) values ('t', 'team', '${holderModels}');
-    insert into "LiteLLM_UserTable" (user_id, models) values ('ada', '${holderModels}');
-    insert into "LiteLLM_VerificationToken" (token, key_alias, models, user_id, team_id) values
-      ('${digest('sk-1')}', 'of-team', '${keyModels}', 'ada', 't'), ('${digest('sk-2')}', 'of-user', '${keyModels}', 'ada', null)`,
-  );
+  const insertKey = 'insert into "LiteLLM_VerificationToken" (token, key_alias, models, user_id, team_id) values';
+  for (const statement of [
+    `insert into "LiteLLM_TeamTable" (team_id, team_alias, models) values ('t', 'team', '${holderModels}')`,
+    `insert into "LiteLLM_UserTable" (user_id, models) values ('ada', '${holderModels}')`,
+    `${insertKey} ('${digest('sk-1')}', 'of-team', '${keyModels}', 'ada', 't')`,
+    `${insertKey} ('${digest('sk-2')}', 'of-user', '${keyModels}', 'ada', null)`,
+  ])
+    await queryPostgres(other.url, statement);
   const { keys } = JSON.parse((await run(other.url)).text);
   expect([keys['of-team'].deployments, keys['of-user'].deployments]).toEqual([expected, expected]);
 });

@@ -8,7 +8,7 @@ describe('Batches', () => {
     return items.map((item) => item * 10);
   };
 
-  it('writes items that arrive together at once', async () => {
+  it('writes concurrent items in one batch', async () => {
     const written: number[][] = [];
     const batches = new Batches(writeUnless(() => false, written));
     expect(await Promise.all([1, 2, 3].map((item) => batches.add(item)))).toEqual([10, 20, 30]);

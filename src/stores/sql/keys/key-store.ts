@@ -150,7 +150,7 @@ export class SqlKeyStore implements KeyStore {
 
   async recordUses(uses: ReadonlyMap<string, number>): Promise<void> {
     // In the same order on all nodes, so that they do not wait for each other.
-    const inOrder = [...uses].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const inOrder = [...uses].toSorted();
     for (const batch of splitIntoBatches(inOrder, usesPerBatch)) await this.#recordUses(batch);
   }
 

@@ -110,7 +110,7 @@ function toItemRow(seal: Seal, { id, nth, item }: { id: string; nth: number; ite
 }
 
 /**
- * Returns the ID under which an item is stored. An upstream can send an ID that cannot be a key. A digest replaces it, because the
+ * Returns the key of an item. An upstream can send an ID that cannot be a key. A digest replaces it, because the
  * response has already been sent.
  */
 function toKey(item: JsonObject): string {

@@ -165,8 +165,8 @@ function toDigest(token: string): string | undefined {
  * all.
  */
 function toDeployments(row: JsonObject, holder: JsonObject, path: Path, notes: Notes): readonly string[] | undefined {
-  const [own, bound] = [readModels(row), readModels(holder)];
-  const models = own === undefined || bound === undefined ? (own ?? bound) : intersect(own, bound);
+  const [keyModels, bound] = [readModels(row), readModels(holder)];
+  const models = keyModels === undefined || bound === undefined ? (keyModels ?? bound) : intersect(keyModels, bound);
   if (models === undefined) return undefined;
   const specificModels = models.filter((model) => !model.includes('*'));
   if (specificModels.length < models.length)
@@ -178,14 +178,16 @@ function toDeployments(row: JsonObject, holder: JsonObject, path: Path, notes: N
 function readModels(row: JsonObject): readonly string[] | undefined {
   const models = getList(row, 'models');
   if (models.includes('no-default-models')) return [];
-  return models.length === 0 || models.some((model) => allModels.has(model)) ? undefined : models;
+  const isUnrestricted = models.length === 0 || models.find((model) => allModels.has(model)) !== undefined;
+  return isUnrestricted ? undefined : models;
 }
 
 /** A pattern such as `openai/*` allows all models with its prefix. */
 function intersect(models: readonly string[], bound: readonly string[]): readonly string[] {
   const allows = (pattern: string, model: string): boolean =>
     pattern === model || (pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)));
-  const allowsAny = (patterns: readonly string[], model: string) => patterns.some((pattern) => allows(pattern, model));
+  const allowsAny = (patterns: readonly string[], model: string) =>
+    patterns.find((pattern) => allows(pattern, model)) !== undefined;
   return [
     ...new Set([...models.filter((model) => allowsAny(bound, model)), ...bound.filter((model) => allowsAny(models, model))]),
   ];
