@@ -73,7 +73,7 @@ describe('the chat page with a keyboard only', () => {
     await readAnswer();
     await page.getByRole('button', { name: 'red' }).focus();
     await page.keyboard.press('Enter');
-    expect(await readAnswer()).toContain('{"colour":"red"}');
+    expect(await readAnswer()).toContain('{"color":"red"}');
   });
 
   it('offers a skip link to the message field as the first focusable element', async () => {

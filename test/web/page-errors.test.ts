@@ -120,7 +120,7 @@ describe('an answer', () => {
     [
       'de',
       'Limit für jetzt erreicht',
-      /^Du kannst in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\) weitermachen\. Versuche bis dahin/,
+      /^Du kannst in \d+ (?:Minuten?|Stunden?) \(.*\d:\d\d\) weitermachen\. Versuche bis dahin/,
       'Versuche es',
     ],
   ])(

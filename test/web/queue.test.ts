@@ -139,7 +139,7 @@ describe('a message that is sent while an answer is in progress', () => {
       await sendMessage('Second');
       await getQueue(opened).getByText('Second').waitFor();
       if (how === 'fails') openAnswers.get('First')?.destroyConnection();
-      else if (how === 'is stopped') await page.getByRole('button', { name: 'Stop' }).click();
+      else if (how === 'is stopped') await page.getByRole('button', { name: 'Stop', exact: true }).click();
       else await endAnswer('First', 'length');
       await getQueue(opened).getByText('Not sent, because the previous answer is not complete').waitFor();
       expect(openAnswers.size).toBe(1);
@@ -188,7 +188,7 @@ describe('a message that is sent while an answer is in progress', () => {
     await getQueue(opened).getByText('Third').waitFor();
     if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/queue-${look}.png` });
     expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
-    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await getQueue(opened).getByText('Not sent').waitFor();
     if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/held-${look}.png` });
     expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
