@@ -75,18 +75,26 @@ export class SqlDatabase {
     );
   }
 
-  /**
-   * Runs several statements in one transaction. It is rolled back if the time limit expires. With `repeatable read`, all its
-   * statements see the same data.
-   */
-  transact<Value>(
-    work: (transaction: Kysely<Schema>) => Promise<Value>,
-    isolation: 'read committed' | 'repeatable read' = 'read committed',
-  ): Promise<Value> {
+  /** Runs several statements that only read and that all see the same tables and data. Writers do not wait for them. */
+  readSnapshot<Value>(work: (snapshot: Kysely<Schema>) => Promise<Value>): Promise<Value> {
     return this.#within((deadline) =>
       this.#kysely
         .transaction()
-        .setIsolationLevel(isolation)
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute((snapshot) => {
+          deadline.throwIfExpired();
+          return work(snapshot);
+        }),
+    );
+  }
+
+  /** Runs several statements in one transaction. It is rolled back if the time limit expires. */
+  transact<Value>(work: (transaction: Kysely<Schema>) => Promise<Value>): Promise<Value> {
+    return this.#within((deadline) =>
+      this.#kysely
+        .transaction()
+        .setIsolationLevel('read committed')
         .execute(async (transaction) => {
           const value = await work(transaction);
           deadline.throwIfExpired();

@@ -158,6 +158,26 @@ describe('SQLite database', () => {
     for (const { close } of nodes) await close();
   });
 
+  it('reads a snapshot without a lock, while another process writes and drops a table', async () => {
+    await using fresh = await freshSqlite();
+    await (await fresh.open()).close();
+    const acquireWriteLock = vi.fn(async () => () => undefined);
+    const { database, close } = await openSqlite(fresh.file, { acquireWriteLock });
+    acquireWriteLock.mockClear();
+    const other = new DatabaseSync(fresh.file);
+    await database.readSnapshot(async (snapshot) => {
+      expect(await listConsents(snapshot)).toEqual([]);
+      other.exec('begin immediate; drop table usage_records; commit; begin immediate');
+      expect(await snapshot.selectFrom('usage_records').select('id').execute()).toEqual([]);
+    });
+    other.exec('rollback');
+    expect(acquireWriteLock).not.toHaveBeenCalled();
+    await new SqlConsentStore(database).put('user', consent);
+    expect(acquireWriteLock).toHaveBeenCalledOnce();
+    other.close();
+    await close();
+  });
+
   it('waits for another process without blocking this one', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open();

@@ -139,7 +139,8 @@ function createDriver(thread: SqliteThread, acquireWriteLock: AcquireWriteLock |
   return {
     init: async () => undefined,
     acquireConnection: async () => new ThreadConnection(thread, acquireWriteLock),
-    beginTransaction: (connection: ThreadConnection) => connection.begin(),
+    beginTransaction: (connection: ThreadConnection, { accessMode }) =>
+      accessMode === 'read only' ? connection.beginSnapshot() : connection.begin(),
     commitTransaction: (connection: ThreadConnection) => connection.end('commit'),
     // SQLite already rolled back after some errors, such as a full disk. A second rollback must not hide them.
     rollbackTransaction: (connection: ThreadConnection) => connection.end('rollback').catch(() => undefined),
@@ -159,6 +160,11 @@ class ThreadConnection implements DatabaseConnection {
   constructor(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined) {
     this.#thread = thread;
     this.#acquireWriteLock = acquireWriteLock;
+  }
+
+  /** Begins a transaction that reads. SQLite takes its snapshot with the first statement, and no lock. */
+  async beginSnapshot(): Promise<void> {
+    await this.#run('begin deferred');
   }
 
   /** Takes SQLite's lock immediately, because a transaction that takes it later may fail midway. */

@@ -36,14 +36,14 @@ export class UsageSums {
 
   /** Implements `Journal.sumUsage`. The bounds must be integers. */
   sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
-    return this.#database.transact(async (kysely) => {
+    return this.#database.readSnapshot(async (kysely) => {
       const periods = needsRecords(query) ? [] : await readPeriods(kysely, query);
       return readSums(
         kysely,
         { query, groupings: toGroupings(query.by, this.#database.engine) },
         await this.#plan(kysely, query, periods),
       );
-    }, 'repeatable read');
+    });
   }
 
   /** Marks days whose sums lack records that were stored late. `today` is the number of days since the epoch. */
@@ -88,7 +88,7 @@ export class UsageSums {
 
   /** Returns past days that have no sums or need new ones: all days since the first record, or only those with records. */
   #listPending(endDay: number, which: 'all' | 'recorded' = 'all'): Promise<readonly number[]> {
-    return this.#database.run(async (kysely) => {
+    return this.#database.readSnapshot(async (kysely) => {
       const range = { fromMs: 0, toMs: endDay * dayMs };
       const done = new Set((await readPeriods(kysely, range)).filter(isCompleteDay).map(({ period }) => period));
       const pending = new Set<number>();
