@@ -97,6 +97,27 @@ describeOnEach('stored days', (node) => {
     expect(await total(today - 20, today + 1)).toEqual([8, 56]);
   });
 
+  it('can be dropped by another process that shares the database', async () => {
+    const now = today + 200;
+    const journals = [open(node.database, now), open(node.otherDatabase, now)] as [SqlJournal, SqlJournal];
+    const [one, two] = journals;
+    for (const journal of journals) await maintain(journal, 10, now);
+    const days = Array.from({ length: 5 }, (_, age) => now - age);
+    await one.appendUsage(days.map((day) => usage(day)));
+    await one.appendAudit(days.map((day) => audit(day)));
+    const range = inDays(now - 20, now + 1);
+    const listWith = (journal: SqlJournal) => journal.listCalls({ ...range, outcome: undefined, before: undefined, limit: 100 });
+    for (const journal of journals) {
+      await maintain(journal, 10, now);
+      expect(await listWith(journal)).toHaveLength(5);
+    }
+    await maintain(one, 2, now);
+    expect(await listWith(two)).toHaveLength(3);
+    expect(await two.readAudit({ beforeMs: at(now + 1), limit: 3 })).toHaveLength(3);
+    expect(await two.sumUsage({ ...range, by: ['subject'] })).toMatchObject([{ calls: 3 }]);
+    await maintain(two, 2, now);
+  });
+
   it('are summed once by several nodes, and again after a late record', async () => {
     const first = today + 40;
     const now = today + 45;

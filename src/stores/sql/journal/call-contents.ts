@@ -33,7 +33,7 @@ export class SqlCallContents implements CallContentStore {
   }
 
   async find({ id, atMs }: Pick<ContentRecord, 'id' | 'atMs'>): Promise<CallContent | undefined> {
-    const sealed = await this.#database.run(async (kysely) => {
+    const sealed = await this.#database.readSnapshot(async (kysely) => {
       const [segment] = await this.#days.segments(kysely, { fromMs: atMs, toMs: atMs + 1 });
       if (segment === undefined) return undefined;
       const row = await kysely

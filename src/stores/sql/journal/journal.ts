@@ -198,7 +198,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
       readonly readSegment: (kysely: Kysely<Schema>, segment: RecordSegment, limit: number) => Promise<readonly Row[]>;
     },
   ): Promise<readonly Row[]> {
-    return this.#database.run(async (kysely) => {
+    return this.#database.readSnapshot(async (kysely) => {
       const rows: Row[] = [];
       for (const segment of await days.segments(kysely, range)) {
         rows.push(...(await readSegment(kysely, segment, limit - rows.length)));

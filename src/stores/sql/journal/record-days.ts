@@ -81,7 +81,10 @@ export abstract class RecordDays {
     }
   }
 
-  /** Returns the parts of the records in a range of time, newest first. */
+  /**
+   * Returns the parts of the records in a range of time, newest first. Another process can drop a table at any time, so read the
+   * parts in the same snapshot or transaction.
+   */
   abstract segments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]>;
 
   /** Returns the time ranges that can be dropped, which end before `beforeDay`. */
@@ -93,7 +96,7 @@ export abstract class RecordDays {
   /** Makes sure that each day has a table. Returns tables other than `table` by day. */
   protected abstract ensure(days: readonly number[]): Promise<ReadonlyMap<number, string>>;
 
-  /** Discards cached table names after a failure, because another node may have dropped a table. */
+  /** Discards the cached table names of `ensure` after a failure, because another process may have dropped a table. */
   protected abstract forget(): void;
 
   protected toName(day: number): string {
@@ -173,7 +176,7 @@ class PostgresDays extends RecordDays {
 }
 
 class SqliteDays extends RecordDays {
-  /** Tables by day. Undefined until they are read. */
+  /** Tables by day, cached only for inserts. Undefined until they are read. */
   #tables: Map<number, string> | undefined;
   /** Last day in the first table. Later days have tables. Undefined until it is read. */
   #lastInFirst = Number.NEGATIVE_INFINITY;
@@ -239,7 +242,6 @@ class SqliteDays extends RecordDays {
   }
 
   async #read(kysely: Kysely<Schema>): Promise<ReadonlyMap<number, string>> {
-    if (this.#tables !== undefined) return this.#tables;
     const { rows } = await sql<{
       name: string;
     }>`select name from sqlite_schema where type = 'table' and name glob ${`${this.table}_[0-9]*`}`.execute(kysely);
