@@ -14,6 +14,7 @@ export interface FileLayerDeps {
   /** Returns a digest of files that does not reveal their content. */
   readonly digestFiles: (text: string) => string;
   readonly nodes: {
+    readonly isComplete: boolean;
     announceFiles(digest: string): Promise<void>;
     list(): Promise<readonly NodeRecord[]>;
   };
@@ -73,7 +74,7 @@ export class FileLayer {
 
   /**
    * Returns the files of this node if they must replace the stored ones: they changed while the node runs, or no running node
-   * read the stored ones. Throws `StoreError`.
+   * read the stored ones. Until the list of nodes is complete, a node that is not in it may run. Throws `StoreError`.
    */
   async findReplacement(): Promise<Pick<OwnFiles, 'digest' | 'text'> | undefined> {
     const { digest, text } = this.#own;
@@ -83,6 +84,7 @@ export class FileLayer {
       return undefined;
     }
     if (this.#stored === undefined || this.#isChanged) return { digest, text };
+    if (!this.#deps.nodes.isComplete) return undefined;
     const running = await this.#deps.nodes.list();
     return running.some(({ filesDigest }) => filesDigest === this.#stored?.digest) ? undefined : { digest, text };
   }

@@ -6,6 +6,8 @@ import type { NodeRecord, NodeStore } from '#domain/administration/node-record.t
 const renewMs = 4_000;
 /** Time after which other nodes treat a node without renewals as stopped. */
 const leaseMs = 15_000;
+/** Time between two renewals after which an outage may have ended the records of other nodes. */
+const maxGapMs = 2 * renewMs;
 
 export interface NodeRegistryDeps {
   /** Undefined if there are no other nodes. */
@@ -25,10 +27,14 @@ export class NodeRegistry {
   #filesDigest: string | null = null;
   /** End of the stored record. */
   #untilMs = Number.NEGATIVE_INFINITY;
+  #renewedAtMs: number;
+  /** Time until which records of other nodes can be missing after an outage. */
+  #incompleteUntilMs = Number.NEGATIVE_INFINITY;
   #onRenewed: () => Promise<void> = async () => undefined;
 
   constructor(deps: NodeRegistryDeps) {
     this.#deps = deps;
+    this.#renewedAtMs = deps.clock.epochMs();
     this.#recurring = new Recurring(deps.reportError);
     if (deps.store !== undefined)
       this.#recurring.every(renewMs, 'could not store the state of this node, so other nodes treat it as stopped', () =>
@@ -45,6 +51,15 @@ export class NodeRegistry {
   async announceFiles(digest: string): Promise<void> {
     this.#filesDigest = digest;
     await this.#renew();
+  }
+
+  /**
+   * Whether `list` has all running nodes. After an outage that delayed the renewals of this node, the records of other nodes may
+   * have ended too, so this is false for the duration of a lease.
+   */
+  get isComplete(): boolean {
+    const nowMs = this.#deps.clock.epochMs();
+    return nowMs > this.#incompleteUntilMs && nowMs - this.#renewedAtMs <= maxGapMs;
   }
 
   /** Returns all running nodes, including this node with its current state. Throws `StoreError`. */
@@ -73,6 +88,9 @@ export class NodeRegistry {
   async #renew(): Promise<void> {
     const record = this.#toRecord();
     await this.#deps.store?.put(record, this.#deps.clock.epochMs());
+    const nowMs = this.#deps.clock.epochMs();
+    if (nowMs - this.#renewedAtMs > maxGapMs) this.#incompleteUntilMs = nowMs + leaseMs;
+    this.#renewedAtMs = nowMs;
     this.#untilMs = record.untilMs;
   }
 
