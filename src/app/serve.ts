@@ -14,6 +14,7 @@ import { formatConfigurationError, type ValidConfiguration } from '#contract/con
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
+import { acceptedBounds } from '#services/administration/file-layer.ts';
 import { FirstStart } from '#services/administration/first-start.ts';
 import { hasAdministrator } from '#services/administration/runtime-entries.ts';
 import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/node-report.ts';
@@ -244,7 +245,8 @@ async function acceptedConfiguration(
   environment: Environment,
   { worker, ...local }: Parameters<typeof firstConfiguration>[2] & { readonly worker: WorkerContext | undefined },
 ): Promise<ValidConfiguration> {
-  const inForce = worker?.configuration === undefined ? undefined : checkConfiguration(parseJson(worker.configuration));
+  const inForce =
+    worker?.configuration === undefined ? undefined : checkConfiguration(parseJson(worker.configuration, acceptedBounds));
   const loaded = files.length === 0 && inForce !== undefined ? inForce : await firstConfiguration(files, environment, local);
   // A worker that replaces another one uses the configuration in force, and then reports the errors of the changed files.
   if ('errors' in loaded && inForce !== undefined && !('errors' in inForce)) return inForce;

@@ -197,6 +197,16 @@ describe('a node with 4 workers', () => {
 });
 
 describe('parley serve --workers 2', () => {
+  it('serves a configuration with many keys', async () => {
+    const names = Array.from({ length: 15_000 }, (_, index) => `key-${index}`);
+    const keys = Object.fromEntries(names.map((name) => [name, { project: name, roles: ['staff'], costLimit: { month: 10 } }]));
+    const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys };
+    await using large = await startProcess({ configuration, flags: ['--workers', '2'] });
+    const call = () => sendRequest(large.url, { path: chatPath('demo'), headers: withKey('key-7'), body: { messages: hello } });
+    expect(await getStatuses(call)).toEqual([200]);
+    expect(large.output.stderr).toBe('');
+  });
+
   it('reports a wrong configuration or an occupied port once, and ends with exit code 1', async () => {
     await using folder = await openFolder();
     const data = ['--data', folder.path, '--workers', '2'];
