@@ -69,8 +69,8 @@ export async function runPrimary(settings: Settings, environment: Environment): 
     store: limits.store,
     clock,
     workerCount: settings.workers,
-    recall: async (worker, holders) => {
-      const answer = supervisor.find(worker)?.channel.request('limits.recall', holders, { timeoutMs: noticeTimeoutMs });
+    recall: async (worker, holders, onLate) => {
+      const answer = supervisor.find(worker)?.channel.request('limits.recall', holders, { timeoutMs: noticeTimeoutMs, onLate });
       return ((await answer) ?? []) as readonly ReturnedShare[];
     },
   });

@@ -16,6 +16,8 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Called with the answer before any later message is processed, which a promise does not guarantee. */
   readonly onAnswer?: (body: never) => void;
+  /** Called instead of `onAnswer` with an answer that arrives after the timeout, for example to undo what it reserved. */
+  readonly onLate?: ((body: never) => void) | undefined;
 }
 
 /** Thrown if the other end reports an error, does not answer in time, or is gone. */
@@ -45,13 +47,14 @@ export class RequestChannel {
   }
 
   /** Resolves with the answer. Rejects with `ChannelError`. */
-  request(topic: string, body: Body, { timeoutMs = defaultTimeoutMs, onAnswer }: RequestOptions = {}): Promise<Body> {
+  request(topic: string, body: Body, { timeoutMs = defaultTimeoutMs, onAnswer, onLate }: RequestOptions = {}): Promise<Body> {
     if (this.#isClosed) return Promise.reject(new ChannelError('the other process has ended'));
     this.#sent += 1;
     const id = this.#sent;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#pending.delete(id);
+        if (onLate === undefined) this.#pending.delete(id);
+        else this.#pending.set(id, { resolve, reject, timer, onAnswer: onLate });
         reject(new ChannelError(`another process did not answer "${topic}" within ${timeoutMs} ms`));
       }, timeoutMs).unref();
       this.#pending.set(id, { resolve, reject, timer, onAnswer });

@@ -3,6 +3,7 @@ import type { Counter, LeasedClaims, RequestedClaim, ReserveOutcome } from '#dom
 import { StoreError } from '#domain/store-error.ts';
 import {
   fromSentCounter,
+  isAdmitted,
   type ReserveAnswer,
   type ReserveMessage,
   type ReturnedShare,
@@ -31,8 +32,15 @@ export interface LimitCoordinatorDeps {
   readonly store: ImmediateLimitStore;
   readonly clock: Clock;
   readonly workerCount: number;
-  /** Asks a worker to return its shares. Rejects if the worker ends or does not answer. */
-  readonly recall: (worker: number, holders: readonly SentHolder[]) => Promise<readonly ReturnedShare[]>;
+  /**
+   * Asks a worker to return its shares. Rejects if the worker ends or does not answer. Calls `onLate` with shares that the worker
+   * returns after that.
+   */
+  readonly recall: (
+    worker: number,
+    holders: readonly SentHolder[],
+    onLate: (returned: readonly ReturnedShare[]) => void,
+  ) => Promise<readonly ReturnedShare[]>;
 }
 
 /** Shares and reservations of one worker. */
@@ -66,10 +74,13 @@ export class LimitCoordinator {
     { counters: sent, claims: sentClaims, returned, isExact }: ReserveMessage,
   ): Promise<ReserveAnswer> {
     this.applyReturned(worker, returned);
+    const state = this.#getWorker(worker);
     const counters = sent.map(fromSentCounter);
     const claims = sentClaims.map(([kind, holder, amount, exempt]) => ({ kind, holder, amount, exempt }));
     if (isExact || this.#hasHiddenClaims(counters)) await this.#recallAll(counters);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      // A worker can end during a recall. Its claims would never be settled.
+      if (this.#workers.get(worker) !== state) throw new StoreError('the worker has ended');
       // A period can end on the way. Its counters are no longer in use, so they admit the call.
       const current = counters.filter((counter) => !this.#hasEnded(counter));
       const reduced = current.map((counter) => ({ ...counter, total: counter.total - this.#getShared(counter) }));
@@ -215,7 +226,7 @@ export class LimitCoordinator {
     const existing = this.#recalls.get(name);
     if (existing !== undefined) return existing;
     const recall = this.#deps
-      .recall(worker, [holder])
+      .recall(worker, [holder], (returned) => this.applyReturned(worker, returned))
       .then((returned) => {
         if (!this.#workers.has(worker)) return;
         this.applyReturned(worker, returned);
@@ -260,10 +271,6 @@ export class LimitCoordinator {
 }
 
 const maxPaused = 10_000;
-
-function isAdmitted(counters: readonly Counter[], { used, reserved }: Pick<ReserveOutcome, 'used' | 'reserved'>): boolean {
-  return counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
-}
 
 function toHolderKey(kind: string, holder: string): string {
   return `${kind} ${holder}`;

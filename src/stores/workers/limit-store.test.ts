@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ChannelMessage, RequestChannel, type RequestHandler } from '#base/net/request-channel.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Counter, RequestedClaim } from '#domain/limits/limit-store.ts';
@@ -23,6 +23,7 @@ interface TestNode {
 const opened: WorkerLimitStore[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const store of opened.splice(0)) await store.close();
 });
 
@@ -36,7 +37,7 @@ function openNode(): TestNode {
     store: base,
     clock,
     workerCount: 3,
-    recall: async (worker, holders) => (await channels.get(worker)?.request('limits.recall', holders)) as [],
+    recall: async (worker, holders, onLate) => (await channels.get(worker)?.request('limits.recall', holders, { onLate })) as [],
   });
   const open = (worker: number): TestWorker => {
     let sent = 0;
@@ -180,6 +181,55 @@ describe('WorkerLimitStore', () => {
     coordinator.remove(1);
     expect(await readUsed(workers[1], counters)).toEqual([0]);
     expect(base.reserve([tokens(10_000)], [claim(0)]).reserved).toEqual([10]);
+  });
+
+  it('reserves nothing for a worker that ends while shares are recalled for its call', async () => {
+    const { workers, coordinator, base } = openNode();
+    await call(workers[1], [tokens(10_000)]);
+    const pending = call(workers[0], [tokens(10_000, 0, 2 * endsAtMs)]);
+    await turn();
+    coordinator.remove(1);
+    await expect(pending).rejects.toThrow('the limits could not be checked');
+    expect(base.reserve([], [claim(0)]).reserved).toEqual([10]);
+  });
+
+  it('releases the reservation and uses the shares of an answer that arrives after the timeout', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { workers, base } = openNode();
+    const counters = [requests(100_000), tokens(1_000_000)];
+    const pending = call(workers[0], counters);
+    vi.advanceTimersByTime(5_000);
+    await expect(pending).rejects.toThrow('the limits could not be checked');
+    for (let count = 0; count < 3; count += 1) await turn();
+    expect(base.reserve([], [claim(0)]).reserved).toEqual([0]);
+    const before = workers[0].countSent();
+    (await call(workers[0], counters))?.(8);
+    expect(workers[0].countSent()).toBe(before);
+  });
+
+  it('releases nothing if an answer after the timeout rejects the call', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { workers, base } = openNode();
+    await call(workers[1], [tokens(10)]);
+    const pending = call(workers[0], [tokens(10)]);
+    vi.advanceTimersByTime(5_000);
+    await expect(pending).rejects.toThrow('the limits could not be checked');
+    for (let count = 0; count < 3; count += 1) await turn();
+    expect(base.reserve([], [claim(0)]).reserved).toEqual([10]);
+  });
+
+  it('counts the usage and reservations of shares that a worker returns too late', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { workers, base } = openNode();
+    const counters = [tokens(10_000)];
+    for (let count = 0; count < 3; count += 1) await call(workers[1], counters);
+    (await call(workers[1], counters))?.(8);
+    const pending = call(workers[0], [tokens(10_000, 0, 2 * endsAtMs)]);
+    await turn();
+    vi.advanceTimersByTime(5_000);
+    await expect(pending).rejects.toThrow('the limits could not be checked');
+    for (let count = 0; count < 3; count += 1) await turn();
+    expect(base.reserve(counters, [claim(0)])).toMatchObject({ used: [8], reserved: [30] });
   });
 
   it('reports used shares, so that they survive the worker', async () => {

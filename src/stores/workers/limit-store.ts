@@ -4,6 +4,7 @@ import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveO
 import type { Window } from '#domain/limits/windows.ts';
 import { throwStoreError } from '#domain/store-error.ts';
 import {
+  isAdmitted,
   type ReserveAnswer,
   type ReserveMessage,
   type ReturnedShare,
@@ -147,8 +148,12 @@ export class WorkerLimitStore implements LimitStore {
     const onAnswer = ({ shares }: ReserveAnswer): void => {
       if (shares !== undefined) this.#addShares(counters, shares);
     };
+    const onLate = (answer: ReserveAnswer): void => {
+      onAnswer(answer);
+      if (isAdmitted(counters, answer)) this.settle([], { claims, lease: '' });
+    };
     const answer = await this.#channel
-      .request('limits.reserve', message, { onAnswer })
+      .request('limits.reserve', message, { onAnswer, onLate })
       .catch(throwStoreError('the limits could not be checked'));
     const { used, reserved } = answer as ReserveAnswer;
     return { used, reserved, lease: '' };
