@@ -63,6 +63,29 @@ describeOnEach('stored responses', (node) => {
     expect(JSON.stringify(rows)).not.toContain('canary');
   });
 
+  it('are read while many others are deleted', async () => {
+    const oldest = { createdAtMs: nowMs - 4 * aDay, expiresAtMs: nowMs - 3 * aDay };
+    const subject = randomUUID();
+    const expired = Array.from({ length: 300 }, () => stored({ subject: randomUUID(), ...oldest }));
+    const large = Array.from({ length: 600 }, () => stored({ subject }));
+    const read = stored();
+    await Promise.all([...expired, ...large, read].map((each) => here().add(each)));
+    const ended: string[] = [];
+    const deletions = [
+      here()
+        .sweep(nowMs - 2 * aDay)
+        .then((count) => ended.push(`swept ${count}`)),
+      here()
+        .deleteOldest(subject, 0)
+        .then((bytes) => ended.push(`freed, ${bytes} bytes remain`)),
+    ];
+    expect(await here().find(read, nowMs)).toEqual(read);
+    // SQLite has one connection, which serves its users in the order of their calls.
+    if (node.engine === 'SQLite') expect(ended).toEqual([]);
+    await Promise.all(deletions);
+    expect(ended.toSorted()).toEqual(['freed, 0 bytes remain', 'swept 300']);
+  });
+
   it('return the chain of previous responses in order, even if the first has expired', async () => {
     const subject = randomUUID();
     const first = stored({ subject, expiresAtMs: nowMs + 1 });

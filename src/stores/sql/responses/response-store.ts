@@ -116,11 +116,11 @@ export class SqlResponseStore implements ResponseStore {
   }
 
   deleteOldest(subject: string, maxBytes: number): Promise<number> {
-    return this.#database.run((kysely) => freeSpace(kysely, subject, maxBytes));
+    return freeSpace(this.#database, subject, maxBytes);
   }
 
   sweep(nowMs: number): Promise<number> {
-    return this.#database.run((kysely) => sweepResponses(kysely, nowMs));
+    return sweepResponses(this.#database, nowMs);
   }
 
   /** Sorts rows by user to avoid deadlocks between nodes. */

@@ -1,47 +1,54 @@
 import { type Kysely, sql } from 'kysely';
+import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 
 const rowsPerStatement = 200;
 
 /**
  * Deletes expired responses that no other response continues. Returns the number deleted. Each statement deletes responses of one
- * user only, so that it locks a single row of `stored_bytes`.
+ * user only, so that it locks a single row of `stored_bytes`, and is an operation of its own, so that others run in between.
  */
-export async function sweepResponses(kysely: Kysely<Schema>, nowMs: number): Promise<number> {
+export async function sweepResponses(database: SqlDatabase, nowMs: number): Promise<number> {
   let count = 0;
   for (;;) {
-    const expired = await kysely
-      .selectFrom('responses')
-      .select(['id', 'subject'])
-      .where('expires_at_ms', '<=', nowMs)
-      .where('owner', 'is', null)
-      .where(({ not, exists, selectFrom }) =>
-        not(exists(selectFrom('responses as later').select('later.id').whereRef('later.previous_id', '=', 'responses.id'))),
-      )
-      .orderBy('expires_at_ms')
-      .limit(rowsPerStatement)
-      .execute();
+    const expired = await database.run((kysely) => readExpired(kysely, nowMs));
     if (expired.length === 0) return count;
-    for (const [subject, rows] of Map.groupBy(expired, (row) => row.subject)) count += await drop(kysely, subject, rows);
+    for (const [subject, rows] of Map.groupBy(expired, (row) => row.subject))
+      count += await database.run((kysely) => drop(kysely, subject, rows));
   }
 }
 
+function readExpired(kysely: Kysely<Schema>, nowMs: number) {
+  return kysely
+    .selectFrom('responses')
+    .select(['id', 'subject'])
+    .where('expires_at_ms', '<=', nowMs)
+    .where('owner', 'is', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('responses as later').select('later.id').whereRef('later.previous_id', '=', 'responses.id'))),
+    )
+    .orderBy('expires_at_ms')
+    .limit(rowsPerStatement)
+    .execute();
+}
+
 /** Deletes a user's oldest finished responses down to `maxBytes` of stored bytes. Returns the bytes that remain. */
-export async function freeSpace(kysely: Kysely<Schema>, subject: string, maxBytes: number): Promise<number> {
-  let usedBytes = await readUsedBytes(kysely, subject);
+export async function freeSpace(database: SqlDatabase, subject: string, maxBytes: number): Promise<number> {
+  const readBytes = () => database.run((kysely) => readUsedBytes(kysely, subject));
+  let usedBytes = await readBytes();
   while (usedBytes > maxBytes) {
-    const oldest = await readOldest(kysely, subject);
+    const oldest = await database.run((kysely) => readOldest(kysely, subject));
     const [first] = oldest;
     if (first === undefined) return usedBytes;
     let toFree = first.used_bytes - maxBytes;
-    const dropped = [];
+    const dropped: (typeof oldest)[number][] = [];
     for (const response of oldest) {
       if (toFree <= 0) break;
       dropped.push(response);
       toFree -= response.bytes;
     }
-    if (dropped.length > 0) await drop(kysely, subject, dropped);
-    usedBytes = await readUsedBytes(kysely, subject);
+    if (dropped.length > 0) await database.run((kysely) => drop(kysely, subject, dropped));
+    usedBytes = await readBytes();
   }
   return usedBytes;
 }
