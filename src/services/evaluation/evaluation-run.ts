@@ -25,7 +25,8 @@ export interface EvaluationRunDeps extends CaseDeps {
 }
 
 const retryMs = 1000;
-const maxRetries = 300;
+/** Number of attempts to store the end if the node stops. Another node, or the next start of this one, can end the run. */
+const maxTriesOnStop = 2;
 const stoppedMessage = 'The node that ran this evaluation was stopped. Start the evaluation again.';
 
 /** An evaluation that runs on this node, with several cases at a time. */
@@ -43,6 +44,7 @@ export class EvaluationRun {
   #costUsd: number | undefined = 0;
   /** Reason for a premature end. Undefined if this node must not store it. */
   #failure: string | undefined;
+  #isNodeStopping = false;
 
   constructor(deps: EvaluationRunDeps, id: string, start: EvaluationStart) {
     this.#deps = deps;
@@ -57,7 +59,9 @@ export class EvaluationRun {
 
   /** Ends the run because the node stops, or because its key is no longer valid. `reason` contains the error of the key. */
   cancel(reason: unknown): void {
-    this.#fail(reason instanceof ParleyError && reason.status === 401 ? reason.message : stoppedMessage);
+    const isKeyInvalid = reason instanceof ParleyError && reason.status === 401;
+    this.#isNodeStopping ||= !isKeyInvalid;
+    this.#fail(isKeyInvalid ? reason.message : stoppedMessage);
   }
 
   /** Ends the run without storing its end, because it was canceled, deleted, or marked as failed elsewhere. */
@@ -106,15 +110,13 @@ export class EvaluationRun {
     this.#costUsd = costUsd === undefined || this.#costUsd === undefined ? undefined : this.#costUsd + costUsd;
   }
 
-  /** Stores the end, with retries while the store is unavailable. */
+  /** Stores the end. Retries until the store is available, because no other node ends the runs of a live node. */
   async #end(outcome: Pick<EvaluationEnd, 'status' | 'error'>): Promise<void> {
     const { store, node, clock, reportError } = this.#deps;
     const isComplete = outcome.status === 'completed';
     const digest = isComplete ? hash('sha256', this.#digests.join('\n')) : undefined;
     const end = { ...outcome, endedAtMs: clock.epochMs(), costUsd: isComplete ? this.#costUsd : undefined, digest };
-    // If the node stops, another node or the next start of this one can end the run.
-    const maxTries = this.#failure === stoppedMessage ? 2 : maxRetries;
-    for (let tries = 0; tries < maxTries; tries += 1) {
+    for (let tries = 0; !this.#isNodeStopping || tries < maxTriesOnStop; tries += 1) {
       try {
         await store.end(this.#id, node, end);
         return;

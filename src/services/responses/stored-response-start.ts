@@ -177,7 +177,7 @@ export class StoredResponseStart implements OpenedResponse {
       return await end();
     } catch (error) {
       const retry = retryUntilStored(clock, end);
-      if (ended.response.isBackground) return (await retry)?.value ?? false;
+      if (ended.response.isBackground) return retry;
       this.#releaseLeaseAfter(retry);
       throw error;
     }

@@ -8,8 +8,10 @@ interface UnconfirmedWrite extends ResponseRef {
 /** Maximum time for which the database may still execute a statement after its client gave up. */
 const settledMs = 10_000;
 const maxNoted = 10_000;
-const retryMs = 2_000;
-const maxTries = 300;
+const firstPauseMs = 2_000;
+const maxPauseMs = 30_000;
+/** Growth of the pauses, so that the retries after an outage are late by about a tenth of its duration. */
+const pauseGrowth = 1.1;
 
 /**
  * Responses that the store may have written without a confirmation. Clients were informed that these are not stored, so no other
@@ -43,20 +45,16 @@ export class UnconfirmedWrites {
 }
 
 /**
- * Repeats a write that the store did not confirm, every two seconds for ten minutes, in the background. Returns undefined if
- * the store never confirmed it. Never rejects.
+ * Repeats a write until the store confirms it, at first every two seconds and later every 30 seconds, in the background. It does
+ * not give up while the process runs, because no other node ends the responses of a live node. Never rejects.
  */
-export async function retryUntilStored<Value>(
-  clock: Pick<Clock, 'sleep'>,
-  write: () => Promise<Value>,
-): Promise<{ readonly value: Value } | undefined> {
-  for (let tries = 0; tries < maxTries; tries += 1) {
-    await clock.sleep(retryMs, new AbortController().signal);
+export async function retryUntilStored<Value>(clock: Pick<Clock, 'sleep'>, write: () => Promise<Value>): Promise<Value> {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * pauseGrowth, maxPauseMs)) {
+    await clock.sleep(pauseMs, new AbortController().signal);
     const result = await write().then(
       (value) => ({ value }),
       () => undefined,
     );
-    if (result !== undefined) return result;
+    if (result !== undefined) return result.value;
   }
-  return undefined;
 }
