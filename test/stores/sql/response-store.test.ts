@@ -235,6 +235,17 @@ describeOnEach('responses in progress', (node) => {
     expect(await there().runs.readEventsAfter(run.id, -1)).toEqual(events);
   });
 
+  it('leave no lease of a node that was killed long ago', async () => {
+    const [killed, live] = [randomUUID(), randomUUID()];
+    await here().runs.renewLease(killed, nowMs - 6 * aDay);
+    await here().runs.renewLease(live, nowMs - 4 * aDay);
+    await here().sweep(nowMs - 5 * aDay);
+    const leases = await node.database.run((kysely) =>
+      kysely.selectFrom('leases').select('owner').where('owner', 'in', [killed, live]).execute(),
+    );
+    expect(leases).toEqual([{ owner: live }]);
+  });
+
   it('are claimed by one node, and fail if the lease of their node expired', async () => {
     const queued = running({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
     await here().begin(queued, { model: 'a model' });

@@ -5,10 +5,12 @@ import type { Schema } from '../schema.ts';
 const rowsPerStatement = 200;
 
 /**
- * Deletes expired responses that no other response continues. Returns the number deleted. Each statement deletes responses of one
+ * Deletes expired leases, which killed nodes leave, and expired responses that no other response continues. Returns the number of
+ * deleted responses. Each statement deletes responses of one
  * user only, so that it locks a single row of `stored_bytes`, and is an operation of its own, so that others run in between.
  */
 export async function sweepResponses(database: SqlDatabase, nowMs: number): Promise<number> {
+  await database.run((kysely) => kysely.deleteFrom('leases').where('until_ms', '<=', database.toStoreMs(nowMs)).execute());
   let count = 0;
   for (;;) {
     const expired = await database.run((kysely) => readExpired(kysely, nowMs));
