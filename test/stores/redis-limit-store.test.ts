@@ -121,6 +121,30 @@ describe('counters in a shared Redis', () => {
     expect(await reserve(openStore(1), 0)).toMatchObject({ used: [7], reserved: [0] });
   });
 
+  it('renew the lease exactly while it has reservations', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const store = new RedisLimitStore(getLink(0), systemClock, 3_000);
+      const leasesKey = 'parley:{limits}:leases';
+      // Redis executes the commands of a connection in order.
+      const isRenewed = () => {
+        vi.advanceTimersByTime(3_000);
+        return getLink(0).run(async (redis) => (await redis.del(leasesKey)) === 1);
+      };
+      const claim = (amount: number) => ({ kind: 'tokens' as const, holder: 'm\nuser@example.org', amount, exempt: 0 });
+      const { lease } = await store.reserve([counter({ window: minute, total: 0, claim: 0 })], [claim(5)]);
+      expect(await isRenewed()).toBe(false);
+      await reserve(store, 5);
+      expect(await isRenewed()).toBe(true);
+      await store.settle([], { claims: [claim(0)], lease });
+      expect(await isRenewed()).toBe(true);
+      await store.settle([], { claims: [claim(5)], lease });
+      expect(await isRenewed()).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('leave no claim after all claims are settled', async () => {
     const store = openStore(0);
     const { made: leasedClaims } = await reserve(store, 5);

@@ -39,6 +39,11 @@ export interface ReserveOutcome {
   readonly lease: string;
 }
 
+/** Returns whether the counters admit the call of an operation, which then counts and has its claims. */
+export function isAdmitted(counters: readonly Counter[], { used, reserved }: Pick<ReserveOutcome, 'used' | 'reserved'>): boolean {
+  return counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
+}
+
 /** Reserved claims that must be released. */
 export interface LeasedClaims {
   readonly claims: readonly Claim[];

@@ -1,12 +1,13 @@
-import type {
-  Claim,
-  Counter,
-  CounterState,
-  LeasedClaims,
-  LimitStore,
-  RequestedClaim,
-  ReserveOutcome,
-  StoredCounter,
+import {
+  type Claim,
+  type Counter,
+  type CounterState,
+  isAdmitted,
+  type LeasedClaims,
+  type LimitStore,
+  type RequestedClaim,
+  type ReserveOutcome,
+  type StoredCounter,
 } from '#domain/limits/limit-store.ts';
 
 interface MemoryCounter extends CounterState {
@@ -40,8 +41,7 @@ export class MemoryLimitStore implements LimitStore {
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome {
     const used = counters.map((counter) => this.#getUsed(counter));
     const reserved = claims.map((claim) => Math.max(0, this.#getClaimed(claim) - claim.exempt));
-    const isWithinLimits = counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
-    if (isWithinLimits) {
+    if (isAdmitted(counters, { used, reserved })) {
       for (const counter of counters) this.#add(counter);
       for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#getClaimed(claim) + claim.amount);
     }

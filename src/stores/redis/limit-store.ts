@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Result } from 'ioredis';
 import type { Clock } from '#base/time/clock.ts';
-import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
+import {
+  type Claim,
+  type Counter,
+  isAdmitted,
+  type LeasedClaims,
+  type LimitStore,
+  type RequestedClaim,
+  type ReserveOutcome,
+} from '#domain/limits/limit-store.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** Maximum difference between the clocks of nodes. */
@@ -62,8 +70,9 @@ export class RedisLimitStore implements LimitStore {
     const [usedBefore, reserved] = await this.#abandonOnError(
       this.#link.run((redis) => redis.parleyReserve(keys.length, ...keys, ...args)),
     );
-    if (claims.some(({ amount }) => amount > 0)) this.#lease.onClaimed(lease);
-    return { used: usedBefore.map(Number), reserved: reserved.map(Number), lease };
+    const outcome = { used: usedBefore.map(Number), reserved: reserved.map(Number), lease };
+    if (hasAmount(claims) && isAdmitted(counters, outcome)) this.#lease.onClaimed(lease);
+    return outcome;
   }
 
   async settle(counters: readonly Counter[], { claims, lease }: LeasedClaims): Promise<readonly number[]> {
@@ -73,7 +82,7 @@ export class RedisLimitStore implements LimitStore {
     const args: ScriptArguments = [claims.length, lease, ...claims.map(({ amount }) => amount)];
     for (const { amount, endsAtMs } of counters) args.push(amount, this.#getLifetimeMs(endsAtMs));
     const usedAfter = await this.#abandonOnError(this.#link.run((redis) => redis.parleySettle(keys.length, ...keys, ...args)));
-    if (claims.length > 0) this.#lease.onSettled(lease);
+    if (hasAmount(claims)) this.#lease.onSettled(lease);
     return usedAfter;
   }
 
@@ -93,6 +102,10 @@ export class RedisLimitStore implements LimitStore {
       throw error;
     }
   }
+}
+
+function hasAmount(claims: readonly Claim[]): boolean {
+  return claims.some(({ amount }) => amount > 0);
 }
 
 type ToName = (holder: string) => string;

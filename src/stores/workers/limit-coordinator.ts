@@ -1,9 +1,14 @@
 import type { Clock } from '#base/time/clock.ts';
-import type { Counter, LeasedClaims, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
+import {
+  type Counter,
+  isAdmitted,
+  type LeasedClaims,
+  type RequestedClaim,
+  type ReserveOutcome,
+} from '#domain/limits/limit-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 import {
   fromSentCounter,
-  isAdmitted,
   type ReserveAnswer,
   type ReserveMessage,
   type ReturnedShare,

@@ -1,10 +1,17 @@
 import type { RequestChannel } from '#base/net/request-channel.ts';
 import type { Clock } from '#base/time/clock.ts';
-import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
+import {
+  type Claim,
+  type Counter,
+  isAdmitted,
+  type LeasedClaims,
+  type LimitStore,
+  type RequestedClaim,
+  type ReserveOutcome,
+} from '#domain/limits/limit-store.ts';
 import type { Window } from '#domain/limits/windows.ts';
 import { throwStoreError } from '#domain/store-error.ts';
 import {
-  isAdmitted,
   type ReserveAnswer,
   type ReserveMessage,
   type ReturnedShare,

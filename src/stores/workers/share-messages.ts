@@ -1,4 +1,4 @@
-import type { Claim, Counter, ReserveOutcome } from '#domain/limits/limit-store.ts';
+import type { Claim, Counter } from '#domain/limits/limit-store.ts';
 import { parseWindowName, type Window } from '#domain/limits/windows.ts';
 
 /** Counter in messages between workers and the primary process. Windows are sent as their names. */
@@ -54,11 +54,6 @@ export function toSentCounter({ window, holder, endsAtMs, total, amount, claim }
 
 export function fromSentCounter([name, holder, endsAtMs, total, amount, claim]: SentCounter): Counter {
   return { window: toWindow(name), holder, endsAtMs, total, amount, claim };
-}
-
-/** Returns whether counters admit a call, which is then counted and has its claims. */
-export function isAdmitted(counters: readonly Counter[], { used, reserved }: Pick<ReserveOutcome, 'used' | 'reserved'>): boolean {
-  return counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
 }
 
 /** Returns the window with this name. Windows come only from configurations, so there are few of them. */
