@@ -40,6 +40,9 @@ export interface ResponseRef {
   readonly subject: string;
 }
 
+/** A write of a response that the store did not confirm. */
+export type UnconfirmedWrite = Pick<StoredResponse, 'id' | 'subject' | 'createdAtMs'>;
+
 /** Items appended to a conversation when a response ends, which also ends its turn there. */
 export interface ConversationTurn {
   readonly conversation: string;
@@ -110,6 +113,11 @@ export interface ResponseStore {
   end(ended: EndedResponse, node: string): Promise<boolean>;
   /** Deletes a response with its events and items, even if it has not ended. Returns whether it existed. */
   delete(ref: ResponseRef): Promise<boolean>;
+  /**
+   * Deletes a response that this node may have written without a confirmation. A client can choose the ID of a chat run, so a
+   * response that another node stored with this ID remains.
+   */
+  deleteUnconfirmed(write: UnconfirmedWrite, node: string): Promise<void>;
   /** Marks a run as canceled if it has not ended. Returns the resulting response. */
   cancel(ref: ResponseRef): Promise<StoredResponse | undefined>;
   /**

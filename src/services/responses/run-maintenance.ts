@@ -58,8 +58,8 @@ export class RunMaintenance {
 
   /** Ends runs whose node is gone, claims queued runs, and deletes stored responses whose write was reported as failed. */
   async #maintain(): Promise<void> {
-    const { responses, runs, clock, unconfirmed } = this.#deps;
-    await unconfirmed.deleteFrom(responses);
+    const { responses, runs, clock, lease, unconfirmed } = this.#deps;
+    await unconfirmed.deleteFrom(responses, lease.node);
     const toFailed: Parameters<ResponseStore['runs']['failOrphaned']>[1] = (stored, next) =>
       stored.isChatRun === true ? toFailedChatRun(stored, orphanedChatRun, next) : failedResponse(stored, orphanedError, next);
     while ((await responses.runs.failOrphaned(clock.epochMs(), toFailed)) > 0);

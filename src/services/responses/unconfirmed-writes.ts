@@ -1,9 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
-import type { ResponseRef, ResponseStore } from '#domain/responses/response-store.ts';
-
-interface UnconfirmedWrite extends ResponseRef {
-  readonly atMs: number;
-}
+import type { ResponseRef, ResponseStore, UnconfirmedWrite } from '#domain/responses/response-store.ts';
 
 /** Maximum time for which the database may still execute a statement after its client gave up. */
 const settledMs = 10_000;
@@ -19,14 +15,14 @@ const pauseGrowth = 1.1;
  */
 export class UnconfirmedWrites {
   readonly #clock: Pick<Clock, 'nowMs'>;
-  readonly #noted = new Map<string, UnconfirmedWrite>();
+  readonly #noted = new Map<string, UnconfirmedWrite & { readonly atMs: number }>();
 
   constructor(clock: Pick<Clock, 'nowMs'>) {
     this.#clock = clock;
   }
 
-  add({ id, subject }: ResponseRef): void {
-    if (this.#noted.size < maxNoted) this.#noted.set(id, { id, subject, atMs: this.#clock.nowMs() });
+  add({ id, subject, createdAtMs }: UnconfirmedWrite): void {
+    if (this.#noted.size < maxNoted) this.#noted.set(id, { id, subject, createdAtMs, atMs: this.#clock.nowMs() });
   }
 
   /** Excludes a response that is stored after all, because its client sent the request again. */
@@ -35,11 +31,11 @@ export class UnconfirmedWrites {
   }
 
   /** Deletes the responses. Throws `StoreError`. The next call then deletes the rest. */
-  async deleteFrom(responses: Pick<ResponseStore, 'delete'>): Promise<void> {
-    for (const { atMs, ...ref } of [...this.#noted.values()]) {
+  async deleteFrom(responses: Pick<ResponseStore, 'deleteUnconfirmed'>, node: string): Promise<void> {
+    for (const { atMs, ...write } of [...this.#noted.values()]) {
       if (this.#clock.nowMs() - atMs < settledMs) continue;
-      await responses.delete(ref);
-      this.#noted.delete(ref.id);
+      await responses.deleteUnconfirmed(write, node);
+      this.#noted.delete(write.id);
     }
   }
 }

@@ -235,6 +235,24 @@ describeOnEach('responses in progress', (node) => {
     expect(await there().runs.readEventsAfter(run.id, -1)).toEqual(events);
   });
 
+  it('are deleted by a node that did not see their write confirmed, unless another node stored them', async () => {
+    const isDeleted = async (response: StoredResponse, write = response) => {
+      await here().deleteUnconfirmed(write, 'here');
+      return (await there().find(response, nowMs)) === undefined;
+    };
+    const own = [running(), running({ isChatRun: true, isBackground: true })];
+    const claimable = running({ isBackground: true, status: 'queued', node: 'there' });
+    const other = running({ isChatRun: true, isBackground: true, node: 'there' });
+    for (const response of [...own, other]) await here().begin(response);
+    await here().begin(claimable, {});
+    const ended = stored({ isChatRun: true, isBackground: true });
+    await here().add(ended);
+    for (const response of [...own, claimable]) expect(await isDeleted(response)).toBe(true);
+    expect(await isDeleted(other)).toBe(false);
+    expect(await isDeleted(ended, { ...ended, createdAtMs: nowMs - 1_000 })).toBe(false);
+    expect(await isDeleted(ended)).toBe(true);
+  });
+
   it('leave no lease of a node that was killed long ago', async () => {
     const [killed, live] = [randomUUID(), randomUUID()];
     await here().runs.renewLease(killed, nowMs - 6 * aDay);

@@ -12,6 +12,7 @@ import type {
   ResponseStore,
   RunningResponse,
   StoredResponse,
+  UnconfirmedWrite,
 } from '#domain/responses/response-store.ts';
 import { listItems } from '#domain/responses/stored-items.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
@@ -92,6 +93,17 @@ export class SqlResponseStore implements ResponseStore {
       kysely.deleteFrom('responses').where('id', '=', id).where('subject', '=', subject).executeTakeFirstOrThrow(),
     );
     return numDeletedRows > 0n;
+  }
+
+  /** Another node can claim only a run with stored data, whose ID is random. */
+  async deleteUnconfirmed({ id, subject, createdAtMs }: UnconfirmedWrite, node: string): Promise<void> {
+    await this.#database.run((kysely) =>
+      kysely
+        .deleteFrom('responses')
+        .where((row) => row.and({ id, subject, created_at_ms: createdAtMs }))
+        .where(({ or, eb }) => or([eb('owner', 'is', null), eb('owner', '=', node), eb('sealed_run', 'is not', null)]))
+        .execute(),
+    );
   }
 
   async cancel({ id, subject }: ResponseRef): Promise<StoredResponse | undefined> {
