@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { htmlToText } from './html-to-text.ts';
 
 it('htmlToText keeps headings, lists, tables, and links', () => {
@@ -25,7 +26,18 @@ it.each([
   ['a<script>never closed', 'a'],
   ['<!-- never closed', ''],
   ['<a href="x', ''],
+  ['<P>İstanbul</P><SCRIPT>alert(1)</SCRIPT><p>Merhaba <b>dünya</b></p>', 'İstanbul\n\nMerhaba dünya'],
   ['&bogus; &#0; &#xD800;', '&bogus; &#0; &#xD800;'],
 ])('htmlToText tolerates invalid HTML: %s', (html, text) => {
   expect(htmlToText(html)).toBe(text);
+});
+
+it('htmlToText reads a page with many tags in linear time', async () => {
+  const count = 100_000;
+  let text = '';
+  const read = (): void => {
+    text = htmlToText('<td>a</td> <b>b</b>'.repeat(count));
+  };
+  expect(await measureEventLoopBlock(read)).toBeLessThan(3_000);
+  expect(text).toBe('a | b'.repeat(count));
 });

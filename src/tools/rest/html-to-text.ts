@@ -42,14 +42,16 @@ export function htmlToText(html: string): string {
 
 class PageReader {
   readonly #html: string;
+  /** The page with small ASCII letters. Positions are those of `#html`, so other letters, whose length can change, are unchanged. */
   readonly #lower: string;
-  #text = '';
+  readonly #pieces: string[] = [];
+  #lastCharacter = '';
   #preformatted = 0;
   #links: string[] = [];
 
   constructor(html: string) {
     this.#html = html;
-    this.#lower = html.toLowerCase();
+    this.#lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   }
 
   toText(): string {
@@ -61,7 +63,8 @@ class PageReader {
       if (tag === -1) break;
       position = this.#readMarkup(tag);
     }
-    return this.#text
+    return this.#pieces
+      .join('')
       .split('\n')
       .map((line) => line.trimEnd())
       .join('\n')
@@ -76,7 +79,7 @@ class PageReader {
     if (/[!?]/.test(html[position + 1] ?? '')) return findEnd(html, '>', position);
     const name = /^<\/?([a-z][a-z0-9-]*)/.exec(this.#lower.slice(position, position + 40))?.[1];
     if (name === undefined) {
-      this.#text += '<';
+      this.#append('<');
       return position + 1;
     }
     const end = findTagEnd(html, position);
@@ -90,7 +93,7 @@ class PageReader {
     if (name === 'a') this.#addLink(isClosing, tag);
     if (inlineTags.has(name)) return;
     if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted + (isClosing ? -1 : 1));
-    this.#text += toBreak(name, isClosing);
+    this.#append(toBreak(name, isClosing));
   }
 
   #addLink(isClosing: boolean, tag: string): void {
@@ -99,17 +102,23 @@ class PageReader {
       const [, double, single, bare] = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? [];
       const address = decode(double ?? single ?? bare ?? '').trim();
       this.#links.push(/^(#|javascript:|data:|$)/i.test(address) ? '' : address);
-      if (this.#links.at(-1) !== '') this.#text += '[';
+      if (this.#links.at(-1) !== '') this.#append('[');
       return;
     }
     const address = this.#links.pop() ?? '';
-    if (address !== '') this.#text += `](${address})`;
+    if (address !== '') this.#append(`](${address})`);
   }
 
   #addText(text: string): void {
     const decoded = decode(text);
     const collapsed = this.#preformatted > 0 ? decoded : decoded.replace(/\s+/g, ' ');
-    this.#text += /(^|\s)$/.test(this.#text.slice(-1)) && this.#preformatted === 0 ? collapsed.trimStart() : collapsed;
+    this.#append(/(^|\s)$/.test(this.#lastCharacter) && this.#preformatted === 0 ? collapsed.trimStart() : collapsed);
+  }
+
+  #append(piece: string): void {
+    if (piece === '') return;
+    this.#pieces.push(piece);
+    this.#lastCharacter = piece.slice(-1);
   }
 }
 
