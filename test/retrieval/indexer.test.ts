@@ -278,6 +278,24 @@ describe('a restart of the document indexer', () => {
   });
 });
 
+describe('a document that is deleted while its vectors are created', () => {
+  it('ends their creation, and the next sweep deletes the last batch', async () => {
+    const embedder = new LetterEmbedder();
+    const gate = Promise.withResolvers<void>();
+    embedder.gate = gate.promise;
+    const observed = new LateClaims(database.database, 'vectors');
+    observed.ended.resolve();
+    const { id } = await read(createIndexer({ index: observed }), blobs.file('a.md', longText), embedder);
+    await until(() => embedder.calls === 1);
+    await index.deleteDocument(id);
+    gate.resolve();
+    await observed.released.promise;
+    expect(embedder.inputs).toHaveLength(64);
+    await index.sweep();
+    expect(await countVectors(id, embedder)).toBe(0);
+  });
+});
+
 describe('two nodes that index documents', () => {
   it('read a shared document only once', async () => {
     await using second = await fresh.open();

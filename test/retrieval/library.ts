@@ -4,6 +4,7 @@ import type { TextEmbedder } from '#domain/tools/embedder.ts';
 export class LetterEmbedder implements TextEmbedder {
   readonly model: string;
   readonly inputs: string[] = [];
+  calls = 0;
   error: Error | undefined;
   gate: Promise<void> = Promise.resolve();
 
@@ -12,6 +13,7 @@ export class LetterEmbedder implements TextEmbedder {
   }
 
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    this.calls += 1;
     await this.gate;
     signal.throwIfAborted();
     if (this.error !== undefined) throw this.error;

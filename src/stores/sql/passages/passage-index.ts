@@ -238,6 +238,19 @@ export class SqlPassageIndex implements PassageIndex {
         .execute();
     });
     for (const { id } of unused) await this.deleteDocument(id);
+    // A batch of vectors that was being created when its document was deleted.
+    await this.#database.run((kysely) =>
+      kysely
+        .deleteFrom('passage_vectors')
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('indexed_documents').select('id').whereRef('indexed_documents.id', '=', 'passage_vectors.document'),
+            ),
+          ),
+        )
+        .execute(),
+    );
   }
 }
 

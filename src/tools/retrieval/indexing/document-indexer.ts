@@ -291,6 +291,8 @@ class VectorBuilder {
     if (first >= document.passageCount) return false;
     const { passagesPerBatch = defaultBatchSize } = embedder;
     const passages = await index.readRange(document.id, first, first + passagesPerBatch);
+    // The document was deleted meanwhile.
+    if (passages.length === 0) return false;
     const texts = passages.map((passage) => toText(document.title, passage));
     await index.addVectors(key, { first, count: passages.length, vectors: concatVectors(await embedder.embed(texts, signal)) });
     return first + passages.length < document.passageCount;
