@@ -75,18 +75,23 @@ async function requestSummary(content: string, { sendRequest, request, addUsage 
  */
 function toParts(messages: readonly Message[], maxTokens: number): string[] {
   const lines = messages.map(toLine);
+  const tokensPerLine = lines.map(estimateHigh);
   let maxLineTokens = maxTokens;
-  const shortenLines = (): string[] => lines.map((line) => truncateMiddle(line, maxLineTokens));
-  while (maxLineTokens > minTokens && estimateTokens(...shortenLines()) > maxTokens * maxParts)
-    maxLineTokens = Math.floor(maxLineTokens / 2);
+  const countShortened = (): number => tokensPerLine.reduce((sum, tokens) => sum + Math.min(tokens, maxLineTokens), 0);
+  while (maxLineTokens > minTokens && countShortened() > maxTokens * maxParts) maxLineTokens = Math.floor(maxLineTokens / 2);
   const parts: string[] = [];
   let part = '';
-  for (const line of shortenLines()) {
-    if (part !== '' && estimateTokens(part) + estimateTokens(line) > maxTokens) {
+  let partTokens = 0;
+  for (const line of lines) {
+    const shortened = `${truncateMiddle(line, maxLineTokens)}\n\n`;
+    const tokens = estimateHigh(shortened);
+    if (part !== '' && partTokens + tokens > maxTokens) {
       parts.push(part);
       part = '';
+      partTokens = 0;
     }
-    part += `${line}\n\n`;
+    part += shortened;
+    partTokens += tokens;
   }
   return [...parts, part].slice(-maxParts);
 }
@@ -101,12 +106,8 @@ function toLine(message: Message): string {
 }
 
 function truncateMiddle(text: string, maxTokens: number): string {
-  const tokens = estimateTokens(text);
+  const tokens = estimateHigh(text);
   if (tokens <= maxTokens) return text;
   const half = Math.floor((text.length * maxTokens) / tokens / 2);
   return `${text.slice(0, half).toWellFormed()} […] ${text.slice(-half).toWellFormed()}`;
-}
-
-function estimateTokens(...texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + estimateHigh(text), 0);
 }

@@ -11,7 +11,7 @@ export interface Tokens {
 }
 
 /** Longer texts are counted up to this length and extrapolated, so that no text blocks the process. */
-const maxCountedChars = 100_000;
+const maxCountedChars = 50_000;
 /** The tokenizer's time grows with the square of a run without a break. */
 const longRun = /\S{256}|\s{256}/;
 const pieces = /\s{0,128}\S{1,128}|\s{1,128}/g;
