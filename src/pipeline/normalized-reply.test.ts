@@ -273,6 +273,13 @@ describe('NormalizedReply for a complete reply', () => {
     });
   });
 
+  it('completes open stages next to items that are not objects', () => {
+    const message = { content: 'x', custom_content: { stages: [null, { name: 'One' }] } };
+    expect(normalizeComplete({ choices: [{ message, finish_reason: 'stop' }] })).toMatchObject({
+      choices: [{ message: { custom_content: { stages: [null, { index: 0, name: 'One', status: 'completed' }] } } }],
+    });
+  });
+
   it('includes calls and thoughts in the estimate if usage or its counts are missing', () => {
     const message = {
       role: 'assistant',

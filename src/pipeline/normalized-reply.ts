@@ -223,7 +223,10 @@ export class NormalizedReply implements Sink<RawFrame> {
     const open = new Set(this.#content.takeOpenStages(choice).map(([, index]) => index));
     return {
       ...content,
-      stages: content.stages?.map((stage) => (open.has(stage.index) ? { ...stage, status: 'completed' } : stage)) ?? [],
+      stages:
+        content.stages?.map((stage) =>
+          isJsonObject(stage) && open.has(stage.index) ? { ...stage, status: 'completed' } : stage,
+        ) ?? [],
     };
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ResponseCustomContent } from '#contract/chat/chunk.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { ReplyContent } from './reply-content.ts';
 
 const complete = (...contents: readonly object[]) => {
@@ -67,6 +68,29 @@ describe('ReplyContent', () => {
     for (const part of [{ name: 'One' }, { status: 'failed' }, { content: 'late' }])
       content.toComplete(0, { stages: [{ index: 0, ...part }] } as ResponseCustomContent);
     expect(content.hasOpenStages).toBe(false);
+  });
+
+  it('closes the stages of a choice without a search through those of other choices', async () => {
+    const content = new ReplyContent();
+    const stages = Array.from({ length: 10_000 }, (_, index) => ({ index, name: 'One' }));
+    content.toComplete(0, { stages } as ResponseCustomContent);
+    const closeOthers = (): void => {
+      for (let choice = 1; choice < 10_000; choice += 1) content.takeOpenStages(choice);
+    };
+    expect(await measureEventLoopBlock(closeOthers)).toBeLessThan(2_000);
+    expect(content.takeOpenStages(0)).toHaveLength(10_000);
+    expect(content.hasOpenStages).toBe(false);
+  });
+
+  it('returns the open stages of all choices, by choice', () => {
+    const content = new ReplyContent();
+    for (const choice of [0, 1, 0]) content.toComplete(choice, { stages: [{ name: 'One' }] } as ResponseCustomContent);
+    expect(content.takeOpenStages()).toEqual([
+      [0, 0],
+      [0, 1],
+      [1, 0],
+    ]);
+    expect(content.takeOpenStages()).toEqual([]);
   });
 
   it('returns complete content unchanged', () => {

@@ -21,10 +21,12 @@ export class ReplyContent {
   readonly #lists = new Map<string, ListNumbers>();
   /** Whether a stage is open, by choice and index of the stage. */
   readonly #stages = new Map<string, boolean>();
-  readonly #open = new Map<string, readonly [choice: number, index: number]>();
+  /** Indexes of the open stages by choice. A choice without open stages has no entry. */
+  readonly #open = new Map<number, Set<number>>();
+  #openCount = 0;
 
   get hasOpenStages(): boolean {
-    return this.#open.size > 0;
+    return this.#openCount > 0;
   }
 
   /** Returns the completed content. Throws `UpstreamError` for too many stages. */
@@ -45,26 +47,30 @@ export class ReplyContent {
 
   /** Returns the open stages, of one choice or of all, by choice, and forgets that they are open. */
   takeOpenStages(choice?: number): (readonly [choice: number, index: number])[] {
-    const openStages = [...this.#open].filter(([, [of]]) => choice === undefined || of === choice);
-    for (const [key] of openStages) this.#close(key);
-    return openStages.map(([, stage]) => stage);
+    const choices = choice === undefined ? [...this.#open.keys()] : [choice];
+    const openStages = choices.flatMap((of) => [...(this.#open.get(of) ?? [])].map((index) => [of, index] as const));
+    for (const [of, index] of openStages) this.#close(of, index);
+    return openStages;
   }
 
-  #close(key: string): void {
-    this.#open.delete(key);
-    this.#stages.set(key, false);
+  #close(choice: number, index: number): void {
+    this.#stages.set(`${choice}:${index}`, false);
+    const indexes = this.#open.get(choice);
+    if (indexes?.delete(index) !== true) return;
+    this.#openCount -= 1;
+    if (indexes.size === 0) this.#open.delete(choice);
   }
 
   #toStage(stage: JsonObject, { choice, path, isNew }: { choice: number; path: string; isNew: boolean }): JsonObject {
     const index = stage.index as number;
-    const key = `${choice}:${index}`;
     const isFinal = finalStatuses.has(stage.status);
-    if (isFinal) this.#close(key);
+    if (isFinal) this.#close(choice, index);
     else if (isNew) {
-      this.#stages.set(key, true);
-      this.#open.set(key, [choice, index]);
+      this.#stages.set(`${choice}:${index}`, true);
+      this.#open.set(choice, (this.#open.get(choice) ?? new Set()).add(index));
+      this.#openCount += 1;
     }
-    if (this.#open.size > maxOpenStages) throw tooMany(`${maxOpenStages} open stages`);
+    if (this.#openCount > maxOpenStages) throw tooMany(`${maxOpenStages} open stages`);
     if (this.#stages.size > maxStages) throw tooMany(`${maxStages} stages`);
     const attachments = this.#toList(`${path}:attachments`, stage.attachments, toAttachment);
     const hasName = !isNew || (typeof stage.name === 'string' && stage.name !== '');
