@@ -122,6 +122,8 @@ describe('an MCP session', () => {
       (id) => json(toError(id, -32000, 'The order was not found')),
       'The order was not found',
     ],
+    ['an error with the code 404', (id) => json(toError(id, 404, 'The order was not found')), 'The order was not found'],
+    ['an error with the code 400', (id) => json(toError(id, 400, 'The order is closed')), 'The order is closed'],
     [
       'a challenge for credentials',
       () =>
@@ -142,6 +144,42 @@ describe('an MCP session', () => {
     await run();
     expect(getToolResults(model)[0]).toContain('answered HTTP 404');
     expect(server.asked('tools/call')).toHaveLength(2);
+  });
+
+  it('is closed if the server forgot it', async () => {
+    const { server, run } = await start([echo]);
+    await run();
+    for (const _ of [1, 2, 3]) {
+      server.sessions.forget();
+      await run();
+    }
+    const streams = (): typeof server.seen => server.seen.filter(({ method }) => method === 'GET');
+    await vi.waitFor(() => expect(streams()).toHaveLength(4), 8_000);
+    let closedCount = 0;
+    for (const { closed } of streams())
+      void closed.then(() => {
+        closedCount += 1;
+      });
+    await vi.waitFor(() => expect(closedCount).toBe(3), 8_000);
+  });
+
+  it('reconnects after at most 30 seconds if the server requests a delay that exceeds the maximum of a timer', async () => {
+    const called = Promise.withResolvers<void>();
+    const endStream = async ({ method }: Request): Promise<Response | undefined> => {
+      if (method !== 'GET') return undefined;
+      await called.promise;
+      return new Response('retry: 99999999999\nid: 1\n\n', { headers: { 'content-type': 'text/event-stream' } });
+    };
+    const waits: ServedTool = {
+      name: 'echo',
+      run() {
+        called.resolve();
+        return pause(500, text('late'));
+      },
+    };
+    const { server, run } = await start([waits], { before: endStream });
+    await run();
+    expect(server.seen.filter(({ method }) => method === 'GET').length).toBeLessThan(5);
   });
 
   it('is deleted at the server when the service stops', async () => {

@@ -28,7 +28,7 @@ const closingMs = 2_000;
  * disabled.
  */
 const maxTimerMs = 2 ** 31 - 1;
-/** Minimum delay before a reconnection. Servers can request a shorter one. */
+/** Minimum delay before a reconnection. Servers can request a shorter one, and also one that exceeds the maximum of a timer. */
 const minReconnectionMs = 250;
 const reconnectionOptions = {
   initialReconnectionDelay: 1_000,
@@ -160,7 +160,8 @@ function createTransport(sdk: Sdk, { settings, isBusy }: ConnectionOptions, fetc
     fetch: replies.fetch,
     reconnectionOptions,
     reconnectionScheduler(reconnect, delayMs) {
-      const timer = setTimeout(() => isBusy() && reconnect(), Math.max(delayMs, minReconnectionMs));
+      const boundedMs = Math.min(Math.max(delayMs, minReconnectionMs), reconnectionOptions.maxReconnectionDelay);
+      const timer = setTimeout(() => isBusy() && reconnect(), boundedMs);
       return () => clearTimeout(timer);
     },
   });

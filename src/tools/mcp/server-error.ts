@@ -46,16 +46,20 @@ export function toServerError(server: string, error: unknown, fallback: Problem 
 
 /** Returns the server's own message if the server answered with an error. */
 export function getServerMessage(error: unknown): string | undefined {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  const isRejection = error instanceof Error && typeof code === 'number' && code < 0 && !internalCodes.has(code);
-  return isRejection ? truncate(String(message), maxMessageChars) : undefined;
+  return isRejection(error) && !internalCodes.has(error.code) ? truncate(error.message, maxMessageChars) : undefined;
 }
 
-/** Returns the HTTP status of a failed request. */
+/** Returns the HTTP status of a failed request. A JSON-RPC error has none, even if its code or data looks like one. */
 export function getHttpStatus(error: unknown): number | undefined {
+  if (!(error instanceof Error) || isRejection(error)) return undefined;
   const { code, data } = error as { code?: unknown; data?: { status?: unknown } };
   const status = typeof code === 'number' ? code : data?.status;
-  return error instanceof Error && typeof status === 'number' && status >= 300 && status < 600 ? status : undefined;
+  return typeof status === 'number' && status >= 300 && status < 600 ? status : undefined;
+}
+
+/** Detects JSON-RPC errors. The SDK is loaded later, so its class is not available. */
+function isRejection(error: unknown): error is Error & { readonly code: number } {
+  return error instanceof Error && error.name === 'ProtocolError';
 }
 
 /** Yields an error and its causes. */

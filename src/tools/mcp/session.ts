@@ -12,12 +12,19 @@ export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'is
   readonly onIdle: () => void;
 }
 
+/** A connection that is being opened or is open. */
+interface Opening {
+  readonly connection: Promise<Connection>;
+  uses: number;
+}
+
 /** The connection of one user to one server. Opens when needed, and reopens after a failure. */
 export class Session {
   readonly #options: SessionOptions;
-  #opening: Promise<Connection> | undefined;
-  /** The connection, after it was opened. */
-  #connection: Connection | undefined;
+  /** The connection for the next use. */
+  #current: Opening | undefined;
+  /** The current connection, and dropped ones that still have uses. */
+  readonly #openings = new Set<Opening>();
   #uses = 0;
   #isClosed = false;
   #idleTimer = new AbortController();
@@ -52,10 +59,13 @@ export class Session {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#idleTimer.abort();
-    const opening = this.#opening;
-    this.#opening = undefined;
-    const connection = await opening?.catch(() => undefined);
-    await connection?.close();
+    const current = this.#current;
+    this.#current = undefined;
+    const closeOpening = async (opening: Opening): Promise<void> => {
+      const connection = await opening.connection.catch(() => undefined);
+      await (opening === current ? connection?.close() : connection?.client.close());
+    };
+    await Promise.all([...this.#openings].map(closeOpening));
   }
 
   /**
@@ -64,27 +74,34 @@ export class Session {
    */
   async #runWithRetry<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
     for (let attempt = 1; ; attempt += 1) {
-      const connection = await raceAbort(this.#open(), signal);
+      const opening = this.#open();
+      opening.uses += 1;
       try {
-        return await raceAbort(work(connection), AbortSignal.any([signal, connection.endSignal]));
-      } catch (error) {
-        signal.throwIfAborted();
-        const hasExpired = connection.hasExpired(error);
-        if (hasExpired || (connection.isStateless && getServerMessage(error) === undefined)) this.#forget(connection);
-        if (!hasExpired || attempt === 2) throw error;
+        const connection = await raceAbort(opening.connection, signal);
+        try {
+          return await raceAbort(work(connection), AbortSignal.any([signal, connection.endSignal]));
+        } catch (error) {
+          signal.throwIfAborted();
+          const hasExpired = connection.hasExpired(error);
+          if (hasExpired || (connection.isStateless && getServerMessage(error) === undefined)) this.#forget(opening, connection);
+          if (!hasExpired || attempt === 2) throw error;
+        }
+      } finally {
+        opening.uses -= 1;
+        this.#closeUnused(opening);
       }
     }
   }
 
-  #open(): Promise<Connection> {
-    this.#opening ??= this.#connect();
-    return this.#opening;
+  #open(): Opening {
+    this.#current ??= this.#connect();
+    return this.#current;
   }
 
-  #connect(): Promise<Connection> {
+  #connect(): Opening {
     const { revisions, settings } = this.#options;
     const revision = revisions.find(settings);
-    const opening = Connection.open({
+    const connecting = Connection.open({
       ...this.#options,
       revision,
       isBusy: () => this.isBusy,
@@ -92,27 +109,35 @@ export class Session {
         this.#toolChangeCount += 1;
       },
     });
-    opening.then(
+    const opening: Opening = { connection: connecting, uses: 0 };
+    this.#openings.add(opening);
+    connecting.then(
       (connection) => {
-        this.#connection = connection;
         revisions.put(settings, connection.revision);
-        connection.endSignal.addEventListener('abort', () => this.#forget(connection), { once: true });
-        if (connection.endSignal.aborted) this.#forget(connection);
+        connection.endSignal.addEventListener('abort', () => this.#forget(opening, connection), { once: true });
+        if (connection.endSignal.aborted) this.#forget(opening, connection);
       },
       () => {
         revisions.forget(settings);
-        if (this.#opening === opening) this.#opening = undefined;
+        this.#openings.delete(opening);
+        if (this.#current === opening) this.#current = undefined;
       },
     );
     return opening;
   }
 
   /** Drops a connection. The next use opens another one, and running uses continue. */
-  #forget(connection: Connection): void {
-    if (this.#connection !== connection) return;
-    this.#opening = undefined;
-    this.#connection = undefined;
-    if (connection.isStateless) this.#options.revisions.forget(this.#options.settings);
+  #forget(opening: Opening, { isStateless }: Connection): void {
+    if (this.#current !== opening) return;
+    this.#current = undefined;
+    if (isStateless) this.#options.revisions.forget(this.#options.settings);
+    this.#closeUnused(opening);
+  }
+
+  /** Closes a dropped connection after its last use. The server no longer knows its session. */
+  #closeUnused(opening: Opening): void {
+    if (opening.uses > 0 || (opening === this.#current && !this.#isClosed) || !this.#openings.delete(opening)) return;
+    opening.connection.then(({ client }) => client.close()).catch(() => undefined);
   }
 
   #startIdleTimer(): void {
