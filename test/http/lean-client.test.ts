@@ -90,6 +90,23 @@ describe('LeanClient', () => {
     client.close();
   });
 
+  it('resends a request with isNotRepeatable if the connection closes before the request is written', async () => {
+    await using servers = new Servers();
+    const url = await servers.startRaw(answering((socket) => socket.write(okReply)));
+    const client = new LeanClient();
+    await post(client, url);
+    const sent = Promise.withResolvers<Recording>();
+    servers.sockets[0]?.end(() => {
+      // The client writes at the end of the turn of the timer, and reads the end of the connection before.
+      setTimeout(() => sent.resolve(post(client, url, 'x', { isNotRepeatable: true })), 1);
+      const startMs = performance.now();
+      while (performance.now() - startMs < 5);
+    });
+    const recording = await sent.promise;
+    expect([recording.error, recording.body, servers.sockets.length]).toEqual([null, 'ok', 2]);
+    client.close();
+  });
+
   it('does not resend twice', async () => {
     await using servers = new Servers();
     const url = await servers.startRaw(

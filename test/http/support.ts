@@ -94,9 +94,14 @@ export class Recording implements ReplyListener {
 }
 
 /** Sends a POST request and reads the reply to its end or error. */
-export function post(client: HttpClient, url: string, body: string | Buffer = '{"a":1}'): Promise<Recording> {
+export function post(
+  client: HttpClient,
+  url: string,
+  body: string | Buffer = '{"a":1}',
+  more: Partial<HttpRequest> = {},
+): Promise<Recording> {
   const recording = new Recording();
-  client.send(toPost(url, body), recording);
+  client.send(toPost(url, body, more), recording);
   return recording.settled;
 }
 

@@ -37,6 +37,8 @@ export class LeanConnection {
   #wasUsed = false;
   #hasReceivedReply = false;
   #sentAtMs = 0;
+  /** Whether the request of the exchange is written, at least in part. */
+  #isWritten = false;
   #isPaused = false;
   /** Whether the end of a streamed body is not sent yet. */
   #isStreaming = false;
@@ -45,6 +47,7 @@ export class LeanConnection {
   static #write(connection: LeanConnection, exchange: LeanExchange): void {
     if (connection.#exchange !== exchange) return;
     connection.#sentAtMs = performance.now();
+    connection.#isWritten = true;
     const socket = connection.#socket;
     const { requestHead, body } = exchange;
     if (typeof body === 'string') {
@@ -116,6 +119,7 @@ export class LeanConnection {
   send(exchange: LeanExchange): void {
     this.#exchange = exchange;
     this.#hasReceivedReply = false;
+    this.#isWritten = false;
     exchange.onConnecting(this);
     setImmediate(LeanConnection.#write, this, exchange);
   }
@@ -200,6 +204,7 @@ export class LeanConnection {
     this.destroy();
     this.#owner.onClosed(this);
     if (exchange === null) return;
+    if (this.#wasUsed && !this.#isWritten) return this.#owner.resend(exchange);
     const wasCrossed = this.#wasUsed && !this.#hasReceivedReply && performance.now() - this.#sentAtMs < CROSSED_MS;
     if (wasCrossed && exchange.mayBeResent) {
       exchange.mayBeResent = false;
