@@ -46,6 +46,30 @@ describe('NormalizedCalls', () => {
     },
   );
 
+  it.each<[string, (nth: number) => object]>([
+    ['arguments', (nth) => ({ index: nth, function: { arguments: 'x'.repeat(400_000) } })],
+    ['fields', (nth) => ({ index: 0, [`field${nth}`]: 'x'.repeat(400_000) })],
+  ])('rejects a reply with too many %s of calls without a name', (_what, createPart) => {
+    const frames = [0, 1, 2].map((nth) => createFrame({ tool_calls: [createPart(nth)] }));
+    expect(() => collect(frames.slice(0, 2))).not.toThrow();
+    expect(() => collect(frames)).toThrow('more than 1048576 characters of calls before their names');
+  });
+
+  it('adds the fields that arrived before the name to the first part of a call', () => {
+    const parts = [
+      JSON.parse('{"index":0,"__proto__":{"a":1},"extra":1}'),
+      { index: 0, other: 2, function: { arguments: '{"b"' } },
+      { index: 0, id: 'a', function: { name: 'f', arguments: ':1}' } },
+    ];
+    const deltas = listDeltas(collect(parts.map((part) => createFrame({ tool_calls: [part] }))));
+    const call = deltas.flatMap((delta) => delta?.tool_calls ?? []);
+    expect(JSON.parse(JSON.stringify(call))).toEqual([
+      JSON.parse(
+        '{"__proto__":{"a":1},"extra":1,"other":2,"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{\\"b\\":1}"}}',
+      ),
+    ]);
+  });
+
   it('creates different IDs in each reply', () => {
     let idCount = 0;
     const newId = () => `${++idCount}`.repeat(30);

@@ -4,7 +4,7 @@ import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 const maxCalls = 10_000;
-/** Maximum number of characters of arguments that are held until the name of their call arrives. */
+/** Maximum number of characters of arguments and fields of one reply that are held until the names of their calls arrive. */
 const maxHeldChars = 1024 * 1024;
 /** OpenAI and Azure accept call IDs of up to 40 characters. */
 const maxIdStem = 24;
@@ -69,6 +69,7 @@ export class ReplyCalls {
   /** IDs of the conversation. Undefined until the first call. */
   #ids: Set<unknown> | undefined;
   #createdIds = 0;
+  #heldChars = 0;
   /** Name of a tool whose call was suppressed, because the request does not allow it. */
   suppressedName: string | undefined;
 
@@ -147,11 +148,18 @@ export class ReplyCalls {
         toUniqueId: (id) => this.#toUniqueId(id),
         isLimited: this.#facts.callableNames !== undefined,
         isAllowed: (name) => this.#isAllowed(name),
+        addHeldChars: (count) => this.#addHeldChars(count),
       });
       this.#choices.set(choice, calls);
     }
     const withFunction = isJsonObject(functionCall) ? calls.normalizeFunctionCall(delta, functionCall) : delta;
     return hasParts ? calls.normalizeDelta(withFunction, parts as unknown as readonly JsonObject[]) : withFunction;
+  }
+
+  #addHeldChars(count: number): void {
+    this.#heldChars += count;
+    if (this.#heldChars > maxHeldChars)
+      throw new UpstreamError('broken', `The upstream sent more than ${maxHeldChars} characters of calls before their names.`);
   }
 
   #isAllowed(name: string): boolean {
@@ -182,6 +190,8 @@ interface ChoiceRules {
   /** Whether the request does not allow every tool. */
   readonly isLimited: boolean;
   readonly isAllowed: (name: string) => boolean;
+  /** Counts characters of a call without a name. Throws `UpstreamError` if the reply has too many of them. */
+  readonly addHeldChars: (count: number) => void;
 }
 
 /** The calls of one choice. */
@@ -244,7 +254,11 @@ class ChoiceCalls {
     if (calledFunction === undefined && isJsonObject(part.custom)) return this.#normalizeCustom(call, part);
     const args = toArguments(calledFunction?.arguments);
     if (args !== '') call.hasArguments = true;
-    return call.name === '' ? announce(call, part, args, (id) => this.#announceId(id)) : toContinued(call, part, args);
+    if (call.name !== '') return toContinued(call, part, args);
+    if (call.sourceId === '') call.sourceId = toText(part.id);
+    if (name !== '') return announce(call, part, args, { name, id: this.#announceId(call.sourceId) });
+    this.#rules.addHeldChars(hold(call, part, args));
+    return undefined;
   }
 
   #announceId(sourceId: string): string {
@@ -301,30 +315,31 @@ class ChoiceCalls {
   }
 }
 
-/** Returns the first part of a call that a consumer sees. Undefined as long as its name has not arrived. */
-function announce(call: OpenCall, part: JsonObject, args: string, toId: (sourceId: string) => string): JsonObject | undefined {
+/** Holds a part until the name of its call arrives. Returns the number of characters that it adds. */
+function hold(call: OpenCall, part: JsonObject, args: string): number {
+  const { index: _index, id: _id, type: _type, function: _function, ...fields } = part;
+  call.heldFields = Object.assign(call.heldFields ?? Object.create(null), fields);
+  call.heldArguments += args;
+  return args.length + JSON.stringify(fields).length;
+}
+
+/** Returns the first part of a call that a consumer sees. */
+function announce(
+  call: OpenCall,
+  part: JsonObject,
+  args: string,
+  { name, id }: { readonly name: string; readonly id: string },
+): JsonObject {
   const calledFunction = isJsonObject(part.function) ? part.function : {};
-  if (call.sourceId === '') call.sourceId = toText(part.id);
-  const name = toText(calledFunction.name);
-  if (name === '') {
-    const { index: _index, id: _id, type: _type, function: _function, ...fields } = part;
-    call.heldFields = { ...call.heldFields, ...fields };
-    call.heldArguments += args;
-    if (call.heldArguments.length > maxHeldChars)
-      throw new UpstreamError(
-        'broken',
-        `The upstream sent more than ${maxHeldChars} characters of arguments before the name of their call.`,
-      );
-    return undefined;
-  }
   call.name = name;
-  call.id = toId(call.sourceId);
+  call.id = id;
   const isSame = part.index === call.index && part.id === call.id && part.type === 'function';
   if (isSame && calledFunction.arguments === args && call.heldFields === undefined) return part;
-  const heldArguments = call.heldArguments;
+  const { heldFields, heldArguments } = call;
+  call.heldFields = undefined;
   call.heldArguments = '';
   return {
-    ...call.heldFields,
+    ...heldFields,
     ...part,
     ...{ index: call.index, id: call.id, type: 'function' },
     function: { ...calledFunction, arguments: heldArguments + args },

@@ -119,7 +119,10 @@ export class MessageReader {
         if (openBlock?.type === 'thinking' && isText(delta.thinking)) this.#addThought(openBlock, delta.thinking);
         return this.#createTextChunks({ reasoning_content: delta.thinking });
       case 'signature_delta':
-        if (openBlock?.type === 'thinking' && isText(delta.signature)) openBlock.signature += delta.signature;
+        if (openBlock?.type === 'thinking' && isText(delta.signature)) {
+          openBlock.signature += delta.signature;
+          this.#countThought(delta.signature);
+        }
         return [];
       case 'input_json_delta':
         if (openBlock?.type !== 'tool_use' || !isText(delta.partial_json) || delta.partial_json === '') return [];
@@ -161,6 +164,10 @@ export class MessageReader {
 
   #addThought(openBlock: { thinking: string }, text: string): void {
     openBlock.thinking += text;
+    this.#countThought(text);
+  }
+
+  #countThought(text: string): void {
     this.#thoughtChars += text.length;
     if (this.#thoughtChars > maxThoughtChars)
       throw new UpstreamError('broken', `The upstream sent more than ${maxThoughtChars} characters of reasoning.`);

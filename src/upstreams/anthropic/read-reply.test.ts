@@ -152,6 +152,16 @@ describe('a stream of the Messages dialect', () => {
     expect(texts.flatMap(({ chunks }) => chunks)).toHaveLength(200);
   });
 
+  it('fails if the signatures of its thoughts are too long', async () => {
+    const [start = ''] = fixture('text').split('event: ping');
+    const toEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
+    const block = { type: 'content_block_start', index: 1, content_block: { type: 'thinking', thinking: '' } };
+    const delta = { type: 'signature_delta', signature: 'x'.repeat(4 * 1024 ** 2) };
+    const signature = toEvent({ type: 'content_block_delta', index: 1, delta });
+    const { error } = await translate([start + toEvent(block), ...Array(5).fill(signature)]);
+    expect(error).toMatchObject({ kind: 'broken', message: expect.stringContaining('characters of reasoning') });
+  });
+
   it("fails with the upstream's error after the text before it", async () => {
     const { folded, error } = await translate([fixture('error-mid-stream')]);
     expect(folded.choices[0]?.message.content).toBe('Half an an');
