@@ -79,17 +79,20 @@ export class PassageSearch {
   /** Returns no hits if there are no vectors yet, or the question cannot be embedded. */
   async searchByMeaning(query: PassageQuery): Promise<{ hits: readonly NearHit[]; isComplete: boolean }> {
     const { text, documents, embedder, signal } = query;
-    const sets = await Promise.all(
-      documents.map(async (document) => {
-        const vectors = await this.#vectors.get(document, embedder.model);
-        return { document: document.id, passages: document.passageCount, vectors };
-      }),
-    );
-    if (sets.every(({ vectors }) => vectors.length === 0)) return { hits: [], isComplete: false };
-    const queryVector = await embed(text, embedder, signal);
-    if (queryVector === undefined) return { hits: [], isComplete: false };
-    const isComplete = sets.every(({ passages, vectors }) => vectors.length === passages * queryVector.length);
-    return { hits: await nearest(queryVector, sets, maxHits), isComplete };
+    let nearest: NearestPassages | undefined;
+    let isComplete = documents.length > 0;
+    // One document after the other, because the vectors of all of them may not fit into memory.
+    for (const document of documents) {
+      const vectors = await this.#vectors.get(document, embedder.model);
+      if (vectors.length > 0 && nearest === undefined) {
+        const queryVector = await embed(text, embedder, signal);
+        if (queryVector === undefined) return { hits: [], isComplete: false };
+        nearest = new NearestPassages(queryVector, maxHits);
+      }
+      isComplete &&= vectors.length === document.passageCount * (nearest?.dimensions ?? 1);
+      await nearest?.scan(document.id, vectors);
+    }
+    return nearest === undefined ? { hits: [], isComplete: false } : { hits: nearest.hits, isComplete };
   }
 }
 
@@ -146,33 +149,9 @@ export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
 /** Number of vector components to process before yielding to the event loop. They take about a millisecond. */
 const numbersPerTurn = 1_000_000;
 
-/** Concatenated vectors of a document. */
-interface VectorSet {
-  readonly document: string;
-  readonly vectors: Float32Array;
-}
-
 interface NearHit extends PassageHit {
   /** Cosine similarity, from -1 to 1. */
   readonly similarity: number;
-}
-
-/** Returns the passages whose vectors are most similar to that of a question, best first. Yields to the event loop. */
-export async function nearest(queryVector: Float32Array, sets: readonly VectorSet[], limit: number): Promise<NearHit[]> {
-  const best = new Best(limit);
-  let scanned = 0;
-  for (const { document, vectors } of sets) {
-    const count = Math.floor(vectors.length / queryVector.length);
-    for (let index = 0; index < count; index += 1) {
-      const similarity = dot(queryVector, vectors, index * queryVector.length);
-      if (similarity > best.minSimilarity) best.add({ document, nth: index, similarity });
-      scanned += queryVector.length;
-      if (scanned < numbersPerTurn) continue;
-      scanned = 0;
-      await nextTurn();
-    }
-  }
-  return best.hits;
 }
 
 /** Four separate sums take half the time of one. */
@@ -192,20 +171,44 @@ function dot(vector: Float32Array, vectors: Float32Array, from: number): number 
   return first + second + third + fourth;
 }
 
-class Best {
+/** Finds the passages whose vectors are most similar to that of a question. */
+export class NearestPassages {
+  /** Sorted, best first. */
   readonly hits: NearHit[] = [];
-  minSimilarity = Number.NEGATIVE_INFINITY;
+  readonly #queryVector: Float32Array;
   readonly #limit: number;
+  #minSimilarity = Number.NEGATIVE_INFINITY;
+  #scanned = 0;
 
-  constructor(limit: number) {
+  constructor(queryVector: Float32Array, limit: number) {
+    this.#queryVector = queryVector;
     this.#limit = limit;
   }
 
-  add(hit: NearHit): void {
+  get dimensions(): number {
+    return this.#queryVector.length;
+  }
+
+  /** Searches the concatenated vectors of a document. Yields to the event loop. */
+  async scan(document: string, vectors: Float32Array): Promise<void> {
+    const queryVector = this.#queryVector;
+    const { dimensions } = this;
+    const count = Math.floor(vectors.length / dimensions);
+    for (let index = 0; index < count; index += 1) {
+      const similarity = dot(queryVector, vectors, index * dimensions);
+      if (similarity > this.#minSimilarity) this.#add({ document, nth: index, similarity });
+      this.#scanned += dimensions;
+      if (this.#scanned < numbersPerTurn) continue;
+      this.#scanned = 0;
+      await nextTurn();
+    }
+  }
+
+  #add(hit: NearHit): void {
     const position = this.hits.findIndex(({ similarity }) => similarity < hit.similarity);
     this.hits.splice(position === -1 ? this.hits.length : position, 0, hit);
     if (this.hits.length > this.#limit) this.hits.pop();
-    if (this.hits.length === this.#limit) this.minSimilarity = this.hits.at(-1)?.similarity ?? this.minSimilarity;
+    if (this.hits.length === this.#limit) this.#minSimilarity = this.hits.at(-1)?.similarity ?? this.#minSimilarity;
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageIndex, VectorRun } from '#domain/tools/passage-index.ts';
-import { fuse, nearest, VectorCache } from './passage-search.ts';
+import { fuse, NearestPassages, PassageSearch, VectorCache } from './passage-search.ts';
 
 describe('fuse', () => {
   const hit = (nth: number, weight = 1) => ({ document: 'd', nth, weight });
@@ -30,7 +30,13 @@ describe('fuse', () => {
   });
 });
 
-describe('nearest', () => {
+describe('NearestPassages', () => {
+  async function nearest(query: Float32Array, sets: readonly { document: string; vectors: Float32Array }[], limit: number) {
+    const passages = new NearestPassages(query, limit);
+    for (const { document, vectors } of sets) await passages.scan(document, vectors);
+    return passages.hits;
+  }
+
   it('returns the most similar vectors across documents, best first', async () => {
     const dimensions = 7;
     const vectors = Float32Array.from({ length: dimensions * 500 }, (_, index) => Math.sin(index * 12.9898));
@@ -58,6 +64,52 @@ describe('nearest', () => {
     await nearest(new Float32Array(384), [{ document: 'd', vectors: new Float32Array(384 * 40_000) }], 3);
     clearInterval(timer);
     expect(turns).toBeGreaterThan(3);
+  });
+});
+
+describe('PassageSearch', () => {
+  const documents = Array.from({ length: 5 }, (_, nth): IndexedDocument => {
+    return { id: `d${nth}`, title: '', format: 'txt', passageCount: 1, tokenCount: 0, note: undefined, failure: undefined };
+  });
+
+  function createSearch(readVectors: PassageIndex['readVectors']) {
+    const embedded: string[] = [];
+    const embedder = {
+      model: 'm',
+      async embed(texts: readonly string[]) {
+        embedded.push(...texts);
+        return [Float32Array.of(1)];
+      },
+    };
+    const index = { readVectors } as Partial<PassageIndex> as PassageIndex;
+    const search = new PassageSearch(index, new BoundedCache<Float32Array>({ maxBytes: 0, countBytes: () => 1 }));
+    const { signal } = new AbortController();
+    return { embedded, run: () => search.searchByMeaning({ text: 'q', documents, embedder, signal }) };
+  }
+
+  it('reads the vectors of one document after the other', async () => {
+    let reading = 0;
+    let maxReading = 0;
+    const { embedded, run } = createSearch(async ({ document }) => {
+      reading += 1;
+      maxReading = Math.max(maxReading, reading);
+      await new Promise((resolve) => setImmediate(resolve));
+      reading -= 1;
+      return [{ first: 0, count: 1, vectors: Float32Array.of(Number(document.slice(1))) }];
+    });
+    const { hits, isComplete } = await run();
+    expect(hits.map(({ document }) => document)).toEqual(['d4', 'd3', 'd2', 'd1', 'd0']);
+    expect([isComplete, embedded, maxReading]).toEqual([true, ['q'], 1]);
+  });
+
+  it('reports missing vectors, and does not embed a question if there are none', async () => {
+    const partial = createSearch(async ({ document }) =>
+      document === 'd3' ? [{ first: 0, count: 1, vectors: Float32Array.of(1) }] : [],
+    );
+    expect(await partial.run()).toMatchObject({ hits: [{ document: 'd3' }], isComplete: false });
+    const empty = createSearch(async () => []);
+    expect(await empty.run()).toEqual({ hits: [], isComplete: false });
+    expect(empty.embedded).toEqual([]);
   });
 });
 
