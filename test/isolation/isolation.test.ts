@@ -56,6 +56,17 @@ describe('an isolated process', () => {
     expect(await getRejection(runTask('leave'))).toEqual(['crashed', 'its process ended unexpectedly']);
   });
 
+  it('rejects as unavailable if another program ends it', async () => {
+    expect(await getRejection(runTask('get a signal'))).toEqual(['unavailable', 'its process was ended by SIGTERM']);
+  });
+
+  it('rejects as unavailable if its program cannot be loaded', async () => {
+    const { signal } = new AbortController();
+    const missing = new URL('./missing.ts', import.meta.url);
+    const work = runIsolated({ program: missing, task: 'echo', bytes: new Uint8Array(0), bounds: looseBounds, signal });
+    expect(await getRejection(work)).toEqual(['unavailable', 'its process cannot be started']);
+  });
+
   it('is killed if its signal aborts', async () => {
     const controller = new AbortController();
     const work = getRejection(runTask('spin', { signal: controller.signal }));

@@ -9,7 +9,16 @@ import { Worker } from 'node:worker_threads';
 import { serveIsolated } from '#base/isolation/serve-isolated.ts';
 
 /** An action of the isolated test process. Most are hostile. */
-export type Action = 'break out' | 'echo' | 'spin' | 'hoard' | 'fill the heap' | 'throw' | 'leave' | 'tell the environment';
+export type Action =
+  | 'break out'
+  | 'echo'
+  | 'spin'
+  | 'hoard'
+  | 'fill the heap'
+  | 'throw'
+  | 'leave'
+  | 'get a signal'
+  | 'tell the environment';
 
 const megabyte = 1024 ** 2;
 
@@ -62,6 +71,9 @@ await serveIsolated<Action>(async (action, bytes, give) => {
       for (;;) retained.push(JSON.parse(`[${'{"a":[]},'.repeat(100_000)}1]`));
     case 'throw':
       throw new Error('an intended error');
+    case 'get a signal':
+      process.kill(process.pid, 'SIGTERM');
+      return new Promise(() => undefined);
     case 'leave':
       return process.exit(0);
     case 'tell the environment':

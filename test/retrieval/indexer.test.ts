@@ -150,6 +150,21 @@ describe('a file in the document index', () => {
     expect(blobs.reads).toHaveLength(1);
   });
 
+  it('is read later if its process cannot be started', async () => {
+    const file = blobs.file('a.txt', text);
+    const { execPath } = process;
+    process.execPath = '/missing/node';
+    try {
+      expect(await read(createIndexer(), file)).toMatchObject({
+        id: '',
+        failure: 'It was not read: its process cannot be started. Try again later.',
+      });
+    } finally {
+      process.execPath = execPath;
+    }
+    expect(await read(createIndexer(), file)).toMatchObject({ passageCount: 1, failure: undefined });
+  });
+
   it('is not fetched if it is too large', async () => {
     const document = await read(createIndexer({ maxBytes: 2_000_000 }), blobs.file('a.txt', 'x'.repeat(3_000_000)));
     expect(document.failure).toBe('It has 2.9 MB. The limit is 1.9 MB.');

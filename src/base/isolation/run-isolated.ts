@@ -29,7 +29,10 @@ export interface IsolatedRequest {
   readonly maxMemoryMb: number;
 }
 
-/** Message from the process: any number of parts. The final part has `isLast`. */
+/** First message from the process: the program is loaded, so that a later error is caused by its input. */
+export const readyMessage = 'ready';
+
+/** Further message from the process: any number of parts. The final part has `isLast`. */
 export interface IsolatedPart {
   readonly part: unknown;
   readonly isLast: boolean;
@@ -60,7 +63,7 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
   const child = fork(program, [], {
     env: {},
     execArgv: [`--max-old-space-size=${maxMemoryMb}`, `--stack-size=${stackKb}`, ...toPermissions(program)],
-    // A SIGTERM to the process group of Parley would end the work as if the document were damaged.
+    // A SIGTERM to the process group of Parley would end the work.
     detached: true,
     serialization: 'advanced',
     // Libraries may print parts of the document, which must not be logged.
@@ -79,13 +82,16 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
       child.kill('SIGKILL');
     };
     const parts: unknown[] = [];
-    child.on('message', ({ part, isLast }: IsolatedPart) => {
-      parts.push(part);
-      if (isLast) resolve(parts);
+    let isReady = false;
+    child.on('message', (message: typeof readyMessage | IsolatedPart) => {
+      isReady = true;
+      if (message === readyMessage) return;
+      parts.push(message.part);
+      if (message.isLast) resolve(parts);
     });
-    child.on('error', () => fail(new IsolationError('crashed', 'its process cannot be started')));
+    child.on('error', () => fail(createStartError()));
     // Uses `close`, not `exit`, because messages may still arrive after `exit`.
-    child.on('close', () => reject(toIsolationError(child, maxMemoryMb)));
+    child.on('close', () => reject(toIsolationError(child, { maxMemoryMb, isReady })));
     child.on('close', () => {
       clearTimeout(timeout);
       freeBytes(bytes);
@@ -117,19 +123,30 @@ function setOomPriority({ pid }: ChildProcess): void {
   }
 }
 
-/** Returns `memory` for signals that only the memory watch, the kernel's OOM killer, and an exhausted V8 heap send. */
-function toIsolationError({ signalCode }: ChildProcess, maxMemoryMb: number): IsolationError {
-  const isMemory = signalCode === 'SIGKILL' || signalCode === 'SIGABRT' || signalCode === 'SIGTRAP' || signalCode === 'SIGILL';
-  return isMemory
-    ? new IsolationError('memory', `it needs more than ${maxMemoryMb} MiB`)
-    : new IsolationError('crashed', 'its process ended unexpectedly');
+function createStartError(): IsolationError {
+  return new IsolationError('unavailable', 'its process cannot be started');
+}
+
+/** Signals that only the memory watch, the kernel's OOM killer, and an exhausted V8 heap send. */
+const memorySignals: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGKILL', 'SIGABRT', 'SIGTRAP', 'SIGILL']);
+/** Signals that other programs send to end a process. */
+const endSignals: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
+
+function toIsolationError(
+  { signalCode }: ChildProcess,
+  { maxMemoryMb, isReady }: { readonly maxMemoryMb: number; readonly isReady: boolean },
+): IsolationError {
+  if (memorySignals.has(signalCode)) return new IsolationError('memory', `it needs more than ${maxMemoryMb} MiB`);
+  if (endSignals.has(signalCode)) return new IsolationError('unavailable', `its process was ended by ${signalCode}`);
+  return isReady ? new IsolationError('crashed', 'its process ended unexpectedly') : createStartError();
 }
 
 /**
- * `late`: the work exceeded its time limit. `memory`: the work exceeded its memory limit. `crashed`: the process ended for
- * another reason. `busy`: too many tasks of the owner are waiting.
+ * `late`: the work exceeded its time limit. `memory`: the work exceeded its memory limit. `unavailable`: the process cannot be
+ * started, or was ended from outside. `crashed`: the process ended for another reason, because of its input. `busy`: too many
+ * tasks of the owner are waiting.
  */
-export type IsolationReason = 'late' | 'memory' | 'crashed' | 'busy';
+export type IsolationReason = 'late' | 'memory' | 'unavailable' | 'crashed' | 'busy';
 
 /** Error of work in a separate process. */
 export class IsolationError extends Error {

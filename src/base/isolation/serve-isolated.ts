@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
-import type { IsolatedPart, IsolatedRequest } from './run-isolated.ts';
+import { type IsolatedPart, type IsolatedRequest, readyMessage } from './run-isolated.ts';
 
 /** Sends a part of the result to the parent process. Resolves when it is sent. */
 export type SendPart = (part: unknown) => Promise<void>;
@@ -17,6 +17,7 @@ export async function serveIsolated<Task>(
   const [[request], bytes] = await Promise.all([once(process, 'message'), buffer(process.stdin)]);
   const { task, maxMemoryMb } = request as IsolatedRequest;
   await watchMemory(maxMemoryMb);
+  process.send?.(readyMessage);
   process.permission.drop('worker');
   const sendPart = (part: unknown, isLast = false): Promise<void> =>
     new Promise((resolve) => process.send?.({ part, isLast } satisfies IsolatedPart, () => resolve()));

@@ -67,6 +67,7 @@ function toDocumentError(error: unknown): never {
 const messages: Readonly<Record<IsolationReason, (message: string) => string>> = {
   late: (message) => `Reading was stopped: ${message}. Split it into smaller files.`,
   memory: (message) => `Reading was stopped: ${message} to be read. Split it into smaller files.`,
+  unavailable: (message) => `It was not read: ${message}. Try again later.`,
   busy: (message) => `It was not read: ${message}.`,
   crashed: () => 'The file is damaged: reading it failed.',
 };
