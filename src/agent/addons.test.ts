@@ -3,15 +3,17 @@ import Fastify from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import type { LoadedTools } from '#domain/tools/tool.ts';
+import { type LoadedTools, ToolError } from '#domain/tools/tool.ts';
 import { guardedClient, neverAborted, startServer, tokenCache } from '#test/rest-tools.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
-import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import { type DocumentText, OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import type { DocumentOutcome } from '#tools/openapi/read-document.ts';
 import { type Addons, AddonTools, findAddons } from './addons.ts';
 import { runLoop } from './loop.ts';
 import type { LoopOptions } from './loop-options.ts';
 
+const ann = { signal: neverAborted, subject: 'ann' };
 const limits = { connectMs: 60_000, timeoutMs: 60_000, maxResultBytes: 40_000 };
 
 function run(options: Pick<LoopOptions, 'sendRequest' | 'tools'> & Partial<LoopOptions>) {
@@ -22,9 +24,13 @@ function run(options: Pick<LoopOptions, 'sendRequest' | 'tools'> & Partial<LoopO
 const configured = { security: { addonUrls: 'configured' } } as const;
 const guarded = { security: { addonUrls: 'guarded' } } as const;
 
-function addonTools(clock: Clock = systemClock, allowed?: readonly string[], timeoutMs = limits.timeoutMs) {
+function addonTools(
+  clock: Clock = systemClock,
+  allowed?: readonly string[],
+  timeoutMs = limits.timeoutMs,
+  reader = new OpenApiReader(),
+) {
   const caches = new Caches();
-  const reader = new OpenApiReader();
   return new AddonTools({
     http: guardedClient(allowed),
     tokens: tokenCache(),
@@ -86,7 +92,7 @@ describe('AddonTools', () => {
     const weather = await startWeather();
     const authorization = { type: 'api_key', key: 'weather-key', name: 'X-Key', location: 'header' } as const;
     const addons: Addons = { weather: { url: weather.url + path, displayName: 'Weather', authorization } };
-    const loaded = await addonTools().load(findAddons({ addons, ...configured }, [{ name: 'weather' }]), neverAborted);
+    const loaded = await addonTools().load(findAddons({ addons, ...configured }, [{ name: 'weather' }]), ann);
     const model = scriptedModel(
       calls(['getWeather', { city: '../Oslo?x=1', units: 'c' }], ['addReport', { text: 'wet', admin: true }]),
       answers('Wet.'),
@@ -108,7 +114,7 @@ describe('AddonTools', () => {
     const weather = await startWeather();
     const loaded = await addonTools().load(
       findAddons({ addons: { weather: { url: `${weather.url}/openapi.json` } }, ...configured }, [{ name: 'weather' }]),
-      neverAborted,
+      ann,
     );
     const model = scriptedModel(calls(['getWeather', { city: 'Oslo' }]), answers('Sorry.'));
     expect(await runWith(model.sendRequest, loaded)).toMatchObject({ stages: ['getWeather', 'failed'] });
@@ -129,7 +135,7 @@ describe('AddonTools', () => {
       { name: 'inside' },
       { name: 'page' },
     ]);
-    const loaded = await addonTools().load(found, neverAborted);
+    const loaded = await addonTools().load(found, ann);
     expect(loaded.tools.map(({ name }) => name)).toEqual(['getWeather', 'addReport']);
     expect(loaded.missing).toEqual([
       { name: 'Gone', reason: 'The addon cannot be loaded: its server returned HTTP 404.' },
@@ -154,7 +160,7 @@ describe('AddonTools', () => {
     const server = await startServer((_request, response) => response.end(JSON.stringify(document)));
     const { missing } = await addonTools().load(
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
-      neverAborted,
+      ann,
     );
     expect(missing[0]?.reason).toBe(
       "The addon's document has no usable operation. For example, post_up was left out: its required body has no media type.",
@@ -166,7 +172,7 @@ describe('AddonTools', () => {
     const server = await startServer((_request, response) => response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths })));
     const loaded = await addonTools().load(
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
-      neverAborted,
+      ann,
     );
     expect(loaded.tools).toHaveLength(128);
     expect(loaded.missing).toEqual([
@@ -187,7 +193,7 @@ describe('AddonTools, if the client disconnects', () => {
     });
     const { tools } = await addonTools().load(
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
-      neverAborted,
+      ann,
     );
     const { sendRequest } = scriptedModel(calls(['slow', {}]));
     const frames = run({ sendRequest, tools, signal: disconnection.signal });
@@ -208,13 +214,42 @@ describe('AddonTools documents', () => {
     const clock: Clock = { ...systemClock, nowMs: () => nowMs };
     const server = await startServer((_request, response) => setTimeout(() => response.end(document), 20));
     const tools = addonTools(clock);
-    await Promise.all(Array.from({ length: 10 }, () => tools.load(findAddon(server.url), neverAborted)));
+    await Promise.all(Array.from({ length: 10 }, () => tools.load(findAddon(server.url), ann)));
     nowMs = 299_999;
-    await tools.load(findAddon(server.url), neverAborted);
+    await tools.load(findAddon(server.url), ann);
     expect(server.seen).toHaveLength(1);
     nowMs = 300_001;
-    expect((await tools.load(findAddon(server.url), neverAborted)).tools).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), ann)).tools).toHaveLength(1);
     expect(server.seen).toHaveLength(2);
+  });
+
+  it('are not shared by users who chose their addresses, and are loaded four at a time for each', async () => {
+    let loading = 0;
+    let maxLoading = 0;
+    const server = await startServer((_request, response) => {
+      loading += 1;
+      maxLoading = Math.max(maxLoading, loading);
+      setTimeout(() => {
+        loading -= 1;
+        response.end(document);
+      }, 20);
+    });
+    const owners: string[] = [];
+    class ObservedReader extends OpenApiReader {
+      override readDocument({ owner }: DocumentText): Promise<DocumentOutcome> {
+        owners.push(owner);
+        return Promise.reject(new ToolError('not read'));
+      }
+    }
+    const tools = addonTools(systemClock, undefined, limits.timeoutMs, new ObservedReader());
+    const rules = { addons: { a: { url: server.url } }, ...guarded };
+    const urls = Array.from({ length: 32 }, (_, nth) => ({ url: `${server.url}?${nth}` }));
+    const { missing } = await tools.load(findAddons(rules, urls), ann);
+    expect(new Set(missing.map(({ reason }) => reason))).toEqual(new Set(['The addon cannot be loaded: not read.']));
+    expect([missing.length, maxLoading]).toEqual([32, 4]);
+    await tools.load(findAddons(rules, urls.slice(0, 1)), { ...ann, subject: 'bob' });
+    await tools.load(findAddon(server.url), ann);
+    expect(owners).toEqual([...Array(32).fill('ann'), 'bob', `addon ${server.url}`]);
   });
 
   it('retries a failed document after ten seconds', async () => {
@@ -223,13 +258,13 @@ describe('AddonTools documents', () => {
     let isUp = false;
     const server = await startServer((_request, response) => response.writeHead(isUp ? 200 : 503).end(document));
     const tools = addonTools(clock);
-    expect((await tools.load(findAddon(server.url), neverAborted)).missing).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), ann)).missing).toHaveLength(1);
     isUp = true;
     nowMs = 9999;
-    expect((await tools.load(findAddon(server.url), neverAborted)).missing).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), ann)).missing).toHaveLength(1);
     expect(server.seen).toHaveLength(1);
     nowMs = 10_001;
-    expect((await tools.load(findAddon(server.url), neverAborted)).missing).toHaveLength(0);
+    expect((await tools.load(findAddon(server.url), ann)).missing).toHaveLength(0);
   });
 
   it('stops waiting for a document immediately if the client disconnects', async () => {
@@ -237,7 +272,9 @@ describe('AddonTools documents', () => {
     const disconnection = new AbortController();
     setTimeout(() => disconnection.abort(new Error('client disconnected')), 20);
     // The server never answers. Without the signal, the load would end with a missing addon.
-    await expect(addonTools().load(findAddon(server.url), disconnection.signal)).rejects.toThrow('client disconnected');
+    await expect(addonTools().load(findAddon(server.url), { ...ann, signal: disconnection.signal })).rejects.toThrow(
+      'client disconnected',
+    );
   });
 
   it('reports a document that does not arrive in time', async () => {
@@ -246,13 +283,13 @@ describe('AddonTools documents', () => {
       const sendSlowly = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(sendSlowly));
     });
-    const { missing } = await addonTools(systemClock, undefined, 300).load(findAddon(server.url), neverAborted);
+    const { missing } = await addonTools(systemClock, undefined, 300).load(findAddon(server.url), ann);
     expect(missing[0]?.reason).toBe('The addon cannot be loaded: the download took longer than 0.3 s.');
   });
 
   it('stops reading a document that is too large', async () => {
     const server = await startServer((_request, response) => response.end(Buffer.alloc(9 * 1024 * 1024, 32)));
-    const { missing } = await addonTools().load(findAddon(server.url), neverAborted);
+    const { missing } = await addonTools().load(findAddon(server.url), ann);
     expect(missing[0]?.reason).toContain('larger than 8388608 bytes');
   });
 
@@ -262,7 +299,7 @@ describe('AddonTools documents', () => {
         ? response.writeHead(302, { location: '/deep/openapi.json' }).end()
         : response.end(document.replace('"info"', '"servers":[{"url":"api"}],"info"')),
     );
-    const { tools } = await addonTools().load(findAddon(server.url), neverAborted);
+    const { tools } = await addonTools().load(findAddon(server.url), ann);
     await tools[0]?.run({}, { signal: neverAborted, report: () => Promise.resolve(), cite: () => 1 });
     expect(server.seen.at(-1)?.url).toBe('/deep/api/a');
   });
@@ -308,6 +345,7 @@ describe('findAddons', () => {
       {
         name: 'https://elsewhere.test/openapi.json',
         entry: { url: 'https://elsewhere.test/openapi.json', displayName: 'elsewhere.test' },
+        isConfigured: false,
       },
     ]);
   });

@@ -1,5 +1,7 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
 import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
+import { FairQueue } from '#base/isolation/fair-queue.ts';
+import { IsolationError } from '#base/isolation/run-isolated.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { AddonEntry, SecuritySettings } from '#contract/configuration/service.ts';
@@ -16,6 +18,9 @@ const maxLoadMs = 30_000;
 const maxBytes = 16 * 1024 ** 2;
 /** Estimated memory in bytes per character of a document's JSON. Parsed objects take more than their text. */
 const bytesPerChar = 3;
+/** Maximum number of documents that a user loads concurrently from addresses of the user's choice. */
+const lanesPerUser = 4;
+const maxWaitingPerLane = 32;
 const maxUrlLength = 2048;
 /** Maximum number of tools per request. Vendors reject a request with more. */
 const maxTools = 128;
@@ -24,6 +29,12 @@ export interface AddonToolsDeps extends RestSources {
   readonly clock: Clock;
   readonly caches: Caches;
   readonly reader: OpenApiReader;
+}
+
+/** The user who sends the request. */
+export interface AddonUser {
+  readonly signal: AbortSignal;
+  readonly subject: string;
 }
 
 /** One item of a request's `addons`: a name or an address (docs/wire.md, Chat request). */
@@ -42,6 +53,7 @@ export type Addons = Readonly<Record<string, AddonEntry>>;
 export class AddonTools {
   readonly #deps: AddonToolsDeps;
   readonly #documents: ExpiringCache<OpenApiTools>;
+  readonly #loads = new FairQueue({ slots: Number.POSITIVE_INFINITY, maxWaiting: maxWaitingPerLane });
 
   constructor(deps: AddonToolsDeps) {
     this.#deps = deps;
@@ -50,8 +62,8 @@ export class AddonTools {
   }
 
   /** Loads the addons that `findAddons` returned. Rejects only with the reason of the signal. */
-  async load(addons: readonly NamedAddon[], signal: AbortSignal): Promise<LoadedTools> {
-    const loaded = await Promise.all(addons.map((addon) => this.#loadAddon(addon, signal)));
+  async load(addons: readonly NamedAddon[], user: AddonUser): Promise<LoadedTools> {
+    const loaded = await Promise.all(addons.map((addon, index) => this.#loadAddon(addon, index, user)));
     const tools = loaded.flatMap((addon) => addon.tools);
     const missing = loaded.flatMap((addon) => addon.missing);
     if (tools.length <= maxTools) return { tools, missing };
@@ -59,31 +71,38 @@ export class AddonTools {
     return { tools: tools.slice(0, maxTools), missing: [...missing, { name: 'Addons', reason }] };
   }
 
-  async #loadAddon({ name, entry }: NamedAddon, signal: AbortSignal): Promise<LoadedTools> {
+  async #loadAddon(addon: NamedAddon, index: number, { signal, subject }: AddonUser): Promise<LoadedTools> {
+    const { name, entry, isConfigured } = addon;
+    const owner = isConfigured ? `addon ${entry.url}` : subject;
+    const lane = isConfigured ? owner : `${subject} ${index % lanesPerUser}`;
     const displayName = entry.displayName ?? name;
     try {
-      const document = await raceAbort(this.#document(entry.url), signal);
+      const document = await raceAbort(this.#document(entry.url, { owner, lane }), signal);
       const tools = createRestTools(document.tools, entry.authorization, this.#deps);
       return { tools, missing: tools.length > 0 ? [] : [{ name: displayName, reason: formatNoToolsReason(document) }] };
     } catch (error) {
       signal.throwIfAborted();
-      const detail = error instanceof ToolError ? `: ${error.message}` : '';
+      const detail = error instanceof ToolError || error instanceof IsolationError ? `: ${error.message}` : '';
       return { tools: [], missing: [{ name: displayName, reason: `The addon cannot be loaded${detail}.` }] };
     }
   }
 
-  #document(url: string): Promise<OpenApiTools> {
+  /** Loads of one lane wait for each other. The cache does not share documents between owners, so no owner delays another. */
+  #document(url: string, { owner, lane }: { readonly owner: string; readonly lane: string }): Promise<OpenApiTools> {
     const { http, reader, limits } = this.#deps;
     const source = {
       http,
       reader,
-      owner: `addon ${url}`,
+      owner,
       connectMs: limits.connectMs,
       timeoutMs: Math.min(limits.timeoutMs, maxLoadMs),
     };
-    return this.#documents.get(url, async () => {
+    const load = async (): Promise<OpenApiTools> => {
       const { loadOpenApi } = await import('#tools/openapi/load-openapi.ts');
-      return { value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs };
+      return loadOpenApi(new URL(url), source);
+    };
+    return this.#documents.get(`${owner} ${url}`, async () => {
+      return { value: await this.#loads.run(lane, load), freshMs: documentFreshMs };
     });
   }
 }
@@ -95,6 +114,8 @@ function estimateDocumentBytes({ tools, schemes, security }: OpenApiTools): numb
 export interface NamedAddon {
   readonly name: string;
   readonly entry: AddonEntry;
+  /** Whether the configuration has the address. Otherwise the client chose it. */
+  readonly isConfigured: boolean;
 }
 
 /** The part of a configuration that decides which addons a request may name. */
@@ -120,7 +141,7 @@ export function findAddons(rules: AddonRules, requested: readonly RequestedAddon
 /** Returns the addon, or the reason why it is not available. */
 function findByName(addons: Addons, name: string): NamedAddon | string {
   const entry = Object.hasOwn(addons, name) ? addons[name] : undefined;
-  return entry === undefined ? `There is no addon named ${name.slice(0, 100)}.` : { name, entry };
+  return entry === undefined ? `There is no addon named ${name.slice(0, 100)}.` : { name, entry, isConfigured: true };
 }
 
 /** Returns the addon, or the reason why it is not available. */
@@ -131,8 +152,8 @@ function findByUrl({ addons, security }: AddonRules, text: string): NamedAddon |
     return 'The address of an addon must be an http or https address without credentials.';
   const { href } = url;
   const configured = Object.entries(addons).find(([, entry]) => URL.parse(entry.url)?.href === href);
-  if (configured !== undefined) return { name: configured[0], entry: configured[1] };
-  if (security.addonUrls === 'guarded') return { name: href, entry: { url: href, displayName: url.host } };
+  if (configured !== undefined) return { name: configured[0], entry: configured[1], isConfigured: true };
+  if (security.addonUrls === 'guarded') return { name: href, entry: { url: href, displayName: url.host }, isConfigured: false };
   return 'No configured addon has this url, and security.addonUrls does not allow other addresses.';
 }
 

@@ -54,7 +54,7 @@ async function* loop(
   const { target, request } = prepared;
   const { call, deployment, snapshot } = target;
   const { configuration } = snapshot;
-  const { tools, missing } = await deps.addonTools(configuration).load(namedAddons, signal);
+  const { tools, missing } = await deps.addonTools(configuration).load(namedAddons, { signal, subject: call.caller.subject });
   yield* runLoop({
     sendRequest: (inner) =>
       toAsyncIterable<Frame>((sink) => {
