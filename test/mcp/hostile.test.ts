@@ -108,6 +108,16 @@ it('rejects a tool list with a very large schema', async () => {
   ]);
 });
 
+it('rejects a list whose pages together are larger than 16 MiB before its last page', async () => {
+  const description = 'x'.repeat(1_000_000);
+  const tools = Array.from({ length: 40 }, (_, nth): ServedTool => ({ name: `tool${nth}`, description, run: () => text('') }));
+  const server = await startSessions(tools, { pageSize: 1 });
+  const { service } = await startApp({ url: server.url }, [textReply('Done.')]);
+  const { message } = getChoice(await service.chat('app', chatRequest));
+  expect(message.custom_content.stages?.[0]?.content).toContain('sends lists of more than 16 MiB');
+  expect(server.asked('tools/list').length).toBeLessThan(20);
+});
+
 it('truncates a result of multiple megabytes for the model and omits its binary parts', async () => {
   const content = [
     { type: 'text' as const, text: 'x'.repeat(3_000_000) },

@@ -1,7 +1,7 @@
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { repairSchema } from '#domain/tools/repair-schema.ts';
-import { tooLongCode } from './server-error.ts';
+import { tooLargeCode, tooLongCode } from './server-error.ts';
 
 type Transport = Parameters<Client['connect']>[0];
 type Listener = NonNullable<Transport['onmessage']>;
@@ -13,6 +13,8 @@ const partTypes: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'reso
 
 /** Maximum number of JSON values in one page of a list. Repairing and checking a value takes about 1 µs. */
 const maxListValues = 100_000;
+/** Maximum number of characters of all pages of a list together. */
+const maxListChars = 16 * 1024 ** 2;
 
 /** Replacement for a content part of an unknown type, in the model's result. */
 export const unknownPartText = '[A part of a kind that is not known was left out.]';
@@ -28,21 +30,32 @@ export function isOmitted({ _meta }: ListedTool): boolean {
  */
 export function tolerateLooseReplies(transport: Transport): Transport {
   let listener: Listener | undefined;
+  const sizes: ListSizes = new Map();
   return Object.defineProperty(transport, 'onmessage', {
     get: () => listener,
     set(newListener: Listener | undefined) {
-      listener = newListener && ((message, extra) => newListener(normalizeMessage(message), extra));
+      listener = newListener && ((message, extra) => newListener(normalizeMessage(message, sizes), extra));
     },
   });
 }
 
-function normalizeMessage(message: Message): Message {
+/** Number of characters of the pages that have arrived, by list. A list without an entry has no pages yet. */
+type ListSizes = Map<string, number>;
+
+function normalizeMessage(message: Message, sizes: ListSizes): Message {
   if (!('result' in message)) return message;
   const { content, structuredContent } = message.result;
   for (const [list, normalize] of Object.entries(entryNormalizers)) {
     const entries = message.result[list];
     if (!Array.isArray(entries)) continue;
-    if (hasMoreValues(entries, maxListValues)) return createTooLongError(message, list);
+    const pageSize = measure(entries, maxListValues);
+    if (pageSize === undefined)
+      return createListError(message, tooLongCode, `The page of ${list} has more than ${maxListValues} values.`);
+    const size = (sizes.get(list) ?? 0) + pageSize;
+    if (size <= maxListChars && message.result.nextCursor !== undefined) sizes.set(list, size);
+    else sizes.delete(list);
+    if (size > maxListChars)
+      return createListError(message, tooLargeCode, `The pages of ${list} have more than ${maxListChars} characters.`);
     return { ...message, result: { ...message.result, [list]: entries.flatMap(normalize) } };
   }
   if (!Array.isArray(content)) return message;
@@ -52,20 +65,28 @@ function normalizeMessage(message: Message): Message {
   return { ...message, result: { ...message.result, content: parts } };
 }
 
-function hasMoreValues(value: unknown, max: number): boolean {
+/** Returns the number of characters of all keys and texts in a value, or undefined if it has more than `maxValues` values. */
+function measure(value: unknown, maxValues: number): number | undefined {
   let count = 0;
+  let chars = 0;
   const pending = [value];
   while (pending.length > 0) {
     const next = pending.pop();
     count += 1;
-    if (count > max) return true;
-    if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) pending.push(inner);
+    if (count > maxValues) return undefined;
+    if (typeof next === 'string') chars += next.length;
+    else if (Array.isArray(next)) for (const item of next) pending.push(item);
+    else if (isJsonObject(next))
+      for (const [key, inner] of Object.entries(next)) {
+        chars += key.length;
+        pending.push(inner);
+      }
   }
-  return false;
+  return chars;
 }
 
-function createTooLongError({ jsonrpc, id }: Extract<Message, { result: unknown }>, list: string): Message {
-  return { jsonrpc, id, error: { code: tooLongCode, message: `The page of ${list} has more than ${maxListValues} values.` } };
+function createListError({ jsonrpc, id }: Extract<Message, { result: unknown }>, code: number, message: string): Message {
+  return { jsonrpc, id, error: { code, message } };
 }
 
 /** By name of the list: returns the supported fields of an entry, or an empty list if the entry is unusable. */

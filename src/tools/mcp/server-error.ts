@@ -8,7 +8,9 @@ export const brokenOffCode = -32_990;
 export const unansweredCode = -32_991;
 /** Error code for a page of a list that is too long to read. */
 export const tooLongCode = -32_992;
-const internalCodes: ReadonlySet<number> = new Set([brokenOffCode, unansweredCode, tooLongCode]);
+/** Error code for a list whose pages together are too large to read. */
+export const tooLargeCode = -32_993;
+const internalCodes: ReadonlySet<number> = new Set([brokenOffCode, unansweredCode, tooLongCode, tooLargeCode]);
 
 const maxMessageChars = 1000;
 const notMcp: Problem = ['does not speak MCP', 'other_protocol'];
@@ -71,6 +73,7 @@ const phrases: ReadonlyMap<unknown, Problem> = new Map<unknown, Problem>([
   [brokenOffCode, ['ended its response early', 'failed']],
   [unansweredCode, ['did not answer the request', 'failed']],
   [tooLongCode, ['lists more than 100,000 values in one page, which is more than Parley reads', 'failed']],
+  [tooLargeCode, ['sends lists of more than 16 MiB, which is more than Parley reads', 'failed']],
   ['ECONNREFUSED', ['could not be reached: the connection was refused', 'unreachable']],
   ['ENOTFOUND', ['could not be reached: its host name is not known', 'unreachable']],
   ['EAI_AGAIN', ['could not be reached: its host name could not be looked up', 'unreachable']],
