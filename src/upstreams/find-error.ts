@@ -107,5 +107,6 @@ export function toReportedError(value: JsonObject): UpstreamError {
 
 /** Returns the status. DIAL applications send it as the code in streams, where no HTTP status can be sent. */
 function getStatus({ code, type }: JsonObject): number | undefined {
-  return /^[45]\d\d$/.test(String(code)) ? Number(code) : (getStatusOfCode(code) ?? getStatusOfCode(type));
+  const isText = typeof code === 'string' || typeof code === 'number';
+  return isText && /^[45]\d\d$/.test(`${code}`) ? Number(code) : (getStatusOfCode(code) ?? getStatusOfCode(type));
 }

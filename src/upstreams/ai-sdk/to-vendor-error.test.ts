@@ -34,6 +34,14 @@ describe('toVendorError', () => {
     expect(convert(createCallError({ statusCode: 200, cause: new HttpError('closed', 'x') })).kind).toBe('broken');
   });
 
+  it('ignores details that cannot be converted to text', () => {
+    const body =
+      '{"detail":[{"loc":["a",9007199254740993],"msg":{"toString":1}}],"error":{"details":[{"retryDelay":9007199254740993}]}}';
+    expect(convert(createCallError({ statusCode: 422, responseBody: body })).status).toBe(422);
+    const detail = '{"detail":[{"loc":["a",9007199254740993],"msg":{"toString":1}}]}';
+    expect(convert(createCallError({ statusCode: 422, responseBody: detail })).message).toBe('a: ');
+  });
+
   it('uses the message of the upstream and never that of the package', () => {
     expect(convert(createCallError({ statusCode: 500, responseBody: '' })).message).toBe('The upstream answered 500.');
     expect(convert(createCallError({ statusCode: 502, responseBody: '<html>' })).message).toBe('The upstream answered 502.');

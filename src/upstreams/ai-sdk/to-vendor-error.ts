@@ -126,8 +126,15 @@ function getMessage({ message, Message: awsMessage, detail }: JsonObject): strin
   const details = Array.isArray(detail) ? detail : isJsonObject(message) && Array.isArray(message.detail) ? message.detail : [];
   const messages = details
     .filter(isJsonObject)
-    .map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join('.') : ''}: ${String(msg)}`);
+    .map(
+      ({ loc, msg }) => `${Array.isArray(loc) ? loc.filter(isTextOrNumber).join('.') : ''}: ${isTextOrNumber(msg) ? msg : ''}`,
+    );
   return messages.length === 0 ? undefined : messages.join('; ');
+}
+
+/** A large integer of a reply is an object that cannot be converted to text, like some objects that upstreams can send. */
+function isTextOrNumber(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 /** Returns the vendor's error code, which has a different location for each vendor. */
@@ -144,7 +151,8 @@ function isBadKey({ details }: JsonObject): boolean {
 /** Returns the seconds of Google's `retryDelay`, such as `34.07s`, rounded up. */
 function getRetryDelay({ details }: JsonObject): number | undefined {
   for (const detail of Array.isArray(details) ? details.filter(isJsonObject) : []) {
-    const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s$/.exec(String(detail.retryDelay)) ?? [];
+    const { retryDelay } = detail;
+    const [, seconds] = (typeof retryDelay === 'string' && /^(\d{1,9}(?:\.\d+)?)s$/.exec(retryDelay)) || [];
     if (seconds !== undefined) return Math.ceil(Number(seconds));
   }
   return undefined;

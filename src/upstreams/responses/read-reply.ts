@@ -210,6 +210,6 @@ function toAnnotations({ annotations }: JsonObject): JsonObject[] {
 function joinText(parts: readonly JsonObject[], type: string, key: string, separator = ''): string {
   return parts
     .filter((part) => part.type === type)
-    .map((part) => String(part[key] ?? ''))
+    .map(({ [key]: text }) => (typeof text === 'string' ? text : ''))
     .join(separator);
 }
