@@ -10,6 +10,9 @@ export async function fetchFromUpstreams<Result>(
   attempts: Attempts<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
-  for await (const result of toAsyncIterable<Result>((sink) => failover(deps, attempts, sink), signal)) return result;
-  throw new Error('The upstream returned no result and no error');
+  let first: { readonly result: Result } | undefined;
+  // Reads to the end, because an attempt that is left early counts as canceled.
+  for await (const result of toAsyncIterable<Result>((sink) => failover(deps, attempts, sink), signal)) first ??= { result };
+  if (first === undefined) throw new Error('The upstream returned no result and no error');
+  return first.result;
 }

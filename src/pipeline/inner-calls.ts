@@ -83,11 +83,17 @@ export class InnerCalls {
     const inner = new RecordedReply(record, clock);
     try {
       const target = await this.#pipeline.authorize({ ...callInput, record }, 'chat');
-      const start = (sink: Sink<Frame>): Handle =>
-        inner.start(sink, (reply) => this.#pipeline.answer(target, { request }, reply));
+      signal.throwIfAborted();
+      const cancel = (): void => inner.cancel();
+      signal.addEventListener('abort', cancel, { once: true });
+      const start = (sink: Sink<Frame>): Handle => {
+        signal.removeEventListener('abort', cancel);
+        return inner.start(sink, (reply) => this.#pipeline.answer(target, { request }, reply));
+      };
       return { frames: toAsyncIterable(start, signal), used: () => inner.used() };
     } catch (error) {
-      inner.close(error);
+      if (signal.aborted) inner.cancel();
+      else inner.close(error);
       throw error;
     }
   }
