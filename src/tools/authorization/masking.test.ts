@@ -7,6 +7,14 @@ describe('maskSecrets', () => {
     expect(maskSecrets('a k3y/+x b k3y%2F%2Bx c k3y/+x', ['k3y/+x'])).toBe('a *** b *** c ***');
   });
 
+  it('replaces a secret that contains another one completely', () => {
+    expect(maskSecrets('a k3y-long b k3y-', ['k3y-', 'k3y-long'])).toBe('a *** b ***');
+  });
+
+  it('accepts a secret with a lone surrogate', () => {
+    expect(maskSecrets('a abcd\ud800 b abcd%EF%BF%BD', ['abcd\ud800'])).toBe('a *** b ***');
+  });
+
   it('ignores secrets that are too short to distinguish from ordinary words', () => {
     expect(maskSecrets('abc', ['abc', ''])).toBe('abc');
   });

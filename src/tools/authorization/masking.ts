@@ -12,8 +12,11 @@ export function listCredentialSecrets({ headers, query, body }: Credentials): st
 /** Masks secrets in a server's text, because servers may echo the request. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const maskable = secrets.filter((secret) => secret.length >= minSecretLength);
-  return maskable.reduce(
-    (masked, secret) => masked.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***'),
-    text,
-  );
+  // The longest comes first, because it may contain another one.
+  return maskable
+    .toSorted((first, second) => second.length - first.length)
+    .reduce(
+      (masked, secret) => masked.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret.toWellFormed()), '***'),
+      text,
+    );
 }

@@ -42,7 +42,7 @@ export function htmlToText(html: string): string {
 
 class PageReader {
   readonly #html: string;
-  /** The page with small ASCII letters. Positions are those of `#html`, so other letters, whose length can change, are unchanged. */
+  /** The page with small ASCII letters. Other letters are unchanged, because a change of their length would move positions. */
   readonly #lower: string;
   readonly #pieces: string[] = [];
   #lastCharacter = '';
