@@ -54,6 +54,7 @@ describe('AccountToken', () => {
 
   it.each([
     [Response.json({ error: 'invalid_grant' }, { status: 400 }), { status: 401 }],
+    [new Response('', { status: 429 }), { status: 429 }],
     [new Response('', { status: 503 }), { status: 503 }],
     [Response.json({}), { kind: 'broken' }],
     [new Response('oops'), { kind: 'broken' }],

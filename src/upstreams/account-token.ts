@@ -11,6 +11,8 @@ const assertedSeconds = 3600;
 /** A token counts as expired this long before it expires. */
 const marginMs = 60_000;
 const unauthorized = 401;
+/** Statuses below 500 that do not mean that the service account is misconfigured: a timeout and a rate limit. */
+const transientStatuses: ReadonlySet<number> = new Set([408, 429]);
 
 type Account = Extract<UpstreamKey, { kind: 'account' }>;
 
@@ -52,8 +54,8 @@ export class AccountToken {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
     const reply = await this.#deps.fetch(this.#account.tokenUri, { method: 'POST', headers, body: body.toString() });
     const value = tryParseJson(await reply.text());
-    // A status below 500 means that the service account is misconfigured.
-    if (!reply.ok) throw createRejection(reply.status < 500 ? unauthorized : reply.status);
+    if (!reply.ok)
+      throw createRejection(reply.status < 500 && !transientStatuses.has(reply.status) ? unauthorized : reply.status);
     const { access_token: token, expires_in: seconds } = isJsonObject(value) ? value : {};
     if (typeof token !== 'string' || token === '') throw new UpstreamError('broken', 'The token endpoint returned no token.');
     this.#token = token;
