@@ -2,6 +2,7 @@ import { encode } from 'gpt-tokenizer/encoding/cl100k_base';
 import { afterAll, expect, it } from 'vitest';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { createDemo, neverAborted } from '#test/demo-model.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { embed } from './demo-embeddings.ts';
 
 const { embedder } = createDemo();
@@ -19,6 +20,15 @@ async function embedInput(request: EmbeddingsRequest): Promise<Reply> {
 function getLength(vector: readonly number[] | undefined): number {
   return Math.hypot(...(vector ?? []));
 }
+
+it('yields to the event loop between the texts that it counts', async () => {
+  const model = { model: 'm', dimensions: 1, embed: async (texts: readonly string[]) => texts.map(() => Float32Array.of(1)) };
+  // Numbers without a break are slow to tokenize.
+  const createText = (nth: number): string =>
+    Array.from({ length: 8_000 }, (_, index) => ((nth * 8_000 + index + 7) * 2_654_435_761).toString(36)).join('');
+  const input = Array.from({ length: 60 }, (_, nth) => createText(nth));
+  expect(await measureEventLoopBlock(() => embed({ input } as EmbeddingsRequest, model, neverAborted))).toBeLessThan(1_500);
+});
 
 it('returns a reply of the OpenAI API', async () => {
   const reply = await embedInput({ input: ['hello world', 'hello'] });

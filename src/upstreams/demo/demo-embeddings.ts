@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '#base/json/json.ts';
 import { loadTokens } from '#base/text/tokens.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
@@ -20,7 +21,11 @@ export async function embed(request: EmbeddingsRequest, embedder: Embedder, sign
     throw toDemoError(error, signal);
   });
   const tokens = await loadTokens();
-  const used = texts.reduce((sum, text) => sum + tokens.count(text), 0);
+  let used = 0;
+  for (const text of texts) {
+    used += tokens.count(text);
+    await nextTurn();
+  }
   return {
     object: 'list',
     data: vectors.map((vector, index) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { fillArguments } from './fill-arguments.ts';
 
 const text = { type: 'string' };
@@ -13,6 +14,13 @@ function schema(properties: object, required = Object.keys(properties)) {
 const weather = schema({ location: text, unit: { type: 'string', enum: ['celsius', 'fahrenheit'] } }, ['location']);
 
 describe('fillArguments', () => {
+  it('reads a schema with many properties in linear time', async () => {
+    const createNames = (prefix: string): string[] => Array.from({ length: 60_000 }, (_, nth) => `${prefix}${nth}`);
+    const properties = Object.fromEntries(createNames('optional').map((name) => [name, text]));
+    const fill = (): unknown => fillArguments(schema(properties, createNames('required')), 'hello');
+    expect(await measureEventLoopBlock(fill)).toBeLessThan(2_000);
+  });
+
   it.each([
     ['a name', 'What is the weather in Paris?', weather, { location: 'Paris' }],
     ['a name with several words', 'Weather in New York today?', weather, { location: 'New York' }],

@@ -56,9 +56,9 @@ function fillObject(schema: JsonObject, clues: Clues, depthLeft: number): JsonOb
 }
 
 function listParameters(schema: JsonObject): Parameter[] {
-  const required = Array.isArray(schema.required) ? schema.required : [];
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
-  return properties.map(([name, property]) => ({ name, schema: simplifySchema(property), isRequired: required.includes(name) }));
+  return properties.map(([name, property]) => ({ name, schema: simplifySchema(property), isRequired: required.has(name) }));
 }
 
 function fill(parameter: Parameter, clues: Clues, depthLeft: number): unknown {
