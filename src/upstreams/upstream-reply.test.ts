@@ -52,6 +52,12 @@ describe('sendForReply', () => {
     expect(readIndexes.slice(1).every((index) => log[index - 1] === 'other work')).toBe(true);
   });
 
+  it('reads a stream whose content type has capitals', async () => {
+    const log: string[] = [];
+    const { error } = await readFrames(['data: [DONE]\n\n'], new SlowReader(log), { contentType: 'Text/Event-Stream' });
+    expect([error, log]).toEqual([undefined, ['data: [DONE]\n\n']]);
+  });
+
   it('reads all events that arrived before the connection closed', async () => {
     const { text, error } = await run([events, events]);
     expect(text.join('')).toBe(events + events);

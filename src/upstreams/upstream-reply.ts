@@ -105,7 +105,11 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     const { upstream, onHeaders, onQuotaHeaders } = this.#attempt;
     onHeaders?.(headers);
     onQuotaHeaders?.(upstream, headers);
-    if (status === 200 && this.#dialect.readEvents !== undefined && headers['content-type']?.includes('text/event-stream')) {
+    if (
+      status === 200 &&
+      this.#dialect.readEvents !== undefined &&
+      headers['content-type']?.toLowerCase().includes('text/event-stream')
+    ) {
       this.#state = 'events';
       this.#events = this.#dialect.readEvents(headers);
       this.#splitter = new EventSplitter();

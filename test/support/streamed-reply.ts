@@ -20,7 +20,7 @@ export interface StreamedReply {
 export async function readFrames(
   pieces: readonly string[],
   reader: EventReader,
-  { staysOpen = false } = {},
+  { staysOpen = false, contentType = 'text/event-stream' } = {},
 ): Promise<StreamedReply> {
   const frames: RawFrame[] = [];
   let failure: unknown;
@@ -38,7 +38,7 @@ export async function readFrames(
       resolve();
     },
   };
-  const client = new ScriptedClient(pieces, staysOpen);
+  const client = new ScriptedClient(pieces, staysOpen, contentType);
   sendForReply(client, {} as HttpRequest, { dialect, attempt: { upstream: {} as Upstream }, sink });
   await ended;
   return { frames, error: failure, endsWithinMs: client.endsWithinMs };
@@ -47,12 +47,14 @@ export async function readFrames(
 class ScriptedClient implements HttpClient, Exchange {
   readonly #pieces: readonly string[];
   readonly #staysOpen: boolean;
+  readonly #contentType: string;
   #isCancelled = false;
   endsWithinMs: number | undefined;
 
-  constructor(pieces: readonly string[], staysOpen: boolean) {
+  constructor(pieces: readonly string[], staysOpen: boolean, contentType: string) {
     this.#pieces = pieces;
     this.#staysOpen = staysOpen;
+    this.#contentType = contentType;
   }
 
   send(_request: HttpRequest, listener: ReplyListener): Exchange {
@@ -73,7 +75,7 @@ class ScriptedClient implements HttpClient, Exchange {
   }
 
   #answer(listener: ReplyListener): void {
-    listener.head(200, { 'content-type': 'text/event-stream' });
+    listener.head(200, { 'content-type': this.#contentType });
     for (const piece of this.#pieces) if (piece !== '' && !this.#isCancelled) listener.bytes(piece);
     if (!this.#staysOpen && !this.#isCancelled) listener.end();
   }

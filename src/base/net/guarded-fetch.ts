@@ -67,7 +67,7 @@ export function limitBytes(response: Response, maxBytes: number, onExceeded: (er
 
 /** Returns whether the body is a stream of server-sent events. */
 export function isEventStream({ headers }: Response): boolean {
-  return headers.get('content-type')?.startsWith('text/event-stream') === true;
+  return headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
 }
 
 const eventEnds = ['\n\n', '\n\r\n', '\r\r'];
