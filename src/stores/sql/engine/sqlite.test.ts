@@ -167,7 +167,7 @@ describe('SQLite database', () => {
     const other = new DatabaseSync(fresh.file);
     await database.readSnapshot(async (snapshot) => {
       expect(await listConsents(snapshot)).toEqual([]);
-      other.exec('begin immediate; drop table usage_records; commit; begin immediate');
+      for (const statement of ['begin immediate', 'drop table usage_records', 'commit', 'begin immediate']) other.exec(statement);
       expect(await snapshot.selectFrom('usage_records').select('id').execute()).toEqual([]);
     });
     other.exec('rollback');
