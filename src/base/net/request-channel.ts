@@ -16,7 +16,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Called with the answer before any later message is processed, which a promise does not guarantee. */
   readonly onAnswer?: (body: never) => void;
-  /** Called instead of `onAnswer` with an answer that arrives after the timeout, for example to release a reservation. */
+  /** Called instead of `onAnswer` if the answer arrives after the timeout, for example to undo a reservation. */
   readonly onLate?: ((body: never) => void) | undefined;
 }
 

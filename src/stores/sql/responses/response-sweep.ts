@@ -6,8 +6,8 @@ const rowsPerStatement = 200;
 
 /**
  * Deletes expired leases, which killed nodes leave, and expired responses that no other response continues. Returns the number of
- * deleted responses. Each statement is a separate operation, so that others run in between. It deletes responses of one user
- * only, so that it locks a single row of `stored_bytes`.
+ * deleted responses. Each statement deletes responses of one user only, so that it locks a single row of `stored_bytes`. Each is a
+ * separate operation, so that the operations of calls run in between.
  */
 export async function sweepResponses(database: SqlDatabase, nowMs: number): Promise<number> {
   await database.run((kysely) => kysely.deleteFrom('leases').where('until_ms', '<=', database.toStoreMs(nowMs)).execute());
