@@ -96,9 +96,11 @@ async function begin(
     reservation?.settle?.(undefined);
     return metered.reject(refused);
   }
-  metered.begin(reservation, (sink) =>
-    selectAnswer(responders, prepared)(prepared, new ReplyFiles(prepared, sink, onRemovedReferences)),
-  );
+  metered.begin(reservation, (sink) => {
+    const files = new ReplyFiles(prepared, sink, onRemovedReferences);
+    files.follow(selectAnswer(responders, prepared)(prepared, files));
+    return files;
+  });
 }
 
 /**

@@ -49,6 +49,35 @@ describe('ReplyFiles', () => {
     expect(caller.chain.rights.allows('READ', url)).toBe(true);
   });
 
+  it('pauses its source while a right is stored, unless the reader pauses it longer', async () => {
+    const caller = inChain('outer');
+    let stored = Promise.withResolvers<void>();
+    caller.chain.rights.onChange(() => stored.promise);
+    const { output, step } = collect(caller, inChain('outer', 'inner'));
+    const source: string[] = [];
+    step.follow({
+      pause: () => source.push('pause'),
+      resume: () => source.push('resume'),
+      cancel: () => source.push('cancel'),
+    });
+    step.frame(attaching);
+    step.pause();
+    step.resume();
+    expect(source.includes('resume')).toBe(false);
+    stored.resolve();
+    await expect.poll(() => output).toEqual([attaching]);
+    expect(source.at(-1)).toBe('resume');
+    stored = Promise.withResolvers<void>();
+    const url = `files/${toDeploymentBucket('inner')}/y`;
+    step.frame(chunk({ custom_content: { attachments: [{ index: 1, url }] } }));
+    step.pause();
+    stored.resolve();
+    await expect.poll(() => output).toHaveLength(2);
+    expect(source.at(-1)).toBe('pause');
+    step.cancel();
+    expect(source.at(-1)).toBe('cancel');
+  });
+
   it('continues a reply if other nodes cannot be reached', async () => {
     const caller = inChain('outer');
     caller.chain.rights.onChange(() => Promise.reject(new Error('away')));

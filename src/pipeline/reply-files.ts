@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { RawChunk } from '#contract/chat/chunk.ts';
@@ -24,17 +25,19 @@ const maxParsedChars = 4 * 1024 * 1024;
 /**
  * The first step of every reply. It removes references to stored resources that the deployment may not read. Otherwise a client
  * would send them back with the conversation and grant access to them. A caller with a per-request key gets the right to read
- * the files that remain. A frame passes after every node has that right.
+ * the files that remain. A frame passes after every node has that right. Until then, its source is paused: pass it to `follow`.
  */
-export class ReplyFiles implements Sink<RawFrame> {
+export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
   readonly #answered: AnsweredCall;
   readonly #sink: Sink<RawFrame>;
   readonly #recordRemoved: OnRemovedReferences;
   #references: ReplyReferences | undefined;
   /** Data that arrives while a right is being stored, for at most 2 s. */
   #waiting: (() => void)[] | undefined;
+  #isPausedByReader = false;
 
   constructor(answered: AnsweredCall, sink: Sink<RawFrame>, recordRemoved: OnRemovedReferences) {
+    super();
     this.#answered = answered;
     this.#sink = sink;
     this.#recordRemoved = recordRemoved;
@@ -59,6 +62,16 @@ export class ReplyFiles implements Sink<RawFrame> {
     this.#sink.fail(error);
   }
 
+  override pause(): void {
+    this.#isPausedByReader = true;
+    super.pause();
+  }
+
+  override resume(): void {
+    this.#isPausedByReader = false;
+    if (this.#waiting === undefined) super.resume();
+  }
+
   #note(): void {
     const removed = this.#references?.removed ?? 0;
     if (removed > 0) this.#recordRemoved(this.#answered.target.deployment.id, removed);
@@ -71,11 +84,13 @@ export class ReplyFiles implements Sink<RawFrame> {
     const { chain } = this.#answered.target.call.caller;
     if (attached.length === 0 || chain === null) return this.#sink.frame(checked);
     this.#waiting = [];
+    super.pause();
     const flush = (): void => {
       const waiting = this.#waiting ?? [];
       this.#waiting = undefined;
       this.#sink.frame(checked);
       for (const step of waiting) step();
+      if (!this.#isPausedByReader) this.resume();
     };
     // A caller that cannot be given a file still gets the reply. Reading the file is rejected.
     chain.rights.change({ attached }).then(flush, flush);
