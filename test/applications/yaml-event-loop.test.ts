@@ -35,8 +35,13 @@ describe('an OpenAPI document', () => {
   });
 
   it('waits for other imports of its user, and only a limited number can be in progress', async () => {
-    const requests = Array.from({ length: 12 }, () =>
-      service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { document: 'a: 1' } }),
+    // The first import takes long enough for all others to arrive.
+    const requests = Array.from({ length: 12 }, (_, index) =>
+      service.sendRequest({
+        path: '/v1/import-openapi',
+        headers: withKey(),
+        body: { document: index === 0 ? keys : 'a: 1' },
+      }),
     );
     const otherUserResponse = await service.sendRequest({
       path: '/v1/import-openapi',
