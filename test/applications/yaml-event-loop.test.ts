@@ -35,7 +35,7 @@ describe('an OpenAPI document', () => {
   });
 
   it('waits for other imports of its user, and only a limited number can be in progress', async () => {
-    // The first import takes long enough for all others to arrive.
+    // The first import ends after the last request has arrived.
     const requests = Array.from({ length: 12 }, (_, index) =>
       service.sendRequest({
         path: '/v1/import-openapi',
