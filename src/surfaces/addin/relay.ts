@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpError, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
 import type { Handle } from '#base/stream/sink.ts';
-import { stalledMs } from '../http/replies/event-stream.ts';
+import { endResponse, stalledMs } from '../http/replies/event-stream.ts';
 import { toClientFields } from './forwarded-fields.ts';
 import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
 
@@ -62,7 +62,7 @@ export class Relay implements ReplyListener {
   end(): void {
     this.#exchange = undefined;
     const last = this.#framed() + (this.#isChunked ? '0\r\n\r\n' : '');
-    this.#response.end(last, 'latin1');
+    endResponse(this.#response, last);
   }
 
   fail(error: HttpError): void {
