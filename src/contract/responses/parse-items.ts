@@ -1,5 +1,6 @@
 import { type TProperties, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isStorableKey, maxKeyBytes } from '#base/text/storable-key.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/normalize-request.ts';
@@ -61,8 +62,6 @@ const otherItemTypes: ReadonlySet<string> = new Set([
   ...['tool_search_output', 'web_search_call'],
 ]);
 
-const maxIdBytes = 1280;
-
 const nullable = new Set([
   ...['id', 'namespace', 'encrypted_content', 'content', 'status', 'phase', 'caller', 'reason', 'output', 'error', 'value'],
   ...['approval_request_id', 'created_by'],
@@ -100,10 +99,8 @@ function parseItem(value: unknown, at: string): AnyItem {
 
 /** Stored items are found by their ID. */
 function requireStorableId(id: unknown, at: string): void {
-  if (typeof id !== 'string') return;
-  const isShort = id.length <= maxIdBytes && new TextEncoder().encode(id).length <= maxIdBytes;
-  if (!isShort || !id.isWellFormed() || id.includes('\0'))
-    throw createRequestError(at, `must be valid Unicode text of at most ${maxIdBytes} bytes without the character NUL`);
+  if (typeof id === 'string' && !isStorableKey(id))
+    throw createRequestError(at, `must be valid Unicode text of at most ${maxKeyBytes} bytes without the character NUL`);
 }
 
 /** Returns the type of an item. Messages can omit the type, and so can references that have only an ID. */

@@ -1,6 +1,6 @@
+import { isStorableKey } from '#base/text/storable-key.ts';
 import { isDeploymentId, toDeploymentId } from '#contract/deployment-path.ts';
 import { toUrl } from '../files/resource-location.ts';
-import { isStorableKey } from './storable-key.ts';
 
 /** Prefix of the ID of every application that was created through the API. */
 export const applicationPrefix = 'applications/';

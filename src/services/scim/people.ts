@@ -1,5 +1,6 @@
 import type { BoundedCache, BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isStorableText } from '#base/text/storable-key.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { KeyEntry } from '#contract/configuration/access.ts';
 import { listKnownRoles } from '#contract/configuration/checks/find-configuration-warnings.ts';
@@ -8,7 +9,6 @@ import { defaultRole } from '#contract/roles.ts';
 import type { Caller, Profile } from '#domain/callers/caller.ts';
 import { foldName, type PeopleStore, type Person } from '#domain/callers/people-store.ts';
 import { subjectPrefixes } from '#domain/callers/subjects.ts';
-import { isStorableText } from '#domain/deployments/storable-key.ts';
 import type { ScimStore, ScimUser } from '#domain/scim/scim-store.ts';
 import { toScimSubject } from './group-roles.ts';
 

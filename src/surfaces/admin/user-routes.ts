@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
+import { isStorableKey, maxKeyBytes } from '#base/text/storable-key.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { createCheck } from '#contract/schemas/compile-shape.ts';
@@ -8,7 +9,6 @@ import { BlockedUserBody } from '#contract/user-keys.ts';
 import type { BlockedUser, BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import { toVisibleKey } from '#domain/callers/key-form.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
@@ -131,7 +131,7 @@ async function unblock(deps: AdminUserDeps, request: FastifyRequest, reply: Fast
 function readUser({ params }: FastifyRequest): string {
   const { user } = params as { user: string };
   if (user !== '' && isStorableKey(user)) return user;
-  throw createRequestError('user', 'must be the ID of a user, percent-encoded: 1 to 1280 bytes without NUL');
+  throw createRequestError('user', `must be the ID of a user, percent-encoded: 1 to ${maxKeyBytes} bytes without NUL`);
 }
 
 /** Returns the parsed body. An empty body means a block without a reason. */

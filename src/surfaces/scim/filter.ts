@@ -1,5 +1,5 @@
 import { tryParseJson } from '#base/json/json.ts';
-import { isStorableText } from '#domain/deployments/storable-key.ts';
+import { isStorableText } from '#base/text/storable-key.ts';
 import { parseScimTime, type ScimComparison, type ScimFilter, type ScimPath } from '#domain/scim/scim-filter.ts';
 import { scimError } from './scim-error.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, toCanonicalText } from '#base/json/json.ts';
-import { isStorableText } from '#domain/deployments/storable-key.ts';
+import { isStorableText } from '#base/text/storable-key.ts';
 import { findName, getMember, matchesFilter, type ScimFilter } from '#domain/scim/scim-filter.ts';
 import type { MemberChange } from '#domain/scim/scim-store.ts';
 import { listMemberIds, type PatchPath, parsePatchPath } from './filter.ts';

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonBounds, type JsonObject } from '#base/json/json.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -7,7 +8,6 @@ import { scimRole } from '#contract/roles.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { getMember } from '#domain/scim/scim-filter.ts';
 import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from '#domain/scim/scim-store.ts';
 import { StoreError } from '#domain/store-error.ts';

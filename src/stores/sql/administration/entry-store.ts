@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { isJsonObject, type JsonBounds, type JsonObject, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import { type EntryKind, isEntryKind } from '#contract/administration/entry-kinds.ts';
 import type {
   ChangePage,
@@ -15,7 +16,6 @@ import type {
   RuntimeEntry,
   StoredFiles,
 } from '#domain/administration/entry-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';

@@ -1,9 +1,9 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { SharedQuery } from '#domain/deployments/application-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreError } from '#domain/store-error.ts';
 import type { ApplicationRow, Schema, SealedRow } from '../schema.ts';

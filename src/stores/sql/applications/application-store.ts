@@ -3,6 +3,7 @@ import { type BoundedCache, type BoundedCacheOptions, Caches } from '#base/cache
 import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type {
@@ -12,7 +13,6 @@ import type {
   SharedQuery,
   StoredApplication,
 } from '#domain/deployments/application-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { requireStorable } from '../engine/read-entry.ts';

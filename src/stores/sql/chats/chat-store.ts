@@ -1,5 +1,6 @@
 import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type {
   ChatBounds,
   ChatChange,
@@ -12,7 +13,6 @@ import type {
   ChatWriteOutcome,
   StoredChat,
 } from '#domain/chats/chat-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';

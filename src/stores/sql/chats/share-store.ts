@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type {
   ChatShare,
   ChatSnapshot,
@@ -11,7 +12,6 @@ import type {
   ShareStore,
 } from '#domain/chats/chat-share.ts';
 import type { ChatRef } from '#domain/chats/chat-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed, openSealedObject } from '../open-sealed.ts';

@@ -1,8 +1,8 @@
+import { isStorableKey } from '#base/text/storable-key.ts';
 import { ConsentBody, type ConsentForm } from '#contract/consent.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
 import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import {
   fromRecordJson,
   type ReportInvalidEntry,

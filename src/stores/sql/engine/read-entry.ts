@@ -1,5 +1,5 @@
 import { parseJson } from '#base/json/json.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import { StoreError } from '#domain/store-error.ts';
 
 /** Called with the kind and the id of a stored entry that is invalid, and with the error. */

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { splitIntoBatches } from '#base/stream/batches.ts';
-import { isStorableKey, isStorableText } from '#domain/deployments/storable-key.ts';
+import { isStorableKey, isStorableText } from '#base/text/storable-key.ts';
 import type {
   FileIndex,
   FileMove,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type { BlockedUser, BlockedUserPage, BlockedUserStore, BlockedUserUpdates } from '#domain/callers/blocked-users.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { scimAuthor } from '#domain/scim/scim-store.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';

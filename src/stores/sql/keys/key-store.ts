@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { Type } from 'typebox';
 import { splitIntoBatches } from '#base/stream/batches.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { NewKey } from '#contract/user-keys.ts';
 import type { KeyChanges, KeyPage, KeyRef, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { fromRecordList, type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';

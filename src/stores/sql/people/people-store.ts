@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import { foldName, type PeopleSearch, type PeopleStore, type Person, type SignedInPerson } from '#domain/callers/people-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 
 const columns = ['id', 'name', 'address'] as const;

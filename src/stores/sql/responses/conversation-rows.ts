@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type { ConversationRef } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
 import { openSealedObject } from '../open-sealed.ts';

@@ -1,6 +1,6 @@
 import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type { ResponseStatus, RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
 import { listItems } from '#domain/responses/stored-items.ts';
 import { requireStorable } from '../engine/read-entry.ts';

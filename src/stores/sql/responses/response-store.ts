@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { Batches, splitIntoBatches } from '#base/stream/batches.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import type {
   BackgroundQuery,
   BrokenChain,

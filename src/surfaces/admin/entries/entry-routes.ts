@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isStorableKey } from '#base/text/storable-key.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { hasSecretName } from '#contract/configuration/access.ts';
@@ -11,7 +12,6 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { EntryRef, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { hashKey } from '#domain/callers/key-form.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { Journal } from '#domain/usage/journal.ts';
 import { toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
 import { listDifferences } from '#services/administration/entry-differences.ts';
