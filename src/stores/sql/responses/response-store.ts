@@ -161,18 +161,19 @@ export class SqlResponseStore implements ResponseStore {
     return this.#database.transact(async (transaction) => {
       const outcomes = new Map<ResponseEnd, boolean>();
       const inOrder = endings.toSorted((left, right) => (left.response.subject < right.response.subject ? -1 : 1));
-      await lockConversations(
-        transaction,
-        endings.flatMap(({ turn }) => (turn === undefined ? [] : [turn.conversation])),
-      );
+      if (endings.length > 1) await lockConversations(transaction, endings);
       for (const ending of inOrder) outcomes.set(ending, await write(transaction, ending));
       return endings.map((item) => outcomes.get(item) ?? false);
     });
   }
 }
 
-/** Locks conversations before any response, as all other writes do, so that they do not wait for each other. */
-async function lockConversations(transaction: Kysely<Schema>, ids: readonly string[]): Promise<void> {
+/**
+ * Locks the conversations of several endings before any response, as all other writes do, so that they do not wait for each
+ * other. A single ending locks its own conversation first.
+ */
+async function lockConversations(transaction: Kysely<Schema>, endings: readonly ResponseEnd[]): Promise<void> {
+  const ids = endings.flatMap(({ turn }) => (turn === undefined ? [] : [turn.conversation]));
   if (ids.length === 0) return;
   await transaction
     .updateTable('conversations')
