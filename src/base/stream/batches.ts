@@ -57,17 +57,17 @@ export class Batches<Item, Result> {
   async #writeEach(batch: readonly PendingItem<Item, Result>[]): Promise<void> {
     let errors: unknown[] = [];
     for (const pending of batch) {
-      if (errors.length < maxErrors)
-        await this.#writeBatch([pending]).then(
-          () => {
-            errors = [];
-          },
-          (error: unknown) => {
-            errors.push(error);
-            pending.reject(error);
-          },
-        );
-      else pending.reject(errors[0]);
+      if (errors.length === maxErrors) {
+        pending.reject(errors[0]);
+        continue;
+      }
+      try {
+        await this.#writeBatch([pending]);
+        errors = [];
+      } catch (error) {
+        errors.push(error);
+        pending.reject(error);
+      }
     }
   }
 }
