@@ -60,11 +60,13 @@ export class ThoughtSeal {
    */
   open({ type, encrypted_content: sealed }: SealedItem, at: string): Thoughts | undefined {
     const path = `${at}.encrypted_content`;
-    const { kind, ...thoughts } = this.#open(sealed, path) ?? { kind: removedSecretKind };
-    if (kind === anyKind || kind === this.#stateKind || this.#kinds.includes(String(kind))) return thoughts;
+    const opened = this.#open(sealed, path);
+    if (opened !== undefined) {
+      const { kind, ...thoughts } = opened;
+      if (kind === anyKind || kind === this.#stateKind || this.#kinds.includes(String(kind))) return thoughts;
+    }
     if (type !== 'compaction') return undefined;
-    const origin =
-      kind === removedSecretKind ? 'was encrypted with a secret that was removed' : 'comes from another kind of model';
+    const origin = opened === undefined ? 'was encrypted with a secret that was removed' : 'comes from another kind of model';
     throw invalidSealed(path, `${origin}. Remove the item`);
   }
 
@@ -91,7 +93,6 @@ export class ThoughtSeal {
   }
 }
 
-const removedSecretKind = 'removed secret';
 /** Kind of a summary, which any deployment understands. */
 const anyKind = 'any';
 
