@@ -162,16 +162,16 @@ async function changeUser(
   request: FastifyRequest,
   readChange: () => Promise<(before: ScimUser) => JsonObject>,
 ): Promise<JsonObject> {
-  await findUser(deps, request);
+  let before = await findUser(deps, request);
   const change = await readChange();
   for (let attempt = 1; attempt <= maxChangeAttempts; attempt += 1) {
-    const before = await findUser(deps, request);
     const user = { ...before, ...readUser(change(before)), updatedAtMs: deps.clock.epochMs() };
     if (Buffer.byteLength(JSON.stringify(user.attributes)) > storedEntries.scimUser.maxBytes)
       throw scimError('tooMany', `The attributes of a user can have at most ${storedEntries.scimUser.maxBytes} bytes.`);
     const write = { user, action: 'scim.user_changed' } as const;
     const isStored = await writeUser(deps, request, write, (block) => deps.store.replaceUser(before, user, block));
     if (isStored) return showUser(deps, user);
+    before = await findUser(deps, request);
   }
   throw new StoreError('other requests change the user continuously');
 }
