@@ -1,12 +1,15 @@
 import { randomFillSync } from 'node:crypto';
+import { systemClock } from '../time/clock.ts';
 
 /** Format of an id from `createLetterIds`. */
 export const letterId = /^[a-p]{8}(-[a-p]{4}){3}-[a-p]{12}$/;
-const idBytes = 16;
+/** Number of letters of the time, which is enough until the year 10,889. */
+const timeLetters = 12;
+const randomBytes = 10;
 /** Number of ids that are made from one read of random bytes. */
 const idsPerPool = 128;
-/** Byte indexes after which a dash follows, as in a UUID. */
-const dashAfter: ReadonlySet<number> = new Set([3, 5, 7, 9]);
+/** Indexes of random bytes before which a dash stands, as in a UUID. */
+const dashBefore: ReadonlySet<number> = new Set([0, 2, 4]);
 const firstLetter = 97;
 /** Each byte value as two letters from `a` to `p`. */
 const letters = Array.from({ length: 256 }, (_, byte) =>
@@ -14,23 +17,40 @@ const letters = Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Returns a generator of ids with 128 random bits. The ids consist of letters and dashes only, because some clients search error
- * texts for numbers such as 429 and would mistake digits of an id for a status.
+ * Returns a generator of ids with the time in milliseconds and 80 random bits. Databases write ids that ascend with the time several
+ * times as fast as random ones. The ids consist of letters and dashes only, because some clients search error texts for numbers
+ * such as 429 and would mistake digits of an id for a status.
  */
-export function createLetterIds(): () => string {
-  const pool = Buffer.alloc(idBytes * idsPerPool);
+export function createLetterIds(nowMs = systemClock.epochMs): () => string {
+  const pool = Buffer.alloc(randomBytes * idsPerPool);
   let at = pool.length;
+  let timeMs: number | undefined;
+  let time = '';
   return () => {
     if (at === pool.length) {
       randomFillSync(pool);
       at = 0;
     }
-    let id = '';
-    for (let index = 0; index < idBytes; index += 1) {
-      id += letters[pool[at + index] as number];
-      if (dashAfter.has(index)) id += '-';
+    const now = nowMs();
+    if (now !== timeMs) {
+      timeMs = now;
+      time = toLetters(now);
     }
-    at += idBytes;
+    let id = time;
+    for (let index = 0; index < randomBytes; index += 1) {
+      if (dashBefore.has(index)) id += '-';
+      id += letters[pool[at + index] as number];
+    }
+    at += randomBytes;
     return id;
   };
+}
+
+/** Returns the time as letters with a dash, so that their order is that of the times. */
+function toLetters(ms: number): string {
+  const text = Math.floor(ms)
+    .toString(16)
+    .padStart(timeLetters, '0')
+    .replace(/./g, (digit) => String.fromCharCode(firstLetter + Number.parseInt(digit, 16)));
+  return `${text.slice(0, 8)}-${text.slice(8)}`;
 }
