@@ -10,6 +10,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
+    // Messages contain the values, for example the violation in a list of one.
+    chaiConfig: { truncateThreshold: 2_000 },
     // Three times the cores of the machine that checks: tests wait for a third to a half of their time, and files that test stores
     // and processes for most of it.
     maxWorkers: 6,

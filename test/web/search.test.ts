@@ -92,6 +92,8 @@ describe('a search', () => {
     await sendMessage('Tell me about a Needle');
     await readAnswer();
     await page.getByRole('link', { name: 'New chat' }).click();
+    // A new chat clears the search.
+    await page.locator('.starter').first().waitFor();
     await page.getByRole('searchbox').fill('need');
     const hit = page.locator('.head', { hasText: 'Tell me about a Needle' });
     await hit.locator('mark').first().waitFor();

@@ -4,6 +4,7 @@ import {
   type KeyboardEvent,
   Suspense,
   useEffect,
+  useEffectEvent,
   useRef,
   useState,
   useSyncExternalStore,
@@ -52,15 +53,17 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
   const { choice, chooseKeys } = usePromptChoice(text, setText);
   const { addressees, ...address } = useAddressee(text, setText);
   const recipients = addressees.length > 0 || deployment === undefined ? addressees : [deployment];
-  const { uploads, add, remove, clear, restore, isBlocked, ready } = useUploads(recipients);
+  const { uploads, add, remove, clear, restore, isBlocked, isUploading, ready } = useUploads(recipients);
   const isDraggingOver = useFileDrop(add);
   const isUnreachable = useIsUnreachable(service);
   const hasContent = text.trim() !== '' || ready.length > 0;
   const canSend = deployment !== undefined && !isBlocked && !isUnreachable && hasContent;
+  const [sendsWhenUploaded, setSendsWhenUploaded] = useState(false);
 
   useEffect(focusMessage, []);
   const send = (event?: FormEvent): void => {
     event?.preventDefault();
+    setSendsWhenUploaded(isUploading);
     if (!canSend) return;
     const message = {
       text: text.trim(),
@@ -76,6 +79,10 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
     setOfferedFiles([]);
     address.forget();
   };
+  const sendUploaded = useEffectEvent(() => send());
+  useEffect(() => {
+    if (sendsWhenUploaded && !isUploading) sendUploaded();
+  }, [sendsWhenUploaded, isUploading]);
   const takeBack = (message: QueuedMessage): void => {
     outbox.remove(conversationId, message.id);
     setText([message.text, text].filter((part) => part !== '').join('\n\n'));
@@ -132,6 +139,11 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
         )}
         {address.chips}
         <UploadList uploads={uploads} remove={removeUpload} />
+        {sendsWhenUploaded && (
+          <p className="small soft" role="status">
+            {strings.sendsWhenUploaded}
+          </p>
+        )}
         {offeredFiles.length > 0 && <PasteOffer settle={attachOffered} />}
         <div className="composer-row">
           <FileChooser types={deployment?.attachmentTypes} add={add} />
@@ -146,7 +158,10 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
               title: strings.sendHint,
             }}
             placeholder={deployment && strings.messagePlaceholder(toNames(recipients, language))}
-            onChange={({ target }) => setText(target.value)}
+            onChange={({ target }) => {
+              setText(target.value);
+              setSendsWhenUploaded(false);
+            }}
           />
           {canDictate && (
             <Suspense fallback={null}>
@@ -155,7 +170,11 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
           )}
           {running !== undefined && <StopButton running={running} />}
           {(running === undefined || hasContent) && (
-            <SendButton {...{ canSend, isUnreachable }} isLater={running !== undefined} />
+            <SendButton
+              {...{ isUnreachable }}
+              canSend={canSend || (isUploading && deployment !== undefined)}
+              isLater={running !== undefined}
+            />
           )}
         </div>
       </form>

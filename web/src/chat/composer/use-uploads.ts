@@ -35,6 +35,8 @@ interface UploadsState {
   readonly restore: (attachments: readonly Attachment[]) => void;
   /** Whether the message must wait for a file, or for the removal of one that cannot be sent. */
   readonly isBlocked: boolean;
+  /** Whether the message only waits for uploads in progress, none of which has failed. */
+  readonly isUploading: boolean;
   readonly ready: readonly Attachment[];
 }
 
@@ -79,7 +81,8 @@ export function useUploads(recipients: readonly Deployment[], initial: readonly 
     [allUploads],
   );
   const isBlocked = uploads.some(({ attachment, rejection }) => attachment === undefined || rejection !== undefined);
-  return { uploads, add, remove, clear: () => setUploads([]), restore, isBlocked, ready };
+  const isUploading = isBlocked && uploads.every(({ error, rejection }) => error === undefined && rejection === undefined);
+  return { uploads, add, remove, clear: () => setUploads([]), restore, isBlocked, isUploading, ready };
 }
 
 function toUpload(attachment: Attachment): Upload {

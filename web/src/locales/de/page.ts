@@ -128,6 +128,7 @@ export const german: Strings = {
   removeAttachment: (name) => `${name} entfernen`,
   uploading: (name, percent) => `${name}, ${percent} % hochgeladen`,
   uploadFailed: (name, why) => `${name} konnte nicht hochgeladen werden: ${why}`,
+  sendsWhenUploaded: 'Deine Nachricht wird gesendet, sobald der Upload abgeschlossen ist.',
   pictureInPaste: 'Die Zwischenablage enthält auch ein Bild.',
   attachPicture: 'Bild anhängen',
   fileTypeRejected: (name, model) =>

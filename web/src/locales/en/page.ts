@@ -128,6 +128,7 @@ export const english = {
   removeAttachment: (name: string) => `Remove ${name}`,
   uploading: (name: string, percent: number) => `${name}, ${percent}% uploaded`,
   uploadFailed: (name: string, why: string) => `${name} could not be uploaded: ${why}`,
+  sendsWhenUploaded: 'Your message is sent as soon as the upload is complete.',
   pictureInPaste: 'The clipboard also has a picture.',
   attachPicture: 'Attach the picture',
   fileTypeRejected: (name: string, model: string) =>

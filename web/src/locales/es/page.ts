@@ -131,6 +131,7 @@ export const spanish: Strings = {
   removeAttachment: (name) => `Quitar ${name}`,
   uploading: (name, percent) => `${name}, ${percent} % subido`,
   uploadFailed: (name, why) => `No se pudo subir ${name}: ${why}`,
+  sendsWhenUploaded: 'Tu mensaje se enviará en cuanto termine la subida.',
   pictureInPaste: 'El portapapeles también contiene una imagen.',
   attachPicture: 'Adjuntar la imagen',
   fileTypeRejected: (name, model) => `${name}: ${model} no acepta este tipo de archivo. Quítalo o elige otro modelo.`,

@@ -132,6 +132,7 @@ export const french: Strings = {
   removeAttachment: (name) => `Retirer ${name}`,
   uploading: (name, percent) => `${name}, ${percent} % envoyés`,
   uploadFailed: (name, why) => `${name} n’a pas pu être envoyé : ${why}`,
+  sendsWhenUploaded: 'Votre message sera envoyé dès que l’envoi des fichiers sera terminé.',
   pictureInPaste: 'Le presse-papiers contient aussi une image.',
   attachPicture: 'Joindre l’image',
   fileTypeRejected: (name, model) =>
