@@ -30,6 +30,8 @@ export interface Call {
   readonly wantsTrace?: boolean;
   /** Version of an application that the caller owns. Undefined selects the active version. */
   readonly version?: number;
+  /** An unsaved application that the caller may test, in place of the saved one. */
+  readonly draft?: Deployment;
 }
 
 /** URL and header fields of a request, as received. */

@@ -1,5 +1,6 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
+import { requireAccess } from '#domain/callers/access.ts';
 import { buildPath } from '#domain/callers/build-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
@@ -32,7 +33,8 @@ export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
   const permits = new WeakMap<Caller, Map<string, Permit>>();
   return async (call, use) => {
     const snapshot = deps.snapshot();
-    let permit = call.version === undefined ? permits.get(call.caller)?.get(call.deployment) : undefined;
+    const isActive = call.version === undefined && call.draft === undefined;
+    let permit = isActive ? permits.get(call.caller)?.get(call.deployment) : undefined;
     if (permit?.snapshot !== snapshot || permit.use !== use) {
       permit = await createPermit(deps, call, { use, snapshot });
       if (permit.isCacheable) cachePermit(permits, call, permit);
@@ -49,8 +51,7 @@ async function createPermit(
 ): Promise<Permit> {
   const { caller } = call;
   try {
-    const latest = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
-    const requested = call.version === undefined ? latest : await requireVersion(deps.catalog, latest, call);
+    const requested = await findRequested(deps.catalog, snapshot, call);
     if (requested.issue !== undefined)
       throw new ParleyError(
         'operation_not_supported',
@@ -73,6 +74,16 @@ async function createPermit(
 function cachePermit(permits: WeakMap<Caller, Map<string, Permit>>, { caller, deployment }: Call, permit: Permit): void {
   const callerPermits = permits.get(caller) ?? new Map<string, Permit>();
   permits.set(caller, callerPermits.set(deployment, permit));
+}
+
+async function findRequested(catalog: Catalog, snapshot: ConfigSnapshot, call: Call): Promise<Deployment> {
+  const { draft, caller } = call;
+  if (draft !== undefined) {
+    requireAccess(snapshot, caller, draft);
+    return draft;
+  }
+  const latest = await findUsable({ catalog, snapshot, caller }, call.deployment);
+  return call.version === undefined ? latest : requireVersion(catalog, latest, call);
 }
 
 /** Earlier versions are available only to the owner. */

@@ -222,6 +222,10 @@ const applicationRoutes: readonly Row[] = [
   toRow('GET /v1/versions/applications/*', byOwner(200), { at: madePath }),
   toRow('GET /v1/versions/applications/*', byOwner(200), { at: `${madePath}?version=1` }),
   toRow('POST /v1/versions/applications/*', byOwner(200), { at: `${madePath}?version=1` }),
+  toRow('POST /v1/drafts/applications/*', byOwner(200), {
+    at: madePath,
+    body: { application: madeApplication, request: { messages: [{ role: 'user', content: canary }] } },
+  }),
   toRow('GET /v1/cases/applications/*', byOwner(200), { at: madePath }),
   toRow('POST /v1/cases/applications/*', byOwner(201), { at: madePath, body: { input: canary, checks: [] } }),
   toRow('GET /v1/evaluations/applications/*', byOwner(200), { at: madePath }),

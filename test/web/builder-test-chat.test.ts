@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import type { TestService } from '#test/start-service.ts';
+import { callerKey, type TestService } from '#test/start-service.ts';
+import { ownBucket } from '../applications/support.ts';
 import { buildOperations, calls, quickApp, says } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, startPageService, type TestBrowser } from './support.ts';
@@ -20,10 +23,13 @@ beforeAll(async () => {
   model = await startScriptedUpstream();
   api = await startScriptedUpstream(({ response }) => void response.end('{"items":["Lamp"]}'));
   const upstreams = [{ endpoint: model.endpoint }];
-  service = await startPageService({
-    models: { model: { displayName: 'Model', upstreams, pricing: { prompt: 0.001, completion: 0.01 } } },
-    security: { allowPrivateNetworks: ['127.0.0.1'] },
-  });
+  service = await startPageService(
+    {
+      models: { model: { displayName: 'Model', upstreams, pricing: { prompt: 0.001, completion: 0.01 } } },
+      security: { allowPrivateNetworks: ['127.0.0.1'] },
+    },
+    { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
+  );
   await store(
     service,
     'shop',
@@ -87,19 +93,32 @@ it('shows in the test chat the model requests, the tool runs, and the cost', asy
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('requires the application to be saved before a test message is sent', async () => {
-  model.script(says('Kind.'));
-  const { page, sendMessage, readAnswer, panel } = await openTest('kept');
+it('tests unsaved changes in the test chat, which other users do not see', async () => {
+  model.script(says('Kind.'), says('Kinder.'));
+  const { page, sendMessage, readAnswer, trace } = await openTest('kept');
   await page.getByLabel(/^Instructions/).fill('Be kinder.');
-  await page.locator('#message').fill('Hello');
-  await panel.getByText('Save the application first. Then you can ask.').waitFor();
-  expect(await panel.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
-  await panel.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Everything is saved').waitFor();
-  expect(await page.locator('#message').inputValue()).toBe('Hello');
   await sendMessage('Hello');
   expect(await readAnswer()).toBe('Kind.');
+  await trace.getByText('1 model turn').waitFor();
   expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be kinder.' }, { content: 'Hello' }]);
+  await page.getByText('Not saved yet').waitFor();
+  const callSaved = { messages: [{ role: 'user', content: 'Hello' }] };
+  await service.chat(`applications/${ownBucket}/kept`, callSaved);
+  expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be kind.' }, { content: 'Hello' }]);
+});
+
+it('tests an application that was never saved', async () => {
+  model.script(says('Here I am.'));
+  const { page, sendMessage, readAnswer } = await browser.open(`${service.url}/#key=${callerKey}`);
+  await page.locator('#message').waitFor();
+  await page.evaluate(`location.hash = '#/build'`);
+  await page.getByRole('button', { name: 'New application' }).click();
+  await page.getByLabel(/^Instructions/).fill('Be new.');
+  await page.getByRole('button', { name: 'Test chat', exact: true }).click();
+  await page.locator('.test-chat').waitFor();
+  await sendMessage('Who are you?');
+  expect(await readAnswer()).toBe('Here I am.');
+  expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be new.' }, { content: 'Who are you?' }]);
 });
 
 it('shows the steps of a failed run and lets the user read them with the keyboard', async () => {

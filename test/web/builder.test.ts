@@ -224,7 +224,7 @@ it('never shows a stored secret, keeps it if the field is not changed, and omits
   expect(await page.getByLabel('Description').first().inputValue()).toBe('With a secret.');
 });
 
-it('saves a new application only with a name and asks before the user leaves unsaved changes', async () => {
+it('saves a new application only with a name and lists the unsaved changes that the user leaves', async () => {
   const { page } = await openBuilder();
   await page.getByRole('button', { name: 'New application' }).click();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -237,12 +237,10 @@ it('saves a new application only with a name and asks before the user leaves uns
   await page.getByLabel('Name', { exact: true }).fill('Renamed');
   const backLink = page.getByRole('link', { name: 'All applications' });
   await backLink.click();
-  await page.getByRole('dialog').getByText('Leave without saving your changes?').waitFor();
-  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('You have unsaved changes in this tab').waitFor();
+  await page.getByRole('link', { name: 'Named at last', exact: true }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).waitFor();
   expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Renamed');
-  await backLink.click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
-  await page.getByRole('link', { name: 'Named at last', exact: true }).waitFor();
 });
 
 it('keeps text that is typed while a new application gets its ID', async () => {

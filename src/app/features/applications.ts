@@ -4,9 +4,12 @@ import { accessRoutes } from '#surfaces/applications/access-routes.ts';
 import { importOperations } from '#surfaces/applications/import-openapi.ts';
 import { type ImportDeps, importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationOperations } from '#surfaces/applications/openapi.ts';
+import { readDraft } from '#surfaces/applications/read-application.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
 import { toolOperations } from '#surfaces/applications/tool-openapi.ts';
 import { toolRoutes } from '#surfaces/applications/tool-routes.ts';
+import { draftRoutes } from '#surfaces/chat-completions/draft-routes.ts';
+import { draftOperations } from '#surfaces/chat-completions/openapi.ts';
 import { importOpenApi } from '#tools/openapi/load-openapi.ts';
 import type { Core, Feature } from '../service/feature.ts';
 
@@ -14,13 +17,15 @@ const maxLoadMs = 30_000;
 
 /** Applications that users save, with tests of their tools and the import of OpenAPI documents. */
 export const applications: Feature = {
-  operations: () => [...applicationOperations, ...accessOperations, ...importOperations, ...toolOperations],
+  operations: () => [...applicationOperations, ...accessOperations, ...importOperations, ...toolOperations, ...draftOperations],
   add(core) {
     const { app, savedApplications: store, files } = core;
     importRoutes(app, { ...core, importDocument: createImportDocument(core) });
     toolRoutes(app, { ...core, store });
     applicationRoutes(app, { ...core, store, files: files?.index, newId: randomUUID });
     accessRoutes(app, { ...core, store, newId: randomUUID });
+    const { handler, calls } = core;
+    draftRoutes(app, { handler, calls, readDraft: (draft) => readDraft({ ...core, store, files: files?.index }, draft) });
   },
 };
 

@@ -8,7 +8,7 @@ const timeLetters = 12;
 const randomBytes = 10;
 /** Number of ids that are made from one read of random bytes. */
 const idsPerPool = 128;
-/** Indexes of random bytes before which a dash stands, as in a UUID. */
+/** Indexes of random bytes that follow a dash, as in a UUID. */
 const dashBefore: ReadonlySet<number> = new Set([0, 2, 4]);
 const firstLetter = 97;
 /** Each byte value as two letters from `a` to `p`. */
@@ -46,7 +46,7 @@ export function createLetterIds(nowMs = systemClock.epochMs): () => string {
   };
 }
 
-/** Returns the time as letters with a dash, so that their order is that of the times. */
+/** Returns the time as letters with a dash. Later times sort after earlier ones. */
 function toLetters(ms: number): string {
   const text = Math.floor(ms)
     .toString(16)

@@ -38,7 +38,7 @@ export class Catalog {
     const byId = new Map(stored.map((application) => [application.id, application]));
     for (const id of applicationIds) {
       const application = byId.get(toStoredId(id)) ?? byId.get(id);
-      deployments.set(id, application && this.#toDeployment(application));
+      deployments.set(id, application && this.toDeployment(application));
     }
     return deployments;
   }
@@ -49,13 +49,13 @@ export class Catalog {
    */
   async list(snapshot: ConfigSnapshot, caller: Pick<Caller, 'subject' | 'roles'>): Promise<readonly Deployment[]> {
     const applications = await this.#applications.listOpen(caller);
-    return [...snapshot.deployments.values(), ...applications.map((stored) => this.#toDeployment(stored))];
+    return [...snapshot.deployments.values(), ...applications.map((stored) => this.toDeployment(stored))];
   }
 
   /** Returns a saved application by its ID in the store. Rejects with `StoreError`. */
   async findStored(id: string): Promise<Deployment | undefined> {
     const stored = await this.#applications.find(id);
-    return stored && this.#toDeployment(stored);
+    return stored && this.toDeployment(stored);
   }
 
   /** Returns a version of a saved application by its public ID. Rejects with `StoreError`. */
@@ -63,7 +63,7 @@ export class Catalog {
     const storedId = toStoredId(id);
     const stored = await this.#applications.findVersion(storedId, version);
     const match = stored ?? (storedId === id ? undefined : await this.#applications.findVersion(id, version));
-    return match && this.#toDeployment(match);
+    return match && this.toDeployment(match);
   }
 
   /** Finds an application by its decoded ID, otherwise by the ID as sent. */
@@ -73,8 +73,8 @@ export class Catalog {
     return deployment === undefined && storedId !== id ? this.findStored(id) : deployment;
   }
 
-  /** Builds a deployment with the current defaults, because stored entries contain only what the owner set. */
-  #toDeployment(stored: StoredApplication): Deployment {
+  /** Returns the deployment of an application, with the current defaults, because stored entries contain only what the owner set. */
+  toDeployment(stored: StoredApplication): Deployment {
     const cached = this.#deployments.get(stored);
     if (cached !== undefined) return cached;
     const { entry, owner, createdAtMs, updatedAtMs } = stored;

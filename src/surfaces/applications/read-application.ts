@@ -1,3 +1,4 @@
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import { BlockedAddressError, NetGuard } from '#base/net/net-guard.ts';
 import { truncate } from '#base/text/truncate.ts';
@@ -5,9 +6,13 @@ import { readApplicationEntry, withEntryNames } from '#contract/configuration/ap
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { mayUse } from '#domain/callers/access.ts';
+import { requireUnbound } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ApplicationLocation } from '#domain/deployments/application-location.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -16,6 +21,8 @@ import { addressFeatures } from '#domain/deployments/features.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/file-references.ts';
 import type { People } from '#services/scim/people.ts';
+import { notFound, requireOwner } from './application-access.ts';
+import type { ApplicationDeps } from './application-deps.ts';
 import { ignoreStoreError } from './find-warnings.ts';
 import { findSharingIssues } from './sharing.ts';
 
@@ -54,6 +61,32 @@ export async function readApplication(body: unknown, saving: SaveContext): Promi
   rejectIssues(await findSharingIssues(entry, { stored: saving.stored?.entry, people: saving.people }));
   rejectIssues(await findMissing(entry, saving.files).catch(ignoreStoreError));
   return entry;
+}
+
+type DraftDeps = Pick<ApplicationDeps, 'store' | 'catalog' | 'files' | 'people' | 'snapshot' | 'clock'>;
+
+/**
+ * Returns the deployment of an unsaved application, after the checks of `PUT`. `url` is the request path below `base`. Secrets that
+ * are `***` come from the saved application, if there is one.
+ */
+export async function readDraft(
+  { clock, ...deps }: DraftDeps,
+  { caller, url, base, application }: { caller: Caller; url: string; base: string; application: unknown },
+): Promise<Deployment> {
+  rejectPerRequestKey(caller, 'try applications');
+  requireUnbound(caller, undefined);
+  const location = parseApplicationLocation(stripPathPrefix(base, url));
+  if (location === undefined) throw notFound();
+  requireOwner(caller, location);
+  const { maxBytes } = storedEntries.application;
+  if (Buffer.byteLength(JSON.stringify(application) ?? '') > maxBytes)
+    throw createRequestError('application', `must have at most ${maxBytes} bytes`);
+  const stored = await deps.store.find(location.id);
+  const entry = await readApplication(application, { ...deps, caller, location, snapshot: deps.snapshot(), stored });
+  const { id, spelling } = location;
+  const nowMs = clock.epochMs();
+  const times = { createdAtMs: stored?.createdAtMs ?? nowMs, updatedAtMs: nowMs };
+  return deps.catalog.toDeployment({ id, spelling, owner: caller.subject, entry, etag: '', ...times });
 }
 
 function withoutAnswerFields(body: object): object {

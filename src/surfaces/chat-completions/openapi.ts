@@ -1,7 +1,9 @@
 import { ChatRequest } from '#contract/chat/chat-request.ts';
 import { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
+import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import {
   type ApiOperation,
   anyObject,
@@ -15,7 +17,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { toIdSuffix } from '../http/openapi/operation-table.ts';
+import { inBucket, toIdSuffix } from '../http/openapi/operation-table.ts';
 import type { MethodOfPath } from '../http/openapi/path-methods.ts';
 import { apisOfDeployments, compatApis } from './path.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
@@ -287,3 +289,37 @@ const embeddingsRequestByModel: NamedSchema = {
   name: 'EmbeddingsRequestByModel',
   schema: { ...EmbeddingsRequest, required: ['model', ...EmbeddingsRequest.required] },
 };
+
+const application = { name: 'Application', schema: ApplicationEntry } as const;
+const draft = { name: 'ApplicationDraft', schema: buildObject({ application, request: chatRequest }) } as const;
+
+const example = {
+  application: {
+    applicationTypeSchemaId: `https://parley.example${quickAppSuffix}`,
+    applicationProperties: { model: exampleNames.chat, temperature: 0, instructions: 'You help visitors of the library.' },
+  },
+  request: { messages: [{ role: 'user', content: 'When is it open?' }] },
+};
+
+/** Operation that calls an unsaved application. */
+export const draftOperations: readonly ApiOperation[] = [
+  {
+    method: 'post',
+    path: '/v1/drafts/applications/{bucket}/{path}',
+    id: 'tryApplication',
+    tag: 'Chat',
+    summary: 'Answer with an unsaved application',
+    description:
+      'The application answers as if it were saved. The saved application does not change. Only the owner of the bucket may do this. A secret that is `***` comes from the saved application, if there is one. The reply is a chat completion.',
+    parameters: [inBucket, inPath('path', 'Path of the application in the bucket.', exampleNames.ownApplication)],
+    body: json(draft, { draft: { summary: 'A quick app', value: example } }),
+    responses: [
+      {
+        status: 200,
+        description: 'The completion or its chunks.',
+        content: [...json(completion), { type: 'text/event-stream', schema: chunk }],
+      },
+    ],
+    errors: chatErrors,
+  },
+];

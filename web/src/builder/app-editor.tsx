@@ -1,9 +1,9 @@
-import { type ReactNode, type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
-import { useConfirmation } from '../parts/question-dialog.tsx';
+import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { AppSheet } from './app-sheet.tsx';
 import { getName, isShared } from './applications.ts';
 import { useEvaluations } from './evaluation/use-evaluations.ts';
@@ -46,9 +46,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
     if (saved !== undefined && isOpen.current) go({ at: 'new', deployment: saved });
   };
   useSaveKey(() => void save());
-  const leaveQuestion = useLeaveGuard((draft.isTouched || isInvalid) && !draft.isSaving, {
-    ...{ question: strings.leaveQuestion, answer: strings.discard, onLeave: draft.discard },
-  });
+  const leaveQuestion = useLeaveGuard({ hasDraft: draft.isTouched && !draft.isSaving, isInvalid });
   return (
     <main className="content">
       {leaveQuestion}
@@ -69,14 +67,8 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
           />
           {entry !== undefined && <SaveBar {...{ draft, isInvalid }} save={() => void save()} tryIt={() => void tryIt()} />}
         </div>
-        {isTesting && (
-          <TestChat
-            id={stored?.id}
-            evaluationState={evaluationState}
-            save={isDirty ? () => void save() : undefined}
-            saveLabel={isShared(stored) ? strings.saveForAll : strings.save}
-            onClose={() => setIsTesting(false)}
-          />
+        {isTesting && entry !== undefined && (
+          <TestChat {...{ id: stored?.id, entry, evaluationState }} onClose={() => setIsTesting(false)} />
         )}
       </div>
     </main>
@@ -145,38 +137,19 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
   );
 }
 
-interface LeaveGuardOptions {
-  readonly question: string;
-  readonly answer: string;
-  readonly onLeave: () => void;
-}
-
-/** Asks before unsaved changes are left. Returns the dialog to render. */
-function useLeaveGuard(isOn: boolean, { question, answer, onLeave }: LeaveGuardOptions): ReactNode {
-  const leave = useEffectEvent(onLeave);
-  const { askConfirmation: confirmWithUser, dialog } = useConfirmation();
+/**
+ * Asks before the tab with unsaved changes is closed, and before invalid text is left, which no draft contains. Returns the dialog
+ * to render.
+ */
+function useLeaveGuard({ hasDraft, isInvalid }: { readonly hasDraft: boolean; readonly isInvalid: boolean }): ReactNode {
+  const { leaveQuestion, discard } = useBuilderStrings();
   useEffect(() => {
-    if (!isOn) return;
+    if (!hasDraft) return;
     const preventUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
-    const onClick = (event: MouseEvent): void => {
-      const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
-      if (!(link instanceof HTMLAnchorElement) || link.hash === location.hash) return;
-      event.preventDefault();
-      event.stopPropagation();
-      void confirmWithUser(question, answer).then((isYes) => {
-        if (!isYes) return;
-        leave();
-        location.hash = link.hash;
-      });
-    };
     addEventListener('beforeunload', preventUnload);
-    document.addEventListener('click', onClick, { capture: true });
-    return () => {
-      removeEventListener('beforeunload', preventUnload);
-      document.removeEventListener('click', onClick, { capture: true });
-    };
-  }, [isOn, question, answer, confirmWithUser]);
-  return dialog;
+    return () => removeEventListener('beforeunload', preventUnload);
+  }, [hasDraft]);
+  return useLeaveQuestion(isInvalid, leaveQuestion, discard);
 }
 
 /** Calls `save` on Ctrl + S or ⌘ S. */

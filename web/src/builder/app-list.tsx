@@ -209,6 +209,7 @@ interface AppItemProps {
 function AppItem({ application, duplicate, remove, onShared }: AppItemProps) {
   const { locale: language } = useLanguage();
   const builderStrings = useBuilderStrings();
+  const { user } = usePage();
   const { id, entry, updatedAtMs } = application;
   const [isSharing, setIsSharing] = useState(false);
   const name = getName(application);
@@ -225,7 +226,13 @@ function AppItem({ application, duplicate, remove, onShared }: AppItemProps) {
         </h2>
         {typeof entry.description === 'string' && <p className="small">{entry.description}</p>}
         <p className="soft small">
-          {[builderStrings.changedOn(date), isShared(application) && builderStrings.shared].filter(Boolean).join(' · ')}
+          {[
+            builderStrings.changedOn(date),
+            isShared(application) && builderStrings.shared,
+            readAppDraft(user, id) !== '' && builderStrings.hasUnsavedChanges,
+          ]
+            .filter(Boolean)
+            .join(' · ')}
         </p>
       </div>
       <div className="row builder-item-actions">

@@ -92,7 +92,7 @@ function OtherDeployments({ deployment, choose }: { readonly deployment: Deploym
 }
 
 /** Empty until the service responds. Falls back to a starter that suits every deployment. */
-export function useStarters(deployment: Deployment | undefined): readonly string[] {
+function useStarters(deployment: Deployment | undefined): readonly string[] {
   const strings = useStrings();
   const { service } = usePage();
   const [starters, setStarters] = useState<readonly string[]>([]);

@@ -30,8 +30,8 @@ export interface ReplyRunnerOptions {
   readonly readContext?: (conversation: Conversation, deployment: string) => Promise<ChatContext>;
   /** Loads the code that lets the service continue answers without this page. Undefined if they end with it. */
   readonly loadRuns?: () => Promise<ChatRuns>;
-  /** Sent with each question. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Streams the chunks of a reply. The default requests them from the deployment of the chat. */
+  readonly stream?: (request: ReplyRequest) => AsyncGenerator<Chunk>;
   /** Called after each complete answer, with the ID of its chat. */
   readonly onReplyDone?: (conversationId: string) => void;
   /** Calls the callback at the next frame. */
@@ -106,7 +106,7 @@ export class ReplyRunner {
 
   /** Requests an answer to a question, or another version of it. */
   async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
-    const { library, loadRuns, readContext, headers = {}, canReason = () => false } = this.#options;
+    const { library, loadRuns, readContext, canReason = () => false } = this.#options;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
     const { previous, continuation, isShortened = false } = options;
@@ -128,7 +128,7 @@ export class ReplyRunner {
         settings.instructions ?? '',
       ]);
       const fields = toSettingFields(settings, { canReason: canReason(start.deployment) });
-      return { deployment: start.deployment, messages, headers, fields };
+      return { deployment: start.deployment, messages, fields };
     };
     const reply: Reply = {
       ...start,
@@ -147,12 +147,13 @@ export class ReplyRunner {
     buildRequest: () => Promise<Omit<ReplyRequest, 'signal'>>,
     signal: AbortSignal,
   ): AsyncGenerator<Chunk> {
-    const { service, loadRuns } = this.#options;
+    const { service, loadRuns, stream: streamInstead } = this.#options;
     const request: ReplyRequest = { ...(await buildRequest()), signal };
     const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(replyId, isReconnecting);
     const onRetry = (retry: Retry | undefined): void => this.#setRetry(replyId, retry);
     const stream = async function* (): AsyncGenerator<Chunk> {
       if (loadRuns !== undefined) return yield* (await loadCode(loadRuns)).start(replyId, request, onReconnecting);
+      if (streamInstead !== undefined) return yield* streamInstead(request);
       const { streamReply } = await loadCode(() => import('../service/stream-reply.ts'));
       yield* streamReply(service, request);
     };

@@ -75,13 +75,13 @@ export class ChatRuns {
   /** Returns undefined if the service has the answer already, because it received an earlier attempt. */
   async #post(
     id: string,
-    { deployment, messages, headers = {}, fields = {}, signal }: ReplyRequest,
+    { deployment, messages, fields = {}, signal }: ReplyRequest,
     onReconnecting: FollowOptions['onReconnecting'],
   ): Promise<Response | undefined> {
     const body = { model: deployment, stream: true, stream_options: { include_cost: true }, ...fields, messages };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#service.send(getPath(id), { method: 'POST', body, headers, signal });
+        return await this.#service.send(getPath(id), { method: 'POST', body, signal });
       } catch (error) {
         signal.throwIfAborted();
         const { status, code } = toErrorDetails(error);

@@ -76,8 +76,8 @@ export async function readStarters(
   return isJsonObject(settings) ? toTexts(settings.starters) : [];
 }
 
-/** `ownPrefix`: ID prefix of the user's own deployments. */
-function toDeployment(item: JsonObject, position: number, ownPrefix: string): Deployment {
+/** Converts an item of the list. `ownPrefix` is the ID prefix of the user's own deployments. */
+export function toDeployment(item: JsonObject, position: number, ownPrefix: string): Deployment {
   const features = isJsonObject(item.features) ? item.features : {};
   const id = toText(item.id) ?? '';
   return {

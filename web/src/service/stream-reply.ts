@@ -2,29 +2,34 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { EventSplitter, listEventData } from '#base/stream/event-splitter.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { encodePath, type Service } from './service.ts';
+import { encodePath, type Service, type ServiceRequest } from './service.ts';
 import { parseErrorDetails, ServiceError } from './service-error.ts';
 
 export interface ReplyRequest {
   readonly deployment: string;
   readonly messages: readonly Message[];
   readonly signal: AbortSignal;
-  readonly headers?: Readonly<Record<string, string>>;
   /** Additional fields of the request. */
   readonly fields?: object;
 }
 
 /** Streams the chunks of a reply until the service ends it. Throws `ServiceError` if it fails or is interrupted. */
 export async function* streamReply(service: Service, request: ReplyRequest): AsyncGenerator<Chunk> {
-  const { deployment, messages, signal, headers = {}, fields = {} } = request;
-  const path = `openai/deployments/${encodePath(deployment)}/chat/completions`;
-  const response = await service.send(path, {
-    method: 'POST',
-    body: { stream: true, stream_options: { include_cost: true }, ...fields, messages },
-    signal,
-    headers,
-  });
-  for await (const data of readEvents(response, signal)) yield toChunk(data);
+  const path = `openai/deployments/${encodePath(request.deployment)}/chat/completions`;
+  yield* streamChunks(service, { path, body: toRequestBody(request), signal: request.signal });
+}
+
+export function toRequestBody({ fields, messages }: ReplyRequest): object {
+  return { stream: true, stream_options: { include_cost: true }, ...fields, messages };
+}
+
+/** Sends a request and streams the chunks of its reply. Throws the same errors as `streamReply`. */
+export async function* streamChunks(
+  service: Service,
+  { path, ...request }: ServiceRequest & { readonly path: string; readonly signal: AbortSignal },
+): AsyncGenerator<Chunk> {
+  const response = await service.send(path, { method: 'POST', ...request });
+  for await (const data of readEvents(response, request.signal)) yield toChunk(data);
 }
 
 /** Streams the data of each event until the service ends the stream. Throws `ServiceError` if the stream is interrupted. */

@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useId, useMemo, useState } from 'react';
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import type { Chunk } from '#contract/chat/chunk.ts';
 import { Composer } from '../../chat/composer/composer.tsx';
-import { useStarters } from '../../chat/start-view.tsx';
 import { Thread } from '../../chat/turns/thread.tsx';
 import { useAnnouncements } from '../../chat/use-announcements.ts';
 import type { UserMessage } from '../../chat/user-message.ts';
@@ -8,8 +8,12 @@ import { type Conversation, listVisibleTurns, type Turn } from '../../conversati
 import { type Page, PageContext, useConversation, usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import type { Deployment } from '../../service/deployments.ts';
+import { type Deployment, readBucket, toDeployment } from '../../service/deployments.ts';
+import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { type ReplyRequest, streamChunks, toRequestBody } from '../../service/stream-reply.ts';
+import { toPath } from '../applications.ts';
+import { getValueAt } from '../draft.ts';
 import { addCases } from '../evaluation/evaluations.ts';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
@@ -28,35 +32,35 @@ import './trace.css';
 interface TestChatProps {
   /** ID of the stored application. Undefined if it was never saved. */
   readonly id: string | undefined;
-  /** The chat tests the stored application. Undefined if there are no unsaved changes. */
-  readonly save: (() => void) | undefined;
-  readonly saveLabel: string;
+  /** The application as it is in the form, with unsaved changes. */
+  readonly entry: JsonObject;
   readonly evaluationState: EvaluationState;
   readonly onClose: () => void;
 }
 
 /** A chat with the application next to its form. It is not stored, and it shows the trace of each answer. */
 export function TestChat(props: TestChatProps) {
+  const { id, entry } = props;
+  const name = typeof entry.displayName === 'string' ? entry.displayName : '';
+  const deployment = useTestDeployment(id, name);
   return (
-    <PageContext.Provider value={useTestPage()}>
-      <TestPanel {...props} />
+    <PageContext.Provider value={useTestPage({ id, entry }, deployment)}>
+      <TestPanel {...props} deployment={deployment} />
     </PageContext.Provider>
   );
 }
 
-function TestPanel({ id, save, saveLabel, evaluationState, onClose }: TestChatProps) {
+function TestPanel({ id, entry, evaluationState, onClose, deployment }: TestChatProps & { readonly deployment: Deployment }) {
   const strings = useBuilderStrings();
-  const { library, replyRunner, deployments } = usePage();
+  const { library, replyRunner } = usePage();
   const [conversationId, setConversationId] = useState('');
   const conversation = useConversation(conversationId);
   const turns = useMemo(() => (conversation === undefined ? [] : listVisibleTurns(conversation)), [conversation]);
   const last = turns.at(-1);
   const running = last?.kind === 'reply' && last.state === 'running' ? last.id : undefined;
   useAnnouncements(last);
-  const deployment = save === undefined ? deployments.find((item) => item.id === id) : undefined;
   const send = useCallback(
     (message: UserMessage): void => {
-      if (deployment === undefined) return;
       const target = conversation ?? createConversation(deployment);
       if (conversation === undefined) library.put(target);
       setConversationId(target.id);
@@ -83,7 +87,7 @@ function TestPanel({ id, save, saveLabel, evaluationState, onClose }: TestChatPr
       {conversation === undefined ? (
         <div className="test-chat-hint">
           <p className="soft">{strings.testHint}</p>
-          {deployment !== undefined && <Starters {...{ deployment, send }} />}
+          <Starters {...{ entry, send }} />
         </div>
       ) : (
         <Thread {...{ conversation, turns, sendMessage: send }} />
@@ -91,23 +95,17 @@ function TestPanel({ id, save, saveLabel, evaluationState, onClose }: TestChatPr
       {conversation !== undefined && id !== undefined && <SaveCase key={last?.id} {...{ conversation, id, evaluationState }} />}
       <TracePanel turns={turns} />
       <div className="below">
-        {save !== undefined && (
-          <p className="row small soft">
-            {strings.saveToTest}
-            <button type="button" className="button slim" onClick={save}>
-              {saveLabel}
-            </button>
-          </p>
-        )}
         <Composer {...{ deployment, sendMessage: send, running, conversationId }} draftKey={`test ${id ?? 'new'}`} />
       </div>
     </aside>
   );
 }
 
-function Starters({ deployment, send }: { readonly deployment: Deployment; readonly send: (message: UserMessage) => void }) {
-  const { starters: label } = useStrings();
-  const starters = useStarters(deployment);
+function Starters({ entry, send }: { readonly entry: JsonObject; readonly send: (message: UserMessage) => void }) {
+  const { starters: label, defaultStarter } = useStrings();
+  const listed = getValueAt(entry, ['applicationProperties', 'starters']);
+  const texts = Array.isArray(listed) ? listed.filter((starter) => typeof starter === 'string' && starter !== '') : [];
+  const starters = texts.length > 0 ? [...new Set<string>(texts)] : [defaultStarter];
   return (
     <ul className="starters" aria-label={label}>
       {starters.map((starter) => (
@@ -193,20 +191,45 @@ function toCheck(tool: string, sent: string): JsonObject {
   return { type: 'calls', tool, ...(isJsonObject(args) && Object.keys(args).length > 0 && { arguments: args }) };
 }
 
-/** Requests the trace from the service, which sends it only to users who may edit the application (docs/quick-apps.md). */
-const headers = { 'x-parley-trace': 'true' };
 const drawIntervalMs = 50;
 
-/** The page context of a chat that is not stored, with traces. */
-function useTestPage(): Page {
+/** The deployment of the application in the list, or one with the name for an application that was never saved. */
+function useTestDeployment(id: string | undefined, name: string): Deployment {
+  const { deployments } = usePage();
+  const saved = deployments.find((item) => item.id === id);
+  return useMemo(() => saved ?? toDeployment({ id: 'unsaved', display_name: name }, 0, ''), [saved, name]);
+}
+
+/** The page context of a chat with the draft that is not stored. */
+function useTestPage(draft: Draft, deployment: Deployment): Page {
   const page = usePage();
   const { service } = page;
+  const latest = useRef(draft);
+  latest.current = draft;
   const chat = useMemo(() => {
     const nextFrame = (act: () => void): void => void setTimeout(act, drawIntervalMs);
-    return createMemoryChat({ service, headers, nextFrame });
+    const stream = (request: ReplyRequest) => streamDraft(service, latest.current, request);
+    return createMemoryChat({ service, stream, nextFrame });
   }, [service]);
   useEffect(() => () => chat.replyRunner.stopAll(), [chat]);
-  return useMemo(() => ({ ...page, ...chat, isTest: true }), [page, chat]);
+  return useMemo(() => {
+    const deployments = page.deployments.includes(deployment) ? page.deployments : [...page.deployments, deployment];
+    return { ...page, ...chat, deployments, isTest: true };
+  }, [page, chat, deployment]);
+}
+
+/** An application with its unsaved changes. */
+interface Draft {
+  /** Undefined if the application was never saved. */
+  readonly id: string | undefined;
+  readonly entry: JsonObject;
+}
+
+/** Streams the chunks of a reply from an unsaved application, with a trace. Throws `ServiceError`. */
+async function* streamDraft(service: Service, { id, entry }: Draft, request: ReplyRequest): AsyncGenerator<Chunk> {
+  const path = `v1/drafts/${toPath(id ?? `applications/${await readBucket(service)}/unsaved`)}`;
+  const body = { application: entry, request: toRequestBody(request) };
+  yield* streamChunks(service, { path, body, headers: { 'x-parley-trace': 'true' }, signal: request.signal });
 }
 
 const maxAnswerChars = 60;

@@ -35,7 +35,7 @@ interface UploadsState {
   readonly restore: (attachments: readonly Attachment[]) => void;
   /** Whether the message must wait for a file, or for the removal of one that cannot be sent. */
   readonly isBlocked: boolean;
-  /** Whether the message only waits for uploads in progress, none of which has failed. */
+  /** Whether the message only waits for uploads in progress. */
   readonly isUploading: boolean;
   readonly ready: readonly Attachment[];
 }

@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify';
+import { isJsonObject } from '#base/json/json.ts';
+import { parseChatRequest } from '#contract/chat/chat-request.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import type { Calls } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { modelErrorDialect } from '../http/error-dialect.ts';
+import { parseBody } from '../http/read-request.ts';
+import { StreamedReply } from '../http/replies/streamed-reply.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { RequestHandler } from '../http/request-handler.ts';
+import { serveRaw } from '../http/serve-raw.ts';
+import { compatEvents, JsonReply } from './replies.ts';
+
+export interface DraftDeps {
+  readonly handler: RequestHandler;
+  readonly calls: Calls;
+  /** Returns the deployment of an unsaved application. `url` is the request path, and starts with `base`. */
+  readonly readDraft: (draft: { caller: Caller; url: string; base: string; application: unknown }) => Promise<Deployment>;
+}
+
+const base = '/v1/drafts/applications/';
+
+/**
+ * Serves `/v1/drafts/applications/{bucket}/{path}`: answers a chat completion with an unsaved application of the caller
+ * (docs/wire.md, Applications).
+ */
+export function draftRoutes(app: FastifyInstance, deps: DraftDeps): void {
+  const facts = { operation: 'chat', route: `${base}{bucket}/{path}`, errorDialect: modelErrorDialect } as const;
+  serveRaw(app, 'POST', `${base}*`, (raw) => deps.handler.serve(facts, raw, (context, caller) => answer(deps, context, caller)));
+}
+
+async function answer({ handler, calls, readDraft }: DraftDeps, context: RequestContext, caller: Caller): Promise<void> {
+  const body = parseBody(await handler.readJson(context));
+  if (!isJsonObject(body)) throw createRequestError('', 'must be an object with application and request');
+  const { id, record, request: origin } = context;
+  const draft = await readDraft({ caller, url: origin.url ?? '', base, application: body.application });
+  record.setDeployment(draft.id);
+  const wantsTrace = origin.headers['x-parley-trace'] === 'true';
+  const target = await calls.authorize({ id, deployment: draft.id, draft, caller, record, origin, wantsTrace }, 'chat');
+  const request = parseChatRequest(body.request);
+  const reply = request.stream === true ? new StreamedReply(context, compatEvents) : new JsonReply(context);
+  await context.follow(calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
+}
