@@ -204,7 +204,7 @@ describe('runLoop, at the end of a run', () => {
     expect(model.requests.slice(0, 14).every((request) => (request.tools as unknown[]).length === 1)).toBe(true);
     expect(model.requests[14]).not.toHaveProperty('tools');
     expect(model.requests[14]?.messages.at(-1)?.content).toBe(
-      'noon\n\n[No more tools can be called in this run: answer now with what is known.]',
+      'noon\n\n[You cannot call more tools in this run. Answer now with the information that you have.]',
     );
     expect(model.requests[13]?.messages.at(-1)?.content).toBe('noon');
     expect(folded).toMatchObject({ content: 'It is noon.', finishReasons: ['stop'] });

@@ -71,7 +71,7 @@ export async function parseArguments(text: string, schema: JsonObject = {}, time
   // Yields even if the arguments are invalid, so that results keep the order of the calls.
   await new Promise(setImmediate);
   const input = text.trim() === '' ? {} : tryParseJson(text);
-  if (!isJsonObject(input)) return { args: {}, error: 'The arguments are not a JSON object; call the tool again with one.' };
+  if (!isJsonObject(input)) return { args: {}, error: 'The arguments are not a JSON object. Send a JSON object.' };
   const args = wrapInLists(removeOptionalNulls(input, schema), schema);
   const issue = findSchemaError(args, schema, { name: 'arguments', time });
   if (issue === slowSchema)

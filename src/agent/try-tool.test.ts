@@ -8,13 +8,13 @@ const time = tool('get_time', () => 'noon');
 describe('runLoop with failing tools', () => {
   it.each([
     ['an unknown tool', 'nothing', {}, 'There is no tool named nothing.'],
-    ['arguments that are not JSON', 'get_time', '{"a":', 'The arguments are not a JSON object; call the tool again with one.'],
-    ['arguments that are not an object', 'get_time', '[1]', 'The arguments are not a JSON object; call the tool again with one.'],
+    ['arguments that are not JSON', 'get_time', '{"a":', 'The arguments are not a JSON object. Send a JSON object.'],
+    ['arguments that are not an object', 'get_time', '[1]', 'The arguments are not a JSON object. Send a JSON object.'],
     [
       'arguments with a forbidden key',
       'get_time',
       '{"__proto__":{}}',
-      'The arguments are not a JSON object; call the tool again with one.',
+      'The arguments are not a JSON object. Send a JSON object.',
     ],
     ['an error that may be disclosed', 'disclosing', {}, 'The tool failed: no such city'],
     ['an error that must not be disclosed', 'secret', {}, 'The tool failed.'],
@@ -79,7 +79,7 @@ describe('runLoop with tool results', () => {
     expect(truncated).toMatch(/^é{19000,}$/);
     expect(note).toMatch(
       new RegExp(
-        `^\\[Cut here: the result has 60000 bytes, of which these are the first ${2 * truncated.length}\\. read_result with id "r_[0-9a-f]{10}" reads on from offset ${truncated.length}, or searches it\\.\\]$`,
+        `^\\[Truncated: these are the first ${2 * truncated.length} of 60000 bytes of the result\\. read_result with id "r_[0-9a-f]{10}" continues from offset ${truncated.length}, or searches it\\.\\]$`,
       ),
     );
     expect(Buffer.byteLength(content)).toBeLessThanOrEqual(40_000);
@@ -91,7 +91,7 @@ describe('runLoop with tool results', () => {
   it('truncates between characters', async () => {
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
     await collectChunks({ sendRequest: model.sendRequest, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 180 });
-    expect(model.requests[1]?.messages.at(-1)?.content).toMatch(/^(😀){7}\n\n\[Cut.* first 28\. .*from offset 14, .*\]$/u);
+    expect(model.requests[1]?.messages.at(-1)?.content).toMatch(/^(😀){9}\n\n\[Truncated.* first 36 .*offset 18, .*\]$/u);
   });
 
   it('sends attachments in the stage and in the reply, each with its own indexes', async () => {

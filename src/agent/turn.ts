@@ -12,7 +12,7 @@ const maxCalls = 128;
 const maxArgumentsLength = 1_000_000;
 /** Maximum number of all other collected characters: text, thoughts, names, and further fields of calls. */
 const maxLength = 16_000_000;
-const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
+const lastTurnNote = '\n\n[You cannot call more tools in this run. Answer now with the information that you have.]';
 
 /** A complete tool call of a model. Further fields come from the upstream and are returned to it. */
 export interface ToolCall {

@@ -45,6 +45,6 @@ function removeFence(text: string): string {
 
 /** Returns messages to append after a draft, so that the model repeats its answer in the required format. */
 export function toFormatMessages(draft: string, error: string): Message[] {
-  const request = `Now give your answer in the form that was asked for: JSON alone, with no words and no code fence around it. What you said cannot be used: ${error}.`;
+  const request = `Now give your answer in the requested format: only JSON, without other words and without a code fence. Your previous answer is not valid: ${error}.`;
   return [...(draft === '' ? [] : [{ role: 'assistant' as const, content: draft }]), { role: 'user', content: request }];
 }

@@ -86,7 +86,7 @@ describe.each(['streamable_http', 'sse'] as const)('rejected MCP credentials ove
   it('are reported as missing if the toolset has none', async () => {
     const { url } = await refusing(401);
     expect(await getFailureReason({ url, protocol })).toBe(
-      'The MCP server Tools asks for credentials, and none are configured (HTTP 401).',
+      'The MCP server Tools requires credentials, but no credentials are configured (HTTP 401).',
     );
   });
 

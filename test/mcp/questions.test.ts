@@ -98,7 +98,7 @@ describe('a question of an MCP server', () => {
     const { service, model } = await startBooking();
     const questionMessage = getChoice(await service.chat('app', chatRequest)).message;
     await service.chat('app', { messages: [...chatRequest.messages, questionMessage, { role: 'user', content: 'Never mind.' }] });
-    expect(getToolResults(model)).toEqual(['The tool was not run: the user went on without it.']);
+    expect(getToolResults(model)).toEqual(['The tool was not run, because the user continued without it.']);
     expect(getMessages(model, 1).at(-1)).toMatchObject({ role: 'user', content: 'Never mind.' });
   });
 

@@ -50,7 +50,7 @@ describe.each([
     const [system] = getMessages(model, 0);
     expect(system?.role).toBe('system');
     expect(system?.content).toMatch(
-      /^Use the tools\.\n\n# Tools\n\nThe server of these tools says of them:\n\n# Everything Server/,
+      /^Use the tools\.\n\n# Tools\n\nInstructions from the server of these tools:\n\n# Everything Server/,
     );
     expect(JSON.stringify(getTrace(reply)[0]?.sent)).toContain('Everything Server');
 
@@ -125,7 +125,7 @@ describe('the instructions of an MCP server', () => {
     const content = getMessages(model, 0)[0]?.content ?? '';
     expect(content).not.toContain('# Unused');
     expect(content).toContain('# Server 0');
-    expect(content).toContain('[The rest was left out.]');
+    expect(content).toContain('[The rest is omitted.]');
     expect(content).not.toContain('# Server 4');
     expect(Buffer.byteLength(content)).toBeLessThan(33 * 1024);
   });

@@ -128,7 +128,7 @@ describe('an MCP session', () => {
       'a challenge for credentials',
       () =>
         new Response('The session has expired', { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }),
-      'asks for credentials, and none are configured (HTTP 401)',
+      'requires credentials, but no credentials are configured (HTTP 401)',
     ],
     ['HTTP 502 without a reason', () => new Response('Bad gateway', { status: 502 }), 'answered HTTP 502'],
   ])('is not opened again after %s', async (_what, answer, expected) => {

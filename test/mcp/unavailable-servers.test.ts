@@ -236,7 +236,7 @@ describe('an MCP tool call', () => {
     const long = 'word '.repeat(20_000);
     const { text: result, stage } = await run({ name: 'long', run: () => text(long) });
     expect(result.length).toBeLessThan(41_000);
-    expect(result).toContain('[Cut here: the result has 100000 bytes');
+    expect(result).toMatch(/\[Truncated: these are the first \d+ of 100000 bytes/);
     expect(stage?.attachments).toMatchObject([{ title: 'Full result', data: long }]);
   });
 

@@ -236,7 +236,7 @@ describe('a run that the client does not continue', () => {
     expect(listContents(rig.sent().slice(2))).toEqual([
       ['assistant', null],
       ['tool', 'from /own'],
-      ['tool', 'The tool was not run: the user went on without it.'],
+      ['tool', 'The tool was not run, because the user continued without it.'],
       ['user', 'Leave it.'],
     ]);
   });
@@ -248,7 +248,7 @@ describe('a run that the client does not continue', () => {
     await rig.chat([user('Do both.'), first, result('open_door', 'Open.'), second, user('Enough.')]);
     expect(listContents(rig.sent().slice(-3))).toEqual([
       ['tool', 'Open.'],
-      ['tool', 'The tool was not run: the user went on without it.'],
+      ['tool', 'The tool was not run, because the user continued without it.'],
       ['user', 'Enough.'],
     ]);
   });

@@ -79,13 +79,13 @@ describe('a result that is too long', () => {
     await using rig = await start([calls(['json', {}], ['lines', {}]), says('Done.')]);
     await rig.chat('Read.');
     const [json = '', lines = ''] = toldTo(rig);
-    const truncatedJson = (json ?? '').split('\n\n[Cut')[0] ?? '';
+    const truncatedJson = (json ?? '').split('\n\n[Truncated')[0] ?? '';
     expect(JSON.parse(`${truncatedJson.slice(0, -1)}]}`)).toEqual({
       items: items.slice(0, truncatedJson.split('"id"').length - 1),
     });
     expect(truncatedJson.length).toBeGreaterThan(39_000);
-    expect(contents['/lines']?.startsWith((lines ?? '').split('\n\n[Cut')[0] ?? 'none')).toBe(true);
-    expect((lines ?? '').split('\n\n\n[Cut')[0]).toMatch(/\nline \d+ of the log$/);
+    expect(contents['/lines']?.startsWith((lines ?? '').split('\n\n[Truncated')[0] ?? 'none')).toBe(true);
+    expect((lines ?? '').split('\n\n\n[Truncated')[0]).toMatch(/\nline \d+ of the log$/);
   });
 
   it('can be read by the model from the offset of the truncation', async () => {
@@ -94,7 +94,7 @@ describe('a result that is too long', () => {
     const response = await rig.chat('Read.');
     const page = toldTo(rig).at(-1) ?? '';
     expect(contents['/json']?.slice(offset)).toContain(page.split('\n\n[Characters')[0]);
-    expect(page).toMatch(/\n\n\[Characters 39000 to \d+ of \d+; go on with offset \d+\.\]$/);
+    expect(page).toMatch(/\n\n\[Characters 39000 to \d+ of \d+, continue with offset \d+\.\]$/);
     expect(getStages(response)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
     expect(rig.offered(0).map(({ function: { name } }) => name)).not.toContain('read_result');
   });
@@ -132,7 +132,9 @@ describe('a result that is too long', () => {
     });
     const reply = getMessage(await rig.chat('Read.'));
     await rig.chat([user('Read.'), reply, user('And further on?')]);
-    expect(toldTo(rig).at(-1)).toMatch(/^The tool failed: no result with the id "r_\w+" is kept; call its own tool again$/);
+    expect(toldTo(rig).at(-1)).toMatch(
+      /^The tool failed: no result has the id "r_\w+". Call its tool again$/,
+    );
   });
 
   it('cannot be read in another conversation', async () => {
@@ -141,6 +143,6 @@ describe('a result that is too long', () => {
     const ten = findResultId(toldTo(rig).at(-1));
     rig.model.script(calls(['json', {}]), calls(['read_result', { id: ten }]), says('No.'));
     await rig.chat('Something else.');
-    expect(toldTo(rig).at(-1)).toContain('The tool failed: no result with the id');
+    expect(toldTo(rig).at(-1)).toContain('The tool failed: no result has the id');
   });
 });

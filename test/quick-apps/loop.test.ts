@@ -84,7 +84,7 @@ describe('a run', () => {
     await using rig = await startRigWith(tools('one'), ...Array.from({ length: 14 }, () => calls(['one', {}])), says('Enough.'));
     const response = await rig.chat('Continue without an end.');
     expect(rig.model.requests.map(({ body }) => Array.isArray(body.tools))).toEqual([...Array(14).fill(true), false]);
-    expect(toldTo(rig).at(-1)).toMatch(/^from \/one\n\n\[No more tools can be called in this run/);
+    expect(toldTo(rig).at(-1)).toMatch(/^from \/one\n\n\[You cannot call more tools in this run/);
     expect(toldTo(rig).slice(0, -1)).toEqual(Array(13).fill('from /one'));
     expect([getMessage(response).content, response.completion.choices[0]?.finish_reason]).toEqual(['Enough.', 'stop']);
     expect(getStages(response)).toHaveLength(14);

@@ -35,7 +35,7 @@ const start = (...replies: readonly Reply[]): Promise<Rig> =>
   startRig({ app: buildOperations(api, ...names), replies, options: { files: { index, blobs }, reportError } });
 const getState = (message: object): object => (message as { custom_content: { state: object } }).custom_content.state;
 const getStateSize = (message: object): number => JSON.stringify(getState(message)).length;
-const lostResult = '{"lost":"What stood here was too long to be sent to and fro, and is not kept any more."}';
+const lostResult = '{"lost":"This text was too long for the conversation and is no longer stored."}';
 
 /** Returns a reply whose run read four long texts. */
 async function readAll(rig: Rig): Promise<object> {
@@ -108,7 +108,7 @@ describe('long tool results', () => {
     const reply = await readAll(rig);
     expect([reply, getStateSize(reply) < 88_000]).toEqual([expect.objectContaining({ content: 'Done.' }), true]);
     await continueChat(rig, reply);
-    expect(toldTo(rig)[0]).toMatch(/^one [\s\S]{496}\n\[The rest was left out of what is remembered\.\]$/);
+    expect(toldTo(rig)[0]).toMatch(/^one [\s\S]{496}\n\[The rest is omitted from the stored conversation\.\]$/);
     expect(errors).toEqual(['could not store a text of a conversation']);
   });
 

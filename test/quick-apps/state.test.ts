@@ -94,7 +94,7 @@ describe('the maximum size of a state', () => {
     expect(getStateLength(response)).toBeLessThan(90_000);
     await ownRig.chat([user('Read.'), response, user('Thanks.')]);
     const results = ownRig.sent().flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
-    expect(results[0]).toBe(`${'x'.repeat(500)}\n[The rest was left out of what is remembered.]`);
+    expect(results[0]).toBe(`${'x'.repeat(500)}\n[The rest is omitted from the stored conversation.]`);
     expect([results.length, results.at(-1)?.length]).toEqual([12, 39_000]);
   });
 

@@ -39,7 +39,7 @@ describe('a run with tools and a response_format', () => {
     expect(rig.offered()).toEqual([]);
     expect(rig.sent().slice(-2)).toEqual([
       { role: 'assistant', content: 'It has 7 degrees.' },
-      { role: 'user', content: expect.stringContaining('What you said cannot be used: it is not JSON.') },
+      { role: 'user', content: expect.stringContaining('Your previous answer is not valid: it is not JSON.') },
     ]);
     expect(toldTo(rig)).toEqual(['from /weather']);
   });

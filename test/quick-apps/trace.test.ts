@@ -86,7 +86,7 @@ describe('the trace of a run', () => {
     const trace = getTrace(await rig.chat());
     expect(trace.flatMap(({ kind, name, error }) => (kind === 'tool' ? [[name, error]] : []))).toEqual([
       ['two', 'There is no tool named two.'],
-      ['one', 'The arguments are not a JSON object; call the tool again with one.'],
+      ['one', 'The arguments are not a JSON object. Send a JSON object.'],
     ]);
   });
 

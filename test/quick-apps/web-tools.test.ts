@@ -321,7 +321,7 @@ describe('the reply of an API', () => {
     const end = toolMessage?.indexOf('\n\n') ?? 0;
     expect(toolMessage?.slice(0, end)).toBe(content.slice(0, end));
     expect(toolMessage?.slice(end)).toContain(
-      `[Cut here: the result has 50002 bytes, of which these are the first ${end + 1}. read_result with id`,
+      `[Truncated: these are the first ${end + 1} of 50002 bytes of the result. read_result with id`,
     );
     expect(Buffer.byteLength(toolMessage ?? '')).toBeGreaterThan(39_900);
     expect(getStages(response)[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: content }]);

@@ -169,7 +169,7 @@ describe('large documents of a quick app', () => {
     await rig.chat('look');
     const result = toldTo(rig)[0] ?? '';
     expect(Buffer.byteLength(result)).toBeLessThanOrEqual(3000);
-    expect(result).not.toContain('[Cut here');
+    expect(result).not.toContain('[Truncated');
     expect(result).toMatch(/^\[1\]/);
   });
 });

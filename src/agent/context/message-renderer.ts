@@ -79,7 +79,7 @@ export class MessageRenderer {
 
   #toCleared(message: Message, tools: ReadonlyMap<string, string>): Message {
     if (isMediaMessage(message))
-      return { role: 'user', content: '[What tools showed here was cleared to make room; call them again to see it.]' };
+      return { role: 'user', content: '[Pictures and files of tools were removed. Call the tools again to see them.]' };
     if (!isResult(message) || typeof message.content !== 'string') return message;
     const tool = tools.get(String(message.tool_call_id ?? '')) ?? message.name ?? 'a tool';
     const placeholder = this.#formatPlaceholder(message.content, tool);

@@ -40,7 +40,7 @@ export interface Conversation {
 /** Opens a state. Returns undefined if it was changed, or belongs to another user or application. */
 export type OpenState = (state: JsonObject) => RunState | undefined;
 
-const notRunText = 'The tool was not run: the user went on without it.';
+const notRunText = 'The tool was not run, because the user continued without it.';
 
 /**
  * Replaces replies by the messages that their states contain. Throws `invalid_request` for a state that cannot be opened, and

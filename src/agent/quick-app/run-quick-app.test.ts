@@ -20,7 +20,7 @@ function createTexts(name: string, chars: number, all: readonly string[] | undef
 
 const rehydrateContents = async (conversation: Conversation) =>
   (await rehydrate(conversation)).messages.map(({ content }) => content);
-const deletedTextNote = expect.stringContaining('not kept any more');
+const deletedTextNote = expect.stringContaining('no longer stored');
 
 it('rehydrate replaces markers by their texts and keeps other texts', async () => {
   const messages = createMessages('one:0', 'one:1', 'one:2', 'one:x', 'two:0', ':0', 'none:0', 'one:0 or so');

@@ -143,7 +143,7 @@ function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { of
 /** Maximum number of offloaded characters to read. Older texts are replaced by a note that they are lost. */
 const maxChars = 32 * 1024 * 1024;
 /** A note for a lost text. It is JSON, because it can replace the arguments of a call. */
-const deletedTextNote = JSON.stringify({ lost: 'What stood here was too long to be sent to and fro, and is not kept any more.' });
+const deletedTextNote = JSON.stringify({ lost: 'This text was too long for the conversation and is no longer stored.' });
 
 /** Restores the offloaded texts of a conversation. Deleted texts are replaced by a note. Rejects with `StoreError`. */
 export async function rehydrate(conversation: Conversation): Promise<Conversation> {
@@ -200,8 +200,8 @@ function appendServerInstructions(instructions: string, serverInstructions: read
     const isComplete = truncated.length === text.length;
     if (!isComplete && maxSectionBytes < minBytes) continue;
     remainingBytes -= Buffer.byteLength(truncated);
-    const visibleText = isComplete ? truncated : `${truncated.trimEnd()}\n[The rest was left out.]`;
-    sections.push(`# ${toolset}\n\nThe server of these tools says of them:\n\n${visibleText}`);
+    const visibleText = isComplete ? truncated : `${truncated.trimEnd()}\n[The rest is omitted.]`;
+    sections.push(`# ${toolset}\n\nInstructions from the server of these tools:\n\n${visibleText}`);
   }
   return sections.filter((section) => section !== '').join('\n\n');
 }

@@ -38,7 +38,7 @@ const key = 'parley_run';
 const maxChars = 64 * 1024;
 const maxOffloadedChars = 8 * 1024 * 1024;
 const shortenedChars = 500;
-const truncationNote = '\n[The rest was left out of what is remembered.]';
+const truncationNote = '\n[The rest is omitted from the stored conversation.]';
 
 /** Converts run states to signed `custom_content.state` objects, and back. */
 export class RunStates {

@@ -115,8 +115,8 @@ function toVisibleText(result: ToolResult, maxBytes: number, results: FullResult
   const id = results.store(result.text);
   const toNote = (visibleBytes: number, visibleChars: number): string => {
     const further =
-      id === undefined ? '' : ` ${results.toolName} with id "${id}" reads on from offset ${visibleChars}, or searches it.`;
-    return `\n\n[Cut here: the result has ${bytes} bytes, of which these are the first ${visibleBytes}.${further}]`;
+      id === undefined ? '' : ` ${results.toolName} with id "${id}" continues from offset ${visibleChars}, or searches it.`;
+    return `\n\n[Truncated: these are the first ${visibleBytes} of ${bytes} bytes of the result.${further}]`;
   };
   const truncated = truncateText(result.text, Math.max(0, maxBytes - toNote(maxBytes, maxBytes).length));
   return {

@@ -9,12 +9,12 @@ const readResultName = 'read_result';
 const parameters = {
   type: 'object',
   properties: {
-    id: { type: 'string', description: 'The id that was given with the result, such as r_0123456789.' },
-    offset: { type: 'integer', minimum: 0, description: 'The character to read from; from the beginning if left out.' },
+    id: { type: 'string', description: 'The id in the truncated result, such as r_0123456789.' },
+    offset: { type: 'integer', minimum: 0, description: 'Index of the first character to read. The default is 0.' },
     search: {
       type: 'string',
       minLength: 1,
-      description: 'Words to look for in place of reading on: the places that have them are given, each with its offset.',
+      description: 'Words to search for instead of reading on. Returns the matches, each with its offset.',
     },
   },
   required: ['id'],
@@ -33,7 +33,7 @@ export function createReadResultTool(results: () => FullResults, messages: () =>
     parameters,
     async run({ id, offset = 0, search }, { maxResultBytes: availableBytes = maxBytes }): Promise<ToolResult> {
       const text = await results().find(String(id), messages());
-      if (text === undefined) throw new ToolError(`no result with the id ${JSON.stringify(id)} is kept; call its own tool again`);
+      if (text === undefined) throw new ToolError(`no result has the id ${JSON.stringify(id)}. Call its tool again`);
       const maxPageBytes = Math.max(minPageBytes, availableBytes - maxNoteBytes);
       const from = Number(offset);
       const content =
@@ -47,11 +47,11 @@ export function createReadResultTool(results: () => FullResults, messages: () =>
 
 function formatPage(text: string, from: number, maxBytes: number): string {
   const remainingText = text.slice(from);
-  if (remainingText === '') return `[The result has ${text.length} characters; there is nothing at offset ${from}.]`;
+  if (remainingText === '') return `[The result has ${text.length} characters, so it has no text at offset ${from}.]`;
   const page = truncateText(remainingText, maxBytes);
   const end = from + page.length;
-  const hint = end < text.length ? `go on with offset ${end}` : 'this is its end';
-  return `${page}\n\n[Characters ${from} to ${end} of ${text.length}; ${hint}.]`;
+  const hint = end < text.length ? `continue with offset ${end}` : 'this is the end';
+  return `${page}\n\n[Characters ${from} to ${end} of ${text.length}, ${hint}.]`;
 }
 
 /** Maximum length of a search. Longer searches are truncated, because all words are tried at each position of the text. */

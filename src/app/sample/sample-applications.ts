@@ -43,7 +43,7 @@ export function sampleApplications(address: SampleAddress): Readonly<Record<stri
     },
     'sample-account': {
       displayName: 'Sample: library account',
-      description: 'Tells which books the member has borrowed and when they must be returned.',
+      description: 'Lists the books that the member has borrowed, with their return dates.',
       features: { consentRequired: true },
       ...quickApp({
         instructions: 'You tell members of Hill Street Library about their loans.',
@@ -53,7 +53,7 @@ export function sampleApplications(address: SampleAddress): Readonly<Record<stri
     },
     'sample-with-consent': {
       displayName: 'Sample: librarian with your account',
-      description: 'Looks into the library account of its user, who is asked for consent first.',
+      description: 'Reads the library account of its user after the user consents.',
       ...quickApp({
         instructions: 'You remind members of Hill Street Library of their loans.',
         starters: ['Which books must I return soon?'],
@@ -80,7 +80,7 @@ function openingHoursToolset({ origin, secret }: SampleAddress): object {
           type: 'function',
           function: {
             name: 'opening_hours',
-            description: 'Gives the hours at which the library opens and closes on a day of the week',
+            description: 'Returns the opening hours of the library on a day of the week',
             parameters: { type: 'object', properties: { day }, required: ['day'] },
           },
         },

@@ -20,7 +20,7 @@ const openingHours: ReadonlyMap<string, { readonly opens: string; readonly close
 
 const bookStatuses: ReadonlyMap<string, string> = new Map([
   ['the hobbit', 'The Hobbit: 2 of 3 copies are in, on shelf F-27.'],
-  ['emma', 'Emma: the only copy is lent and due back on Friday; nobody has reserved it.'],
+  ['emma', 'Emma: the only copy is lent until Friday. It has no reservations.'],
   ['moby-dick', 'Moby-Dick: 1 copy is in, on shelf M-12.'],
   ['frankenstein', 'Frankenstein: both copies are lent, and 1 member is waiting.'],
 ]);
@@ -115,7 +115,7 @@ const invalidRequest = -32_600;
 const tools: readonly LibraryTool[] = [
   {
     name: 'book_status',
-    description: 'Tells whether a book of this title is on the shelf or lent',
+    description: 'Returns whether a book with this title is on the shelf or lent',
     inputSchema: {
       type: 'object',
       properties: { title: { type: 'string', description: 'Title of the book' } },
@@ -176,6 +176,6 @@ function findOpeningHours(day: string): Readonly<Record<string, string>> | undef
 function describeBookStatus(title: string): string {
   const status = bookStatuses.get(title.trim().toLowerCase());
   return (
-    status ?? `Hill Street Library has no book of this title. Among others it has The Hobbit, Emma, Moby-Dick and Frankenstein.`
+    status ?? `Hill Street Library has no book of this title. It has, for example, The Hobbit, Emma, Moby-Dick, and Frankenstein.`
   );
 }

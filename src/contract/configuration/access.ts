@@ -222,7 +222,7 @@ export const IdentityProviderEntry = strict(
   },
   {
     description:
-      'An issuer of tokens (JWT) that are accepted wherever a key is. Users of the first one go by their plain claim, those of the others by `jwt:<name>:<claim>`.',
+      'An issuer of tokens (JWT), which Parley accepts in place of keys. The ID of a user is the claim for the first issuer, and `jwt:<name>:<claim>` for each further one.',
   },
 );
 export type IdentityProviderEntry = Static<typeof IdentityProviderEntry>;

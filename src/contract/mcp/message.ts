@@ -25,7 +25,7 @@ export type McpMessage = Static<typeof McpMessage> & { params?: { [key: string]:
 export const McpQuery = Type.Object({
   query: Type.String({
     minLength: 1,
-    description: 'What to ask, with all that has to be known: nothing is remembered between calls.',
+    description: 'The question with all necessary context. The tool remembers no earlier calls.',
   }),
 });
 type McpQuery = Static<typeof McpQuery>;

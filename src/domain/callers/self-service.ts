@@ -47,7 +47,7 @@ export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, call
   const right = findSelfService(roles, caller.roles);
   if (right !== undefined) return right;
   throw createAccessDenied(
-    `None of your roles (${caller.roles.join(', ')}) allows you to create keys. Ask the operator of this service to set roles.<name>.selfService.`,
+    `Your roles (${caller.roles.join(', ')}) do not allow you to create keys. Ask the operator of this service to set roles.<name>.selfService.`,
   );
 }
 

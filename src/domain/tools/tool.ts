@@ -77,7 +77,7 @@ export interface Citable {
 
 /** Citation instruction for the model. It follows the numbered passages and is not part of them. */
 export const howToCite =
-  'Behind what you take from a passage put its number, such as [1]; the user is shown the passages that you cite.';
+  'After each statement from a passage, write the number of the passage, such as [1]. The user sees the passages that you cite.';
 
 export interface ToolResult {
   /** Text for the model. */

@@ -184,9 +184,9 @@ function withoutAbsent<Fields extends object>(fields: Fields): { [Key in keyof F
 }
 
 const prompt = [
-  'Sum up this conversation so far, for yourself: it goes on from your summary alone, and nothing else of it will be there.',
-  'Keep every fact, name, number, decision and instruction that may matter, what was asked for and is not done yet, and what tools gave.',
-  'Write the summary and nothing else.',
+  'Summarize this conversation for yourself. It continues from your summary alone, without the earlier messages.',
+  'Keep each fact, name, number, decision, and instruction that may matter, the requests that are not done yet, and the results of tools.',
+  'Write only the summary.',
 ].join(' ');
 
 /** Message that requests a summary of the preceding conversation. */

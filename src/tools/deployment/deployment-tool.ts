@@ -14,16 +14,16 @@ export type SendToDeployment = (request: ChatRequest, signal: AbortSignal) => Pr
 const parameters: JsonObject = {
   type: 'object',
   properties: {
-    query: { type: 'string', description: 'What is asked, complete in itself: nothing else of the conversation is seen.' },
+    query: { type: 'string', description: 'A complete question. The conversation is not visible to the tool.' },
     attachments: {
       type: 'array',
-      description: 'What the question is about beside its text.',
+      description: 'Files that belong to the question.',
       items: {
         type: 'object',
         properties: {
           type: { type: 'string', description: 'MIME type.' },
           title: { type: 'string' },
-          url: { type: 'string', description: 'Address of the content, as the conversation names it.' },
+          url: { type: 'string', description: 'Address of the content, as in the conversation.' },
         },
         required: ['url'],
       },

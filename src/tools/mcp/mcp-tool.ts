@@ -43,9 +43,9 @@ export function createResourceTools(options: McpCallOptions): readonly Tool[] {
   return [
     {
       name: 'list_resources',
-      description: `Lists what the MCP server ${server} has to read: addresses for read_resource, and templates that addresses are made of.`,
+      description: `Lists the resources of the MCP server ${server}: addresses for read_resource, and templates for addresses.`,
       parameters: resourceParameters(
-        { cursor: 'nextCursor of the list before, to go on behind it. Left out: from the beginning.' },
+        { cursor: 'nextCursor of the previous list, to continue after it. If absent, the list starts at the beginning.' },
         [],
       ),
       run: ({ cursor }, context) =>

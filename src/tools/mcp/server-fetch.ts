@@ -108,7 +108,7 @@ export class ServerFetch {
     const { name, authorization } = this.#options.settings;
     const lacksCredentials = status === 401 && authorization === null;
     const rejection = status === 401 ? 'refused its configured credentials' : 'denied access';
-    const problem = `${lacksCredentials ? 'asks for credentials, and none are configured' : rejection} (HTTP ${status})`;
+    const problem = `${lacksCredentials ? 'requires credentials, but no credentials are configured' : rejection} (HTTP ${status})`;
     // Servers whose users sign in send this parameter (RFC 9728).
     const wantsSignIn = lacksCredentials && /\bresource_metadata\s*=/i.test(headers.get('www-authenticate') ?? '');
     const reason = wantsSignIn ? 'sign_in_required' : lacksCredentials ? 'credentials_missing' : 'credentials_refused';

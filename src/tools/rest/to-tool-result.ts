@@ -38,7 +38,7 @@ function toResult(status: number, text: string | undefined, content: ReadContent
   if (status < 200 || status > 299) return toErrorResult(status, text, content);
   if (content.bytes.length === 0) return { text: `Done: HTTP ${status}, no content.`, attachments: [], failed: false };
   if (text === undefined) return toAttachment(content, maxBytes);
-  const note = content.isComplete ? '' : `\n\n[The reply is longer; only its first ${maxBytes} bytes were read.]`;
+  const note = content.isComplete ? '' : `\n\n[The reply is longer. Only its first ${maxBytes} bytes were read.]`;
   return { text: text + note, attachments: [], failed: false };
 }
 

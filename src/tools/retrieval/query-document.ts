@@ -63,11 +63,11 @@ function createQueryDocument(files: readonly SearchableFile[], deps: QueryDocume
     parameters: {
       type: 'object',
       properties: {
-        query: { type: 'string', description: 'What is looked for, as a complete question or the words that name it.' },
+        query: { type: 'string', description: 'The search as a complete question, or as words.' },
         files: {
           type: 'array',
           items: { type: 'string' },
-          description: 'Names of the documents to look in. Absent: all of them.',
+          description: 'Names of the documents to search. If absent, all documents are searched.',
         },
       },
       required: ['query'],
@@ -121,7 +121,7 @@ async function answerQuestion(
   const { hits, isSemantic: byMeaning } = hasWaited ? await search.search(query) : early;
   const gathering = { index, readFiles, hits };
   const passages = isSmall ? await gatherAll(gathering) : await gatherPassages(gathering, bounds);
-  const byWords = 'Searched by words only: what the passages mean is still being worked out.';
+  const byWords = 'Searched by words only, because the vectors of the passages are not ready.';
   const allNotes = byMeaning || isSmall ? notes : [...notes, byWords];
   return toAnswer({ passages, notes: allNotes, maxBytes: maxResultBytes, cite: context.cite });
 }

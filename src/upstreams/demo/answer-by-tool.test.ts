@@ -107,12 +107,12 @@ describe('a message with several questions', () => {
 describe('a question without an argument that the nearest tool requires', () => {
   const status = {
     name: 'book_status',
-    description: 'Tells whether a book of this title is on the shelf or lent',
+    description: 'Returns whether a book with this title is on the shelf or lent',
     parameters: { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] },
   };
   const hours = {
     name: 'opening_hours',
-    description: 'Gives the hours at which the library opens and closes on a day of the week',
+    description: 'Returns the opening hours of the library on a day of the week',
     parameters: { type: 'object', properties: { day: { enum: ['monday', 'sunday'] } }, required: ['day'] },
   };
 

@@ -60,7 +60,7 @@ function answerUnknown({ conversation, offer }: Situation): Answer {
   // Pattern bound: `shorten` returns at most 200 characters.
   const shortQuestion = shorten(question, 200).replace(/[\s.]+$/, '');
   return {
-    content: `${introduction} I cannot answer “${shortQuestion}”.${explanation} Say *help* to see what I can do.`,
+    content: `${introduction} I cannot answer “${shortQuestion}”.${explanation} Say *help* for a list of my features.`,
   };
 }
 

@@ -12,8 +12,8 @@ interface Answer {
   readonly isNew: boolean;
 }
 
-const unansweredText = 'The call was not made: the user has not said whether it may be.';
-const noResultText = 'The call was allowed, and nobody knows what came of it.';
+const unansweredText = 'The call was not made, because the user has neither allowed nor rejected it.';
+const noResultText = 'The call was allowed. Its result is unknown.';
 
 /** Approval requests for calls to MCP servers, and the users' answers. */
 export class McpApprovals {

@@ -286,12 +286,12 @@ class Messages {
 
 const unsupported =
   'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Responses API';
-const summaryHeading = 'What was said so far, in short:';
+const summaryHeading = 'Summary of the conversation so far:';
 
 /** Returns the output of a server's call for the model. */
 function toRemoteResult({ output, error }: JsonObject): string {
   if (typeof output === 'string') return output;
-  return typeof error === 'string' ? error : 'The call broke off, and nobody knows what came of it.';
+  return typeof error === 'string' ? error : 'The call was interrupted. Its result is unknown.';
 }
 
 function hasContent({ content }: Message): boolean {
