@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { formatSharedBy } from '../strings/format-shared-by.ts';
 import { useStrings } from '../strings/strings.tsx';
 import type { OwnApplication } from './applications.ts';
 import { getValueAt } from './draft.ts';
@@ -47,7 +46,7 @@ function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps
                 <optgroup key={name} label={name}>
                   {items.map((deployment) => (
                     <option key={deployment.id} value={deployment.id}>
-                      {[deployment.name, formatSharedBy(deployment, strings)].filter(Boolean).join(' · ')}
+                      {deployment.owner === 'other' ? `${deployment.name} · ${strings.sharedByOther}` : deployment.name}
                     </option>
                   ))}
                 </optgroup>

@@ -14,7 +14,6 @@ import { PageHeader } from '../parts/named-page.tsx';
 import { Notice } from '../parts/operator-brand.tsx';
 import { type Deployment, getReadableName } from '../service/deployments.ts';
 import { ShareButton } from '../share/share-button.tsx';
-import { formatSharedBy } from '../strings/format-shared-by.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { Composer } from './composer/composer.tsx';
 import { ConsentBanner } from './consent/consent-banner.tsx';
@@ -57,7 +56,6 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   const deployment =
     deployments.find((candidate) => candidate.id === deploymentId) ??
     (conversation === undefined ? pickDefaultDeployment(deployments) : undefined);
-  const sharer = deployment === undefined ? '' : formatSharedBy(deployment, strings);
   const turns = useMemo(() => (conversation === undefined ? [] : listVisibleTurns(conversation)), [conversation]);
   const last = turns.at(-1);
   const running = findRunningReply(replyRunner, conversation, last);
@@ -103,7 +101,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
       {conversation === undefined && <Notice />}
       {temporary?.strip}
       <SearchMatches conversation={conversation} />
-      {sharer !== '' && <p className="shared-strip small">{sharer}</p>}
+      {deployment?.owner === 'other' && <p className="shared-strip soft small">{strings.sharedByOther}</p>}
       {conversation === undefined ? (
         <StartView {...{ deployment, project, sendMessage, choose }} />
       ) : (

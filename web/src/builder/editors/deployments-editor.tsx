@@ -3,7 +3,6 @@ import { isJsonObject } from '#base/json/json.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
-import { formatSharedBy } from '../../strings/format-shared-by.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { ConditionsEditor } from './conditions-editor.tsx';
@@ -85,13 +84,12 @@ function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
   ));
 }
 
-/** The owner of a deployment that another user shared. */
+/** Marks a deployment that another user shared. */
 function SharedBy({ id }: { readonly id: string }) {
   const strings = useStrings();
   const { deployments } = usePage();
-  const deployment = deployments.find((item) => item.id === id);
-  const sharer = deployment === undefined ? '' : formatSharedBy(deployment, strings);
-  return sharer === '' ? null : <span className="option-sharer small">{sharer}</span>;
+  const isOfOther = deployments.find((item) => item.id === id)?.owner === 'other';
+  return isOfOther && <span className="soft small">{strings.sharedByOther}</span>;
 }
 
 function DeploymentSearch({ excluded, add }: { readonly excluded: readonly unknown[]; readonly add: (id: string) => void }) {

@@ -13,7 +13,6 @@ import { pickerGerman } from '../../locales/de/chat/picker.ts';
 import { type PickerStrings, pickerEnglish } from '../../locales/en/chat/picker.ts';
 import { pickerSpanish } from '../../locales/es/chat/picker.ts';
 import { pickerFrench } from '../../locales/fr/chat/picker.ts';
-import { formatSharedBy } from '../../strings/format-shared-by.ts';
 import { DeploymentIcon } from './deployment-icon.tsx';
 
 export interface DeploymentChoiceProps {
@@ -191,8 +190,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
   const { strings, language } = useLanguage();
   const [deployment] = family;
   const pickerStrings = usePickerStrings();
-  const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens } = deployment;
-  const sharer = formatSharedBy(deployment, strings);
+  const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens, owner } = deployment;
   const usd = (amount: number): string =>
     (amount * 1e6).toLocaleString(language, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 });
   const facts = [
@@ -220,7 +218,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
           </span>
           {description !== '' && <span className="soft small">{description}</span>}
           {facts.length > 0 && <span className="soft small">{facts.join(' · ')}</span>}
-          {sharer !== '' && <span className="option-sharer small">{sharer}</span>}
+          {owner === 'other' && <span className="soft small">{strings.sharedByOther}</span>}
         </span>
       </button>
       <button

@@ -105,7 +105,7 @@ export const german: Strings = {
   application: 'Anwendung',
   yours: 'Deine',
   sharedByOthers: 'Von anderen geteilt',
-  sharedBy: (owner, name) => `Von einer anderen Person geteilt, ${owner} (${name})`,
+  sharedByOther: 'Von einer anderen Person geteilt',
   chooseFirst: 'Wähle oben ein Modell oder eine Anwendung.',
   noDeployments: 'Du hast noch keinen Zugriff auf Modelle oder Anwendungen. Bitte deinen Administrator um Zugriff.',
   noDeploymentFound: (query) => `Keine Treffer für „${query}“.`,

@@ -105,7 +105,7 @@ export const english = {
   application: 'Application',
   yours: 'Yours',
   sharedByOthers: 'Shared by others',
-  sharedBy: (owner: string, name: string) => `Shared by another user, ${owner} (${name})`,
+  sharedByOther: 'Shared by another user',
   chooseFirst: 'Choose a model or application at the top.',
   noDeployments: 'You don’t have access to any models or applications yet. Ask your administrator for access.',
   noDeploymentFound: (query: string) => `No results for “${query}”.`,

@@ -108,7 +108,7 @@ export const spanish: Strings = {
   application: 'Aplicación',
   yours: 'Tuyos',
   sharedByOthers: 'Compartidos por otras personas',
-  sharedBy: (owner, name) => `Compartido por otra persona, ${owner} (${name})`,
+  sharedByOther: 'Compartido por otra persona',
   chooseFirst: 'Elige un modelo o una aplicación arriba.',
   noDeployments: 'Todavía no tienes acceso a ningún modelo ni aplicación. Pide acceso a tu administrador.',
   noDeploymentFound: (query) => `No hay resultados para «${query}».`,

@@ -109,7 +109,7 @@ export const french: Strings = {
   application: 'Application',
   yours: 'Les vôtres',
   sharedByOthers: 'Partagés par d’autres',
-  sharedBy: (owner, name) => `Partagé par une autre personne, ${owner} (${name})`,
+  sharedByOther: 'Partagé par une autre personne',
   chooseFirst: 'Choisissez un modèle ou une application en haut.',
   noDeployments: 'Vous n’avez encore accès à aucun modèle ni à aucune application. Demandez l’accès à votre administrateur.',
   noDeploymentFound: (query) => `Aucun résultat pour « ${query} ».`,
