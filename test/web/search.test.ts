@@ -84,6 +84,11 @@ describe('a search', () => {
     await page.locator('.head', { hasText: 'Straw' }).getByRole('link').click();
     await page.getByText('only in the title').waitFor();
     expect(await page.locator('.excerpt').count()).toBe(0);
+    await page.getByRole('searchbox').press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Clear the search' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
+    expect(await page.evaluate('document.activeElement.type')).toBe('search');
   });
 
   it('works for chats that are stored only in the browser', async () => {

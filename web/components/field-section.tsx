@@ -1,7 +1,7 @@
 import { type ComponentProps, useId, useRef } from 'react';
 import { SchemaForm } from '../src/forms/schema-form.tsx';
 import { type ChoiceKeys, ChoiceList } from '../src/parts/choice-list.tsx';
-import { Icon } from '../src/parts/icon.tsx';
+import { SearchField } from '../src/parts/search-field.tsx';
 import { SecretField } from '../src/parts/secret-field.tsx';
 import { Sample, Section } from './section.tsx';
 
@@ -60,10 +60,8 @@ export function FieldSection() {
         </label>
       </Sample>
       <Sample name="Search">
-        <div className="search">
-          <Icon name="search" />
-          <input type="search" aria-label="Search" placeholder="Search chats" />
-        </div>
+        <SearchField label="Search chats" value="" onChange={() => undefined} />
+        <SearchField label="Search chats" value="Rome" onChange={() => undefined} />
       </Sample>
       <Sample name="Choice above a message">
         <ChoiceList

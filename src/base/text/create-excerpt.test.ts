@@ -9,7 +9,9 @@ it('createExcerpt cuts a long text to one line around the first match', () => {
   expect([line.includes('\n'), line.length < 170]).toEqual([false, true]);
 });
 
-it('createExcerpt returns a short text in full, and undefined if no word matches', () => {
+it('createExcerpt returns a short text in full without Markdown marks, and undefined if no word matches', () => {
+  const text = '> > ## **Rome**\n>quoted\n- [by train](https://example.com/a)\n  * [1] > 2 - 1';
+  expect(createExcerpt(text, ['rome'])).toBe('Rome quoted by train [1] > 2 - 1');
   expect(createExcerpt('To Rome by train', ['rome', 'trip'])).toBe('To Rome by train');
   expect(createExcerpt('To Rome by train', ['paris'])).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useDeferredValue, useId, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import { getSeverity, type Severity } from '../operations/find-issues.ts';
 import { readState, type Upstream } from '../operations/read-operations.ts';
@@ -6,6 +6,7 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
@@ -80,7 +81,6 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
   const [query, setQuery] = useState('');
   const [rowCount, setRowCount] = useState(rowsAtATime);
   const searchText = useDeferredValue(query).trim().toLowerCase();
-  const searchId = useId();
   const matches = useMemo(
     () => (searchText === '' ? entries : entries.filter((entry) => toSearchText(entry).includes(searchText))),
     [entries, searchText],
@@ -90,19 +90,14 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
   return (
     <>
       {entries.length > 8 && (
-        <div className="search">
-          <Icon name="search" />
-          <label className="heard-only" htmlFor={searchId}>
-            {strings.search}
-          </label>
-          <input
-            {...{ id: searchId, type: 'search', value: query, placeholder: strings.search }}
-            onChange={({ target }) => {
-              setQuery(target.value);
-              setRowCount(rowsAtATime);
-            }}
-          />
-        </div>
+        <SearchField
+          label={strings.search}
+          value={query}
+          onChange={(text) => {
+            setQuery(text);
+            setRowCount(rowsAtATime);
+          }}
+        />
       )}
       <p className="soft small" role="status">
         {matches.length === entries.length

@@ -1,7 +1,7 @@
 import { type FormEvent, useDeferredValue, useId, useMemo, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
-import { Icon } from '../parts/icon.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -69,7 +69,7 @@ function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
   const [rowCount, setRowCount] = useState(rowsAtATime);
   const [error, setError] = useState<ErrorDetails>();
   const [isSaving, setIsSaving] = useState(false);
-  const [windowId, searchId] = [useId(), useId()];
+  const windowId = useId();
   const searchText = useDeferredValue(query).trim().toLowerCase();
   const limitsByRole = useMemo(() => new Map(roles.map(({ id, value }) => [id, readLimits(value)])), [roles]);
   const rows = useMemo(() => listRows(deployments, limitsByRole, searchText), [deployments, limitsByRole, searchText]);
@@ -110,18 +110,7 @@ function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
             ))}
           </select>
         </div>
-        {deployments.length > 8 && (
-          <div className="search">
-            <Icon name="search" />
-            <label className="heard-only" htmlFor={searchId}>
-              {strings.search}
-            </label>
-            <input
-              {...{ id: searchId, type: 'search', value: query, placeholder: strings.search }}
-              onChange={({ target }) => setQuery(target.value)}
-            />
-          </div>
-        )}
+        {deployments.length > 8 && <SearchField label={strings.search} value={query} onChange={setQuery} />}
       </div>
       <LimitsTable {...{ roles, rows: rows.slice(0, rowCount), limitsByRole, window, changes, change }} canChange={isAdmin} />
       {rows.length > rowCount && (

@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
 import { type Conversation, listVisibleTurns } from '../conversation/conversation.ts';
 import { type ConversationSummary, type Database, openDatabase } from '../conversation/database.ts';
@@ -8,6 +8,7 @@ import { type Page, PageContext } from '../page/page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Mark } from '../parts/operator-brand.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { Service } from '../service/service.ts';
 import { useIsUnreachable } from '../service/use-is-unreachable.ts';
 import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
@@ -75,21 +76,11 @@ function ConversationList({ summaries, id, choose }: ConversationListProps) {
   const strings = useOfflineStrings();
   const { strings: common } = useLanguage();
   const [query, setQuery] = useState('');
-  const search = useId();
   const matches = findSummaries(summaries, query);
   if (summaries.length === 0) return <p className="soft small">{strings.noConversations}</p>;
   return (
     <>
-      <div className="search">
-        <Icon name="search" />
-        <label className="heard-only" htmlFor={search}>
-          {common.searchConversations}
-        </label>
-        <input
-          {...{ id: search, type: 'search', value: query, placeholder: common.searchConversations }}
-          onChange={({ target }) => setQuery(target.value)}
-        />
-      </div>
+      <SearchField label={common.searchConversations} value={query} onChange={setQuery} />
       {matches.length === 0 && <p className="soft small">{common.nothingFound(query.trim())}</p>}
       <ul className="kept-heads">
         {matches.map((summary) => (

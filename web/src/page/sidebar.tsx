@@ -1,10 +1,11 @@
-import { type RefObject, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react';
+import { type RefObject, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
 import { Mark } from '../parts/operator-brand.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { Appearance } from './appearance.ts';
 import { type ConversationFilter, filterConversations, listTags } from './conversation-filter.ts';
@@ -41,7 +42,6 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
   );
   const emptyText = isSearching ? strings.loading : strings.nothingFound(searchText);
   const panel = useRef<HTMLElement>(null);
-  const search = useId();
   useClearFilter({
     isListed:
       route.at === 'conversation'
@@ -106,25 +106,15 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
           <Icon name="plus" />
           {strings.newConversation}
         </a>
-        <div className="search">
-          <Icon name="search" />
-          <label className="heard-only" htmlFor={search}>
-            {strings.searchConversations}
-          </label>
-          <input
-            id={search}
-            type="search"
-            placeholder={strings.searchConversations}
-            value={query}
-            onFocus={() => library.prepareSearch()}
-            onChange={({ target }) => setQuery(target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'ArrowDown') return;
-              event.preventDefault();
-              panel.current?.querySelector<HTMLElement>('.heads a')?.focus();
-            }}
-          />
-        </div>
+        <SearchField
+          {...{ label: strings.searchConversations, value: query, onChange: setQuery }}
+          onFocus={() => library.prepareSearch()}
+          onKeyDown={(event) => {
+            if (event.key !== 'ArrowDown') return;
+            event.preventDefault();
+            panel.current?.querySelector<HTMLElement>('.heads a')?.focus();
+          }}
+        />
         <FilterList {...{ filter }} onSelect={setFilter} />
         <ConversationList
           {...{ summaries: visibleSummaries, excerpts, query: searchText, empty: isSearch ? emptyText : strings.noConversations }}

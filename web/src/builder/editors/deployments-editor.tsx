@@ -3,6 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
+import { SearchField } from '../../parts/search-field.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { ConditionsEditor } from './conditions-editor.tsx';
@@ -111,21 +112,14 @@ function DeploymentSearch({ excluded, add }: { readonly excluded: readonly unkno
   };
   return (
     <div className="builder-search">
-      <div className="search">
-        <Icon name="search" />
-        <label className="heard-only" htmlFor={id}>
-          {builderStrings.findDeployment}
-        </label>
-        <input
-          {...{ id, type: 'search', value: query, placeholder: builderStrings.findDeployment }}
-          onChange={({ target }) => setQuery(target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || isComposing(event.nativeEvent)) return;
-            event.preventDefault();
-            if (searchText !== '' && matches[0] !== undefined) pick(matches[0].id);
-          }}
-        />
-      </div>
+      <SearchField
+        {...{ id, label: builderStrings.findDeployment, value: query, onChange: setQuery }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || isComposing(event.nativeEvent)) return;
+          event.preventDefault();
+          if (searchText !== '' && matches[0] !== undefined) pick(matches[0].id);
+        }}
+      />
       {searchText !== '' && matches.length === 0 && <p className="soft small">{strings.noDeploymentFound(query.trim())}</p>}
       {searchText !== '' && (
         <div className="options">

@@ -3,6 +3,7 @@ import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { moveFocus } from '../../parts/move-focus.ts';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import { type Deployment, deploymentOwners } from '../../service/deployments.ts';
@@ -72,23 +73,16 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
     >
       <div className="picker-body">
         <h2 id={heading}>{title}</h2>
-        <div className="search">
-          <Icon name="search" />
-          <input
-            {...{
-              type: 'search',
-              value: query,
-              placeholder: pickerStrings.searchDeployments,
-              'aria-label': pickerStrings.searchDeployments,
-            }}
-            onChange={({ target }) => setQuery(target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter' || first === undefined || isComposing(event.nativeEvent)) return;
-              event.preventDefault();
-              choose(first.id);
-            }}
-          />
-        </div>
+        <SearchField
+          label={pickerStrings.searchDeployments}
+          value={query}
+          onChange={setQuery}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || first === undefined || isComposing(event.nativeEvent)) return;
+            event.preventDefault();
+            choose(first.id);
+          }}
+        />
         {isLong && (
           <Segments
             name={pickerStrings.deploymentKind}

@@ -43,6 +43,7 @@ export const german: Strings = {
   newConversation: 'Neues Gespräch',
   temporaryChat: 'Temporäres Gespräch',
   searchConversations: 'Gespräche durchsuchen',
+  clearSearch: 'Suche leeren',
   noConversations: 'Deine Gespräche erscheinen hier.',
   nothingFound: (query) => `Keine Treffer für „${query}“.`,
   untitled: 'Ohne Titel',

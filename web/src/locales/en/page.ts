@@ -43,6 +43,7 @@ export const english = {
   newConversation: 'New chat',
   temporaryChat: 'Temporary chat',
   searchConversations: 'Search chats',
+  clearSearch: 'Clear the search',
   noConversations: 'Your chats appear here.',
   nothingFound: (query: string) => `No results for “${query}”.`,
   untitled: 'Untitled',

@@ -46,6 +46,7 @@ export const spanish: Strings = {
   newConversation: 'Nueva conversación',
   temporaryChat: 'Conversación temporal',
   searchConversations: 'Buscar conversaciones',
+  clearSearch: 'Borrar la búsqueda',
   noConversations: 'Aquí aparecen tus conversaciones.',
   nothingFound: (query) => `No hay resultados para «${query}».`,
   untitled: 'Sin título',

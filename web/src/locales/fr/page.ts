@@ -46,6 +46,7 @@ export const french: Strings = {
   newConversation: 'Nouvelle conversation',
   temporaryChat: 'Conversation temporaire',
   searchConversations: 'Rechercher',
+  clearSearch: 'Effacer la recherche',
   noConversations: 'Vos conversations apparaissent ici.',
   nothingFound: (query) => `Aucun résultat pour « ${query} ».`,
   untitled: 'Sans titre',

@@ -1,0 +1,45 @@
+import { type KeyboardEvent, useId, useRef } from 'react';
+import { useStrings } from '../strings/strings.tsx';
+import { Icon } from './icon.tsx';
+
+interface SearchFieldProps {
+  readonly id?: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+  readonly onFocus?: () => void;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
+}
+
+/** A search field with a button that clears it, because the button of the browser cannot be reached by keyboard. */
+export function SearchField({ id: givenId, label, value, onChange, onFocus, onKeyDown }: SearchFieldProps) {
+  const strings = useStrings();
+  const ownId = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const clear = (): void => {
+    onChange('');
+    input.current?.focus();
+  };
+  const id = givenId ?? ownId;
+  return (
+    <div className="search">
+      <Icon name="search" />
+      <label className="heard-only" htmlFor={id}>
+        {label}
+      </label>
+      <input
+        {...{ ref: input, id, type: 'search', placeholder: label, value, onFocus, onKeyDown }}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      {value !== '' && (
+        <button
+          {...{ type: 'button', className: 'icon-button', onClick: clear }}
+          aria-label={strings.clearSearch}
+          title={strings.clearSearch}
+        >
+          <Icon name="close" />
+        </button>
+      )}
+    </div>
+  );
+}
