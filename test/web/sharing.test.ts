@@ -63,7 +63,15 @@ describe('a shared chat', () => {
 
     await owner.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
     await owner.page.getByRole('button', { name: /^Remove the link/ }).click();
+    const question = owner.page.getByRole('dialog', { name: /^Remove the link to .*It then no longer works for anyone\./ });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await owner.page.getByRole('button', { name: /^Remove the link/ }).click();
+    await question.getByRole('button', { name: 'Remove' }).click();
     await owner.page.getByRole('button', { name: /^Remove the link/ }).waitFor({ state: 'detached' });
+    await owner.page
+      .getByRole('status')
+      .getByText(/is removed and no longer works\./)
+      .waitFor();
     const laterReader = await openAsOtherUser(hash);
     await laterReader.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
     // The copy has its own copy of the file.
@@ -87,7 +95,7 @@ describe.each(viewports)('sharing at the window size %s', (viewport, options) =>
     await owner.sendMessage('Show me everything');
     await owner.readAnswer();
     await owner.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
-    await owner.page.getByRole('button', { name: 'Create a link' }).waitFor();
+    await owner.page.getByRole('button', { name: 'Create a link', disabled: false }).waitFor();
     expect(await findViolations(owner.page)).toEqual([]);
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     const hash = await share(owner);

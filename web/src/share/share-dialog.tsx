@@ -3,13 +3,13 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { type ChatShare, ChatShares, type ShareableFile, toPersonName } from './chat-shares.ts';
 import { useShareStrings } from './share-strings.ts';
-import '../parts/question-dialog.css';
 import './share.css';
 
 interface ShareDialogProps {
@@ -28,12 +28,19 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
   const [shares] = useState(() => new ChatShares(service));
   const [load] = useState(() => () => shares.list());
   const { value: links, error, reload } = useLoaded(load);
+  const [created, setCreated] = useState({ id: '', link: '' });
+  const update = (id: string, link: string): void => {
+    if (link !== '' || id === created.id) setCreated({ id, link });
+    reload();
+  };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog share', 'aria-labelledby': title, closedby: 'any' }}>
       <h2 id={title}>{conversation === undefined ? strings.yours : strings.title}</h2>
-      {conversation !== undefined && <NewLink {...{ shares, conversation }} onCreated={reload} />}
+      {conversation !== undefined && <NewLink {...{ shares, conversation }} link={created.link} onCreated={update} />}
       <ErrorMessage error={error} />
-      {links !== undefined && <ShareList {...{ shares, links }} isAlone={conversation === undefined} onChange={reload} />}
+      {links !== undefined && (
+        <ShareList {...{ shares, links }} isAlone={conversation === undefined} onRemoved={(id) => update(id, '')} />
+      )}
       <div className="row end">
         <button type="button" className="button" onClick={closeDialog}>
           {closeWord}
@@ -49,15 +56,16 @@ const defaultDays = 30;
 interface NewLinkProps {
   readonly shares: ChatShares;
   readonly conversation: string;
-  readonly onCreated: () => void;
+  /** The created link, or ''. */
+  readonly link: string;
+  readonly onCreated: (id: string, link: string) => void;
 }
 
 /** The shared content, the lifetime, and the created link. */
-function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
+function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const strings = useShareStrings();
   const { library, user } = usePage();
   const [days, setDays] = useState(defaultDays);
-  const [link, setLink] = useState('');
   const [isCreatingVectors, setIsMaking] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const field = useId();
@@ -72,9 +80,8 @@ function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
     setIsMaking(true);
     try {
       await library.sync(conversation);
-      const { token } = await shares.share(conversation, days);
-      setLink(`${location.origin}${location.pathname}${formatRoute({ at: 'shared', token })}`);
-      onCreated();
+      const { id, token } = await shares.share(conversation, days);
+      onCreated(id, `${location.origin}${location.pathname}${formatRoute({ at: 'shared', token })}`);
     } catch (error) {
       setError(toErrorDetails(error));
     } finally {
@@ -145,31 +152,34 @@ interface ShareListProps {
   readonly links: readonly ChatShare[];
   /** Whether the dialog shows only this list. */
   readonly isAlone: boolean;
-  readonly onChange: () => void;
+  readonly onRemoved: (id: string) => void;
 }
 
-/** The user's links, each with a button to revoke it. */
-function ShareList({ shares, links, isAlone, onChange }: ShareListProps) {
+/** The user's links, each with a button to revoke it after a confirmation. */
+function ShareList({ shares, links, isAlone, onRemoved }: ShareListProps) {
   const strings = useShareStrings();
   const { locale: language, strings: common } = useLanguage();
-  const { announce } = usePage();
+  const { askConfirmation, dialog } = useConfirmation();
+  const [removed, setRemoved] = useState('');
   const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
-  const revoke = async (id: string): Promise<void> => {
+  const revoke = async (id: string, title: string): Promise<void> => {
+    if (!(await askConfirmation(strings.revokeQuestion(title), strings.revoke))) return;
     setError(undefined);
-    await shares.revoke(id).then(
-      () => announce(strings.revoked),
-      (error: unknown) => {
-        const caught = toErrorDetails(error);
-        if (caught.code !== 'share_not_found') setError(caught);
-      },
-    );
-    onChange();
+    try {
+      await shares.revoke(id);
+      setRemoved(title);
+    } catch (error) {
+      const caught = toErrorDetails(error);
+      if (caught.code !== 'share_not_found') setError(caught);
+    }
+    onRemoved(id);
   };
-  if (links.length === 0) return isAlone ? <p className="soft">{strings.noLinks}</p> : null;
+  if (links.length === 0 && removed === '') return isAlone ? <p className="soft">{strings.noLinks}</p> : null;
   return (
-    <>
+    <section>
       {!isAlone && <h3>{strings.yours}</h3>}
+      <p role="status">{removed !== '' && strings.revoked(removed)}</p>
       <ul className="share-list">
         {links.map(({ id, chat, title, expiresAtMs }) => (
           <li key={id}>
@@ -177,7 +187,7 @@ function ShareList({ shares, links, isAlone, onChange }: ShareListProps) {
             <span className="soft small">{strings.until(date.format(expiresAtMs))}</span>
             <button
               {...{ type: 'button', className: 'button slim', 'aria-label': strings.revokeNamed(title || common.untitled) }}
-              onClick={() => void revoke(id)}
+              onClick={() => void revoke(id, title || common.untitled)}
             >
               {strings.revoke}
             </button>
@@ -185,6 +195,7 @@ function ShareList({ shares, links, isAlone, onChange }: ShareListProps) {
         ))}
       </ul>
       <ErrorMessage error={error} />
-    </>
+      {dialog}
+    </section>
   );
 }
