@@ -212,34 +212,37 @@ describe('citations in an answer', () => {
     openReply(text(content), delta({ custom_content: { attachments: attachments as never } }));
 
   it('open their source next to the chat with the keyboard and highlight the passage in its document', async () => {
-    const { page, issues } = await openCited('Built by monks [3]. Lent to weavers [1, 3].', [
-      passage(0, 'weavers.md', 'Forty looms.'),
-      passage(1, 'monks <b>.md', 'Built by monks.'),
+    const { page, issues } = await openCited('Built by monks [3]. Lent to weavers [4, 3–4].', [
+      passage(0, 'monks <b>.md', 'Built by monks.'),
+      passage(1, 'weavers.md', 'Forty looms.'),
     ]);
     const document = `${'Before.\n'.repeat(200)}It was built. Built\nby monks. And sold.`;
     await page.route('**/v1/files/public/monks*', (route) => route.fulfill({ body: document }));
-    await page.route('**/v1/files/public/weavers*', (route) => route.fulfill({ status: 404, json: {} }));
+    await page.route('**/v1/files/public/weavers*', (route) => route.fulfill({ status: 403, json: {} }));
     expect(await page.locator('.sources li').allInnerTexts()).toEqual([
-      expect.stringMatching(/^1\s+weavers\.md$/),
-      expect.stringMatching(/^3\s+monks <b>\.md$/),
+      expect.stringMatching(/^1\s+monks <b>\.md$/),
+      expect.stringMatching(/^2\s+weavers\.md$/),
     ]);
-    await page.getByRole('button', { name: 'Source 3: monks <b>.md' }).first().focus();
+    await page.getByText('Built by monks [1]. Lent to weavers [2, 1, 2].').waitFor();
+    await page.getByRole('button', { name: 'Source 1: monks <b>.md' }).first().focus();
     await page.keyboard.press('Enter');
-    const panel = page.getByRole('dialog', { name: 'Source 3: monks <b>.md' });
+    const panel = page.getByRole('dialog', { name: 'Source 1: monks <b>.md' });
     await panel.locator('.markdown').getByText('Built by monks.').waitFor();
     await panel.getByRole('heading', { name: 'In the document' }).waitFor();
     expect(await panel.locator('mark').textContent()).toBe('Built\nby monks.');
     await expect.poll(() => panel.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
     expect(await findViolations(page)).toEqual([]);
-    await panel.getByRole('button', { name: '1 weavers.md' }).click();
-    await page.getByRole('dialog', { name: 'Source 1: weavers.md' }).getByText('Forty looms.').waitFor();
+    await panel.getByRole('button', { name: '2 weavers.md' }).click();
+    const other = page.getByRole('dialog', { name: 'Source 2: weavers.md' });
+    await other.getByText('Forty looms.').waitFor();
+    await other.getByText('You have no access to the whole file. The owner of the application has it.').waitFor();
     expect(await page.locator('.source-document').count()).toBe(0);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Source 3: monks <b>.md');
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Source 1: monks <b>.md');
     expect(await page.locator('.attachment').count()).toBe(0);
     await page.reload();
-    await page.getByRole('button', { name: 'Source 1: weavers.md' }).waitFor();
+    await page.getByRole('button', { name: 'Source 2: weavers.md' }).first().waitFor();
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
@@ -301,6 +304,8 @@ describe('citations in an answer', () => {
       times: 1,
     });
     expect((await readDownload(page, fileButton)).content).toBe('All that is known.');
+    const passageButton = page.getByRole('button', { name: 'Download this passage' });
+    expect(await readDownload(page, passageButton)).toMatchObject({ name: 'known i passage.md', content: 'Known.' });
     await fileButton.click();
     await page.getByRole('alert').getByText('The file is no longer available.').waitFor();
   });

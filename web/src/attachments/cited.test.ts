@@ -20,8 +20,8 @@ describe('toCited', () => {
       'In any order: [7], [3], [7].',
       [a, b],
       [
-        [3, 0],
         [7, 1],
+        [3, 0],
       ],
     ],
     ['Behind a picture [2].', [picture, a], [[2, 1]]],

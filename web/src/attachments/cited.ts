@@ -1,8 +1,10 @@
 import type { DisplayedAttachment } from './attachment-kind.ts';
 
 export interface CitedSource {
-  /** Number of the citation in the text. */
+  /** Number that the page shows. */
   readonly number: number;
+  /** Number in the text. */
+  readonly cited: number;
   readonly attachment: DisplayedAttachment;
   readonly name: string;
 }
@@ -18,22 +20,22 @@ const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const maxRangeLength = 20;
 
 /**
- * Maps each cited number to the index of its attachment. A title can start with the number, as in `[2] report.pdf`. If no title
- * does, only attachments with a reference count. If there are more of them than cited numbers, a number is a position in this
- * list. Otherwise they follow the order of the cited numbers, because quick apps send only cited attachments.
+ * Maps each cited number, in the order of the text, to the index of its attachment. A title can start with the number, as in
+ * `[2] report.pdf`. If no title does, only attachments with a reference count. If there are more of them than cited numbers, a
+ * number is a position in this list. Otherwise they follow the order of the cited numbers, because quick apps send only cited
+ * attachments.
  */
 export function toCited(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
-  const numbers = listNumbers(text);
-  const titled = new Map<number, number>();
-  attachments.forEach(({ title = '' }, index) => {
-    const number = Number(titleMark.exec(String(title))?.[1]);
-    if (numbers.includes(number) && !titled.has(number)) titled.set(number, index);
-  });
-  if (titled.size > 0) return titled;
+  const numbers = listCitedNumbers(text);
+  const toMark = ({ title = '' }: DisplayedAttachment): number => Number(titleMark.exec(String(title))?.[1]);
+  const titled = new Map(attachments.map((attachment, index) => [toMark(attachment), index] as const).reverse());
+  const isTitled = numbers.find((number) => titled.has(number)) !== undefined;
   const sources = attachments.flatMap(({ reference_url: reference }, index) => (reference === undefined ? [] : [index]));
   const isList = sources.length > numbers.length;
-  const numbered = sources.map((at, index): [number, number] => [isList ? index + 1 : (numbers[index] ?? 0), at]);
-  return new Map(numbered.filter(([number]) => numbers.includes(number)));
+  const sorted = numbers.toSorted((left, right) => left - right);
+  const listed = new Map(sources.map((at, index) => [isList ? index + 1 : (sorted[index] ?? 0), at]));
+  const indexes = isTitled ? titled : listed;
+  return new Map(numbers.map((number) => [number, indexes.get(number) ?? -1] as const).filter(([, at]) => at >= 0));
 }
 
 /** Returns the title without its number, unless only the number remains. */
@@ -41,16 +43,19 @@ export function withoutMark(title: string): string {
   return title.replace(titleMark, '').trim() || title;
 }
 
-/** Lists the cited numbers in order, each once, and skips code. */
-function listNumbers(text: string): readonly number[] {
+/** Lists the cited numbers in the order of their first mention, each once, and skips code. */
+export function listCitedNumbers(text: string): readonly number[] {
   const numbers = new Set<number>();
   for (const [mark] of text.replace(code, ' ').matchAll(citationMarks)) {
     const list = mark.startsWith('【') ? (/\d+/.exec(mark)?.[0] ?? '') : mark;
-    for (const [, first, last = first] of list.matchAll(/(\d+)(?:\s*[–-]\s*(\d+))?/g)) {
-      const to = Math.min(Number(last), Number(first) + maxRangeLength);
-      for (let number = Number(first); number <= to; number += 1) numbers.add(number);
-    }
+    for (const [, first, last = first] of list.matchAll(/(\d+)(?:\s*[–-]\s*(\d+))?/g))
+      for (const number of listRange(Number(first), Number(last))) numbers.add(number);
   }
   numbers.delete(0);
-  return [...numbers].sort((left, right) => left - right);
+  return [...numbers];
+}
+
+/** Lists the numbers of a range, up to a maximum length. */
+export function listRange(first: number, last: number): readonly number[] {
+  return Array.from({ length: Math.max(0, Math.min(last - first, maxRangeLength) + 1) }, (_, index) => first + index);
 }

@@ -1,4 +1,7 @@
+import type { Strings } from '../locales/en/page.ts';
 import type { Service } from '../service/service.ts';
+import type { ErrorDetails } from '../service/service-error.ts';
+import { describeError } from '../strings/describe-error.ts';
 import { type DisplayedAttachment, getAttachmentKind, isDrawing, isTextKind, toBlobType } from './attachment-kind.ts';
 
 /**
@@ -10,6 +13,12 @@ export async function readContent(service: Service, attachment: DisplayedAttachm
   const content = new Blob([await loadContent(service, attachment)], { type: toBlobType(kind, attachment.type) });
   if (kind === 'pdf' && !(await content.slice(0, 1024).text()).includes('%PDF-')) throw new Error('The content is not a PDF.');
   return content;
+}
+
+/** Describes why the stored file of a source cannot be read. */
+export function describeFileError(error: ErrorDetails, strings: Strings): string {
+  if (error.status === 403) return strings.fileForbidden;
+  return error.status === 404 ? strings.fileUnavailable : describeError(error, strings);
 }
 
 async function loadContent(service: Service, attachment: DisplayedAttachment): Promise<BlobPart> {

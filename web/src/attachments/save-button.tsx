@@ -1,24 +1,27 @@
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
+import { toErrorDetails } from '../service/service-error.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { type DisplayedAttachment, getExtension } from './attachment-kind.ts';
-import { readContent } from './read-content.ts';
+import { describeFileError, readContent } from './read-content.ts';
 
 export function SaveButton({ attachment, name }: { readonly attachment: DisplayedAttachment; readonly name: string }) {
   const strings = useStrings();
   const { service, announce } = usePage();
-  const { type = 'text/markdown' } = attachment;
+  const { type = 'text/markdown', data, reference_url: reference } = attachment;
+  const isPassage = data !== undefined && reference?.startsWith('files/') === true;
   const save = (): void => {
-    const fileName = /\.\w{1,5}$/.test(name) ? name : toFileName(name, getExtension(type));
+    const savedName = isPassage ? `${name.replace(/\.\w{1,5}$/, '')} ${strings.passage}` : name;
+    const fileName = /\.\w{1,5}$/.test(savedName) ? savedName : toFileName(savedName, getExtension(type));
     readContent(service, attachment).then(
       (content) => saveFile(fileName, content),
-      () => announce(strings.fileUnavailable),
+      (error: unknown) => announce(describeFileError(toErrorDetails(error), strings)),
     );
   };
-  const label = `${strings.download}: ${name}`;
+  const action = isPassage ? strings.downloadPassage : strings.download;
   return (
-    <button type="button" className="icon-button" aria-label={label} title={strings.download} onClick={save}>
+    <button {...{ type: 'button', className: 'icon-button', title: action, onClick: save }} aria-label={`${action}: ${name}`}>
       <Icon name="save" />
     </button>
   );

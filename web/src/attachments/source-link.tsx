@@ -3,9 +3,10 @@ import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { getFileName } from '../service/file-name.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { toReferencePath } from '../service/service-path.ts';
 import { useStrings } from '../strings/strings.tsx';
-import { readContent } from './read-content.ts';
+import { describeFileError, readContent } from './read-content.ts';
 
 /** The origin of an attachment: a web address, a stored file, or a name. */
 export function SourceLink({ url }: { readonly url: string | undefined }) {
@@ -33,19 +34,19 @@ export function SourceLink({ url }: { readonly url: string | undefined }) {
 function StoredSource({ url }: { readonly url: string }) {
   const strings = useStrings();
   const { service } = usePage();
-  const [isMissing, setIsMissing] = useState(false);
+  const [error, setError] = useState<ErrorDetails>();
   const name = getFileName(url);
-  if (isMissing) {
+  if (error !== undefined) {
     return (
       <span className="trouble small" role="alert">
-        {strings.fileUnavailable}
+        {describeFileError(error, strings)}
       </span>
     );
   }
   const save = (): void => {
     readContent(service, { url }).then(
       (content) => saveFile(name, content),
-      () => setIsMissing(true),
+      (error: unknown) => setError(toErrorDetails(error)),
     );
   };
   return (

@@ -28,9 +28,9 @@ it('returns only the surroundings of the passage in a long document', () => {
 
 it('SourceRow shows the start of a passage if several passages are of one document', () => {
   const cited = [
-    { number: 1, name: 'terms.md', attachment: { data: 'The warranty  lasts two years.' } },
-    { number: 2, name: 'terms.md', attachment: { data: 'x'.repeat(70), type: 'text/plain' } },
-    { number: 3, name: 'plan.md', attachment: { data: 'Alone.' } },
+    { number: 1, cited: 1, name: 'terms.md', attachment: { data: 'The warranty  lasts two years.' } },
+    { number: 2, cited: 2, name: 'terms.md', attachment: { data: 'x'.repeat(70), type: 'text/plain' } },
+    { number: 3, cited: 3, name: 'plan.md', attachment: { data: 'Alone.' } },
   ];
   const markup = renderToStaticMarkup(<SourceRow {...{ cited, selected: 1, show: () => undefined }} />);
   const names = [...markup.matchAll(/source-name">([^<]*)</g)].map(([, name]) => name);

@@ -8,7 +8,7 @@ import { useStrings } from '../strings/strings.tsx';
 import { AttachmentBody } from './attachment-body.tsx';
 import { getAttachmentKind } from './attachment-kind.ts';
 import type { CitedSource } from './cited.ts';
-import { readContent } from './read-content.ts';
+import { describeFileError, readContent } from './read-content.ts';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
 import { SourceRow } from './source-row.tsx';
@@ -56,14 +56,14 @@ export function SourcePanel({ cited, selected, show, close }: SourcePanelProps) 
   );
 }
 
-/** A passage within its document. Renders nothing if the document does not contain it. */
+/** A passage within its document, or the reason that the document cannot be read. */
 function PassageInDocument({ passage, file }: { readonly passage: string; readonly file: string }) {
   const strings = useStrings();
   const { service } = usePage();
   const load = useCallback(async () => (await readContent(service, { url: file })).text(), [service, file]);
-  // An unreadable document is not an error, because the passage itself is shown.
-  const { value: document } = useLoaded(load);
+  const { value: document, error } = useLoaded(load);
   const context = document === undefined ? undefined : locatePassage(document, passage);
+  if (error !== undefined) return <p className="note">{describeFileError(error, strings)}</p>;
   if (context === undefined) return null;
   return (
     <>

@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
 import { type MouseEvent, type ReactNode, use } from 'react';
-import { citationMarks } from '../attachments/cited.ts';
+import { citationMarks, listRange } from '../attachments/cited.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { Formula } from './formula.tsx';
@@ -118,9 +118,14 @@ function CitedText({ text }: { readonly text: string }): ReactNode {
   return [...parts, text.slice(end)];
 }
 
-/** A mark with a single number is one button, so that it is easy to press. */
+/** A mark with a single number is one button, so that it is easy to press. Ranges become lists, because the displayed order differs. */
 function Mark({ mark }: { readonly mark: string }): ReactNode {
-  const parts = mark.split(/(\d+)/);
+  const sources = use(SourcesContext);
+  const list = mark.replace(/(\d{1,3}) ?[–-] ?(\d{1,3})/g, (range, first, last) => {
+    const numbers = listRange(Number(first), Number(last));
+    return numbers.every((number) => sources?.find(number) !== undefined) ? numbers.join(', ') || range : range;
+  });
+  const parts = list.split(/(\d+)/);
   if (parts.length === 3 || mark.startsWith('【')) return <Lead number={Number(parts[1])} text={mark} />;
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one mark never move
   return parts.map((part, index) => (index % 2 === 1 ? <Lead key={index} number={Number(part)} text={part} /> : part));
@@ -129,12 +134,12 @@ function Mark({ mark }: { readonly mark: string }): ReactNode {
 function Lead({ number, text }: { readonly number: number; readonly text: string }): ReactNode {
   const strings = useStrings();
   const sources = use(SourcesContext);
-  const name = sources?.getName(number);
-  if (name === undefined) return text;
-  const label = strings.showSource(number, name.slice(0, maxNameLength));
+  const source = sources?.find(number);
+  if (source === undefined) return text;
+  const label = strings.showSource(source.number, source.name.slice(0, maxNameLength));
   return (
-    <button type="button" className="cited" aria-label={label} title={name} onClick={() => sources?.show(number)}>
-      {text}
+    <button type="button" className="cited" aria-label={label} title={source.name} onClick={() => sources?.show(source.number)}>
+      {text.replace(/\d+/, String(source.number))}
     </button>
   );
 }

@@ -2,8 +2,8 @@ import { createContext } from 'react';
 
 /** Targets of citation numbers. */
 export interface Sources {
-  /** Returns the name of a source, or undefined. */
-  readonly getName: (number: number) => string | undefined;
+  /** Returns the displayed number and the name of a source, by the number in the text. */
+  readonly find: (cited: number) => { readonly number: number; readonly name: string } | undefined;
   readonly show: (number: number) => void;
 }
 

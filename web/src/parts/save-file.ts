@@ -12,7 +12,7 @@ export function saveFile(name: string, content: Blob): void {
 export function toFileName(title: string, extension: string): string {
   const stem =
     title
-      .replace(/[^\p{L}\p{N} ._-]+/gu, ' ')
+      .replace(/[^\p{L}\p{N}._-]+/gu, ' ')
       .trim()
       .slice(0, 60) || 'parley';
   return stem.toLowerCase().endsWith(`.${extension}`) ? stem : `${stem}.${extension}`;

@@ -1,7 +1,7 @@
 import { Suspense, useDeferredValue, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { DisplayedAttachment } from '../../attachments/attachment-kind.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
-import { type CitedSource, toCited, withoutMark } from '../../attachments/cited.ts';
+import { type CitedSource, listCitedNumbers, toCited, withoutMark } from '../../attachments/cited.ts';
 import { SourceRow } from '../../attachments/source-row.tsx';
 import type { Reply } from '../../conversation/conversation.ts';
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
@@ -112,10 +112,12 @@ function useSources({ text, custom, state }: Reply) {
     if (isRunning)
       return { cited: [], otherAttachments: attachments.filter(({ reference_url: source }) => source === undefined) };
     const indexes = toCited(text, attachments);
-    const citedSources = Array.from(indexes, ([number, at]): CitedSource => {
+    // A number without a source stays in the text, so the others must not change.
+    const isComplete = indexes.size === listCitedNumbers(text).length;
+    const citedSources = Array.from([...indexes], ([mark, at], position): CitedSource => {
       const attachment = attachments[at] ?? {};
       const name = withoutMark(String(attachment.title || strings.attachment));
-      return { number, attachment, name };
+      return { number: isComplete ? position + 1 : mark, cited: mark, attachment, name };
     });
     const isCited = new Set(indexes.values());
     return {
@@ -125,7 +127,7 @@ function useSources({ text, custom, state }: Reply) {
   }, [isRunning, text, attachments, strings]);
   const sources = useMemo<Sources | undefined>(() => {
     if (cited.length === 0) return undefined;
-    return { getName: (citedNumber) => cited.find(({ number }) => number === citedNumber)?.name, show };
+    return { find: (number) => cited.find((source) => source.cited === number), show };
   }, [cited]);
   // Long text may have to be drawn again, so this update has a low priority.
   return { cited, otherAttachments, selected, show, sources: useDeferredValue(sources) };
