@@ -336,7 +336,11 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   await web.getByRole('button', { name: 'Remove New web API 2' }).click();
   await web.getByRole('button', { name: 'Remove New web API', exact: true }).click();
 
+  expect((await page.locator('.builder-tools-name').allInnerTexts()).map((name) => name.split('\n')[0])).toEqual([
+    ...['Documents', 'Long chats and search', 'Other models and applications', 'Client tools', 'Web APIs', 'MCP servers'],
+  ]);
   const documents = await unfold(page, 'Documents');
+  await documents.getByText('PDF, Word, PowerPoint, and Excel files').waitFor();
   await documents
     .locator('input[type=file]')
     .setInputFiles({ name: 'hand book.txt', mimeType: 'text/plain', buffer: Buffer.from('Lunch is at noon.') });

@@ -106,12 +106,15 @@ export function AppForm({ schema, entry, form, stored, evaluationState, applyAcc
         {properties.filter(isPlain).map((property) => (
           <Setting key={property.name} {...{ property, entry, form }} />
         ))}
+        {properties.filter(isDocuments).map((property) => (
+          <ToolSection key={property.name} {...{ property, entry, form }} />
+        ))}
         <FineSettings properties={properties.filter(isFine)} {...{ entry, form }} />
       </section>
       <section className="builder-section" aria-label={strings.tools}>
         <h2>{strings.tools}</h2>
         {properties
-          .filter((property) => !isPlain(property) && !isFine(property))
+          .filter((property) => !isPlain(property) && !isDocuments(property) && !isFine(property))
           .map((property) => (
             <ToolSection key={property.name} {...{ property, entry, form }} />
           ))}
@@ -193,10 +196,14 @@ function ToolSection({ property, entry, form }: SettingProps) {
   );
 }
 
-function isPlain({ name, schema }: Property): boolean {
-  const shape = toShape(schema);
+function isPlain(property: Property): boolean {
+  const shape = toShape(property.schema);
   if (shape.kind === 'list') return toShape(shape.item).kind === 'text';
-  return ['text', 'number', 'switch', 'choice'].includes(shape.kind) && name !== 'document_relative_url';
+  return ['text', 'number', 'switch', 'choice'].includes(shape.kind) && !isDocuments(property);
+}
+
+function isDocuments({ name }: Property): boolean {
+  return name === 'document_relative_url';
 }
 
 function isFine({ schema }: Property): boolean {

@@ -397,7 +397,7 @@ export const builderGerman: BuilderStrings = {
   evaluateNow: 'Jetzt auswerten',
 
   documentsHint:
-    'Die Anwendung durchsucht die Dateien, die du hier hochlädst. Sie findet Stellen nach ihrer Bedeutung nur auf Englisch, wenn dein Administrator keine anderen Sprachen eingerichtet hat. Die Dateien werden automatisch gelesen, wenn du die Anwendung speicherst.',
+    'Die Anwendung durchsucht die Dateien, die du hier hochlädst: PDF, Word, PowerPoint und Excel, Webseiten und Textdateien wie Markdown, CSV und JSON. In englischen Texten findet sie auch Stellen, die andere Wörter als die Frage verwenden. In anderen Sprachen müssen die Wörter übereinstimmen, wenn dein Administrator diese Sprachen nicht eingerichtet hat. Die Dateien werden automatisch gelesen, wenn du die Anwendung speicherst.',
   documentsRead: 'Alle Dokumente wurden gelesen.',
   documentStates: {
     waiting: 'wartet auf das Einlesen',

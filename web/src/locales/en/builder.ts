@@ -396,7 +396,7 @@ export const builderEnglish = {
   evaluateNow: 'Evaluate now',
 
   documentsHint:
-    'The application searches the files that you upload here. It finds passages by their meaning only in English, unless your administrator set up other languages. The files are read automatically when you save the application.',
+    'The application searches the files that you upload here: PDF, Word, PowerPoint, and Excel files, web pages, and text files such as Markdown, CSV, and JSON. In English texts, it also finds passages that use other words than the question. In other languages, the words must match, unless your administrator set up these languages. The files are read automatically when you save the application.',
   documentsRead: 'All documents were read.',
   documentStates: { waiting: 'waiting to be read', indexing: 'is being read', ready: 'ready', failed: 'cannot be read' },
   passagesRead: (done: number, total: number) => `${done} of ${total} passages`,

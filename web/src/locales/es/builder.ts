@@ -404,7 +404,7 @@ export const builderSpanish: BuilderStrings = {
   evaluateNow: 'Evaluar ahora',
 
   documentsHint:
-    'La aplicación busca en los archivos que subes aquí. Solo encuentra pasajes por su significado en inglés, salvo que tu administrador haya configurado otros idiomas. Los archivos se leen automáticamente cuando guardas la aplicación.',
+    'La aplicación busca en los archivos que subes aquí: PDF, Word, PowerPoint y Excel, páginas web y archivos de texto como Markdown, CSV y JSON. En los textos en inglés, también encuentra pasajes que usan otras palabras que la pregunta. En otros idiomas, las palabras deben coincidir, salvo que tu administrador haya configurado esos idiomas. Los archivos se leen automáticamente cuando guardas la aplicación.',
   documentsRead: 'Se han leído todos los documentos.',
   documentStates: {
     waiting: 'pendiente de lectura',

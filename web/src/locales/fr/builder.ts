@@ -406,7 +406,7 @@ export const builderFrench: BuilderStrings = {
   evaluateNow: 'Évaluer maintenant',
 
   documentsHint:
-    'L’application cherche dans les fichiers que vous ajoutez ici. Elle ne trouve des passages par leur sens qu’en anglais, sauf si votre administrateur a configuré d’autres langues. Les fichiers sont lus automatiquement quand vous enregistrez l’application.',
+    'L’application cherche dans les fichiers que vous ajoutez ici : PDF, Word, PowerPoint et Excel, pages web et fichiers texte comme Markdown, CSV et JSON. Dans les textes en anglais, elle trouve aussi les passages qui emploient d’autres mots que la question. Dans les autres langues, les mots doivent correspondre, sauf si votre administrateur a configuré ces langues. Les fichiers sont lus automatiquement quand vous enregistrez l’application.',
   documentsRead: 'Tous les documents ont été lus.',
   documentStates: {
     waiting: 'en attente de lecture',
