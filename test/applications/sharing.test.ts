@@ -231,7 +231,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the search for people, on %s',
     cluster.configure({
       keys: {
         'desk-key': { project: 'desk', roles: ['team', 'default'] },
-        'shop-key': { project: 'shop', role: 'default' },
+        'shop-key': { project: 'shop', role: 'default', name: 'Anna Ärlig' },
+        till: { project: 'shop', role: 'default', key: 'till-secret' },
         'scim-key': { project: 'directory', role: 'scim' },
       },
       roles: { team: {}, 'board%': {} },
@@ -271,6 +272,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the search for people, on %s',
     for (const text of ['ada', ' ADA@example.com ']) expect((await search('shop-key', text)).people).toEqual(['ada']);
     expect((await search('shop-key', 'desk')).people).toEqual(['key:desk']);
     expect((await search('shop-key', 'key:desk')).people).toEqual(['key:desk']);
+    for (const text of ['anna arlig', 'Till']) expect((await search('desk-key', text)).people).toEqual(['key:shop']);
+    for (const text of ['shop-key', 'till-secret', 'Anna']) expect((await search('desk-key', text)).people).toEqual([]);
     expect((await search('shop-key', 'carl@example.com')).people).toEqual([]);
     expect((await search('shop-key', 'carl')).people).toEqual(['carl']);
   });

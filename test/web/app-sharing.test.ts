@@ -24,7 +24,12 @@ beforeAll(async () => {
   await keyStores.people?.record({ id: 'u-1', name: 'Ada Lovelace', address: 'ada@example.com', ...person }, 0);
   await keyStores.people?.record({ id: 'u-2', name: 'Adam Smith', address: 'adam@example.com', ...person }, 0);
   fixture = await startPageFixture(
-    { keys: { [callerKey]: { project: 'test', roles: ['staff'] }, reader: { project: 'reader', role: 'reader' } } },
+    {
+      keys: {
+        [callerKey]: { project: 'test', roles: ['staff'] },
+        reader: { project: 'reader', role: 'reader', name: 'Anna Berg' },
+      },
+    },
     {
       keys: { ...keyStores, isShared: false },
       files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() },
@@ -65,6 +70,7 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   await dialog.getByRole('searchbox').fill('ada l');
   await dialog.getByRole('button', { name: 'Give access to Ada Lovelace' }).click();
   await dialog.getByRole('button', { name: 'Remove the access of Ada Lovelace' }).waitFor();
+  expect(await dialog.getByRole('button', { name: 'Ada Lovelace has access.' }).isDisabled()).toBe(true);
   await dialog.getByRole('searchbox').fill('reader');
   await dialog
     .getByRole('list', { name: 'Found' })
@@ -84,6 +90,34 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
+it('shares only with the entry that is clicked twice', async () => {
+  const { page } = await openEditor('guide', fixture);
+  const dialog = await openDialog(page);
+  await dialog.getByRole('searchbox').fill('ad');
+  await dialog.getByRole('button', { name: 'Give access to Ada Lovelace' }).dblclick();
+  await dialog.getByRole('button', { name: 'Remove the access of Ada Lovelace' }).waitFor();
+  await dialog.getByRole('button', { name: 'Ada Lovelace has access.' }).click({ force: true });
+  expect(await dialog.getByRole('list', { name: 'Found' }).locator('li').allInnerTexts()).toEqual([
+    expect.stringMatching(/Ada Lovelace[\s\S]*Has access/),
+    expect.stringMatching(/Adam Smith[\s\S]*Give access/),
+  ]);
+  expect((await readGuide()).users).toEqual(['u-1']);
+});
+
+it('finds the users of a key by its name, and names the default role', async () => {
+  const { page } = await openEditor('guide', fixture);
+  const dialog = await openDialog(page);
+  await dialog.getByRole('searchbox').fill('anna berg');
+  await dialog.getByRole('listitem').filter({ hasText: 'Everyone with a key of this project' }).waitFor();
+  await dialog.getByRole('button', { name: 'Give access to reader (key)' }).click();
+  await dialog.getByRole('searchbox').fill('default');
+  await dialog.getByRole('button', { name: 'Give access to Everyone with the standard role' }).click();
+  await dialog.getByRole('button', { name: 'Remove the access of Everyone with the standard role' }).waitFor();
+  expect(await readGuide()).toMatchObject({ userRoles: ['default'], users: ['key:reader'] });
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByText('You, and 1 person, and everyone with the role standard (default).').waitFor();
+});
+
 it('removes access, and rejects an unknown person or role', async () => {
   await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', userRoles: ['staff'], users: ['u-2'] }));
   const { page } = await openEditor('guide', fixture);
@@ -91,9 +125,9 @@ it('removes access, and rejects an unknown person or role', async () => {
   await dialog.getByRole('button', { name: 'Remove the access of Adam Smith' }).click();
   await dialog.getByRole('button', { name: 'Give access to Adam Smith' }).waitFor({ state: 'detached' });
   await dialog.getByRole('searchbox').fill('stafff');
-  await dialog.getByText('No person or role “stafff” is known here.').waitFor();
+  await dialog.getByText('No person, key, or role “stafff” is known here.').waitFor();
   await dialog.getByRole('searchbox').fill('staff');
-  await dialog.getByText('They already have access.').waitFor();
+  await dialog.getByRole('button', { name: 'staff has access.' }).waitFor();
   expect(await dialog.getByRole('button', { name: /^Give access/ }).count()).toBe(0);
   expect((await readGuide()).users).toEqual([]);
 });

@@ -1,8 +1,8 @@
-import type { BoundedCache, BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
+import type { BoundedCache, Caches } from '#base/cache/bounded-cache.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isStorableText } from '#base/text/storable-key.ts';
 import type { Clock } from '#base/time/clock.ts';
-import type { KeyEntry } from '#contract/configuration/access.ts';
+import { hasSecretName, type KeyEntry } from '#contract/configuration/access.ts';
 import { listKnownRoles } from '#contract/configuration/checks/find-configuration-warnings.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { defaultRole } from '#contract/roles.ts';
@@ -47,7 +47,7 @@ export class People {
 
   constructor(deps: PeopleDeps) {
     this.#deps = deps;
-    this.#recorded = deps.caches.create('people', recordedBounds);
+    this.#recorded = deps.caches.create('people', { maxBytes: 2 * 1024 ** 2, countBytes: ({ text }) => text.length });
   }
 
   /** Called with each verified token. Writes a person who changed, or who was not recorded for a day. Never fails. */
@@ -78,9 +78,9 @@ export class People {
   }
 
   /**
-   * Returns the people and roles that a text finds. Each caller finds people by their exact ID or address, and roles by their exact
-   * name. By the start of a name, it finds its own roles, and the people who share a role other than `default` or a project that
-   * the token names. Projects that all users of a provider have do not count.
+   * Returns the people and roles that a text finds. Each caller finds people by their exact ID or address, users of keys by the
+   * exact name of a key, and roles by their exact name. By the start of a name, it finds its own roles, and the people who share a
+   * role other than `default` or a project that the token names. Projects that all users of a provider have do not count.
    */
   async search(caller: Caller, search: string): Promise<PeopleMatches> {
     const { store, snapshot } = this.#deps;
@@ -101,10 +101,12 @@ export class People {
   async #searchPeople({ project, roles }: Caller, text: string): Promise<readonly Person[]> {
     const { store, snapshot } = this.#deps;
     const { configuration } = snapshot();
+    const start = foldName(text);
     const exact = [
       ...(await this.find([text, `${subjectPrefixes.key}${text}`])).values(),
       ...(await store.findByAddress(text, maxMatches)),
       ...[await this.#findProvisioned(text)].filter((person) => person !== undefined),
+      ...listProjects(configuration, (entry, name) => toFoldedNames(entry, name).includes(start)).map(toKeyPerson),
     ];
     if ([...text].length < minNameChars) return exact;
     const shared = roles.filter((role) => role !== defaultRole);
@@ -112,9 +114,10 @@ export class People {
       !Object.hasOwn(configuration.identityProviders, project) &&
       !listProjects(configuration).includes(`${subjectPrefixes.key}${project}`);
     const named = await store.search({ text, roles: shared, project: isOwnProject ? project : null, limit: maxMatches });
-    const start = foldName(text);
-    const projects = listProjects(configuration, shared).filter((id) => foldName(toKeyPerson(id).name ?? '').startsWith(start));
-    return [...exact, ...named, ...projects.map(toKeyPerson)];
+    const isNamed = (entry: KeyEntry, name: string): boolean =>
+      (entry.roles ?? [entry.role ?? defaultRole]).findIndex((role) => shared.includes(role)) !== -1 &&
+      toFoldedNames(entry, name).findIndex((folded) => folded.startsWith(start)) !== -1;
+    return [...exact, ...named, ...listProjects(configuration, isNamed).map(toKeyPerson)];
   }
 
   /** Finds a provisioned user by the name or ID at the provider, and by the user subject if it is given. */
@@ -155,20 +158,17 @@ function toAddress({ emails }: JsonObject): string | null {
   return typeof first === 'string' ? first : null;
 }
 
-/** Returns the user subjects of configured keys, or of those with one of the roles. */
-function listProjects({ keys }: Pick<Configuration, 'keys'>, roles?: readonly string[]): readonly string[] {
-  const hasRole = ({ role = defaultRole, roles: keyRoles = [role] }: KeyEntry): boolean =>
-    roles === undefined || keyRoles.findIndex((keyRole) => roles.includes(keyRole)) !== -1;
-  const entries = Object.values(keys).filter(hasRole);
-  return [...new Set(entries.map(({ project }) => `${subjectPrefixes.key}${project}`))];
+/** Returns the user subjects of configured keys, or of those that `isMatch` accepts. */
+function listProjects({ keys }: Pick<Configuration, 'keys'>, isMatch = (_entry: KeyEntry, _name: string) => true): string[] {
+  const entries = Object.entries(keys).filter(([name, entry]) => isMatch(entry, name));
+  return [...new Set(entries.map(([, { project }]) => `${subjectPrefixes.key}${project}`))];
+}
+
+/** Returns the project, the display name, and the entry name of a key for comparisons. Omits an entry name that is the secret. */
+function toFoldedNames(entry: KeyEntry, entryName: string): readonly string[] {
+  return [entry.project, entry.name ?? '', hasSecretName(entry) ? '' : entryName].map(foldName);
 }
 
 function toKeyPerson(id: string): Person {
   return { id, name: id.slice(subjectPrefixes.key.length), address: null };
 }
-
-/** Bounds of the cache of recorded people. */
-const recordedBounds: BoundedCacheOptions<{ readonly text: string; readonly atMs: number }> = {
-  maxBytes: 2 * 1024 ** 2,
-  countBytes: ({ text }) => text.length,
-};

@@ -57,7 +57,7 @@ export const accessOperations = listOperations(shared, {
     id: 'findPeople',
     summary: 'Finds users and roles to share an application with',
     description:
-      'Finds every user by the exact ID or verified e-mail address, and every role by its exact name. By the start of a name, of at least 2 characters, it finds the roles of the caller, and users who share a role other than `default`, or a project that `projectClaim` names. At most 10 of each. It never lists all users.',
+      'Finds every user by the exact ID or verified e-mail address, the users of a key by its exact name, and every role by its exact name. By the start of a name, of at least 2 characters, it finds the roles of the caller, and users who share a role other than `default`, or a project that `projectClaim` names. At most 10 of each. It never lists all users.',
     parameters: [inQuery('search', 'An ID, an address, or the start of a name. Without it, only the roles of the caller.')],
     responses: [reply(200, 'The users and roles.', peopleMatches)],
     errors: ['invalid_request'],

@@ -1,9 +1,12 @@
-import { useEffect, useId, useState } from 'react';
+import { useCallback, useEffect, useId, useState } from 'react';
+import type { BuilderStrings } from '../../locales/en/builder.ts';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { useLoaded } from '../../parts/use-loaded.ts';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { toPersonName } from '../../share/chat-shares.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { findPeople, type Matches, type NamedAccess, type Person, readAccess, writeAccess } from '../applications.ts';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
@@ -87,49 +90,45 @@ function toIds({ people }: NamedAccess, removed: Grantee): readonly string[] {
   return people.map(({ id }) => id).filter((id) => removed.isRole || id !== removed.id);
 }
 
-function toGrantees({ people, roles }: Matches): readonly Grantee[] {
+const defaultRole = 'default';
+
+function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readonly Grantee[] {
+  const { everyoneStandard, standardRoleHint, keyName, keyHint, role: roleWord } = strings;
   return [
-    ...people.map((person) => ({ ...person, isRole: false })),
-    ...roles.map((role) => ({ id: role, name: role, detail: '', isRole: true })),
+    ...people.map((person) => ({
+      ...person,
+      ...(person.id.startsWith('key:') && { name: keyName(toPersonName(person.name)), detail: keyHint }),
+      isRole: false,
+    })),
+    ...roles.map((role) => ({
+      ...(role === defaultRole ? { name: everyoneStandard, detail: standardRoleHint } : { name: role, detail: roleWord }),
+      ...{ id: role, isRole: true },
+    })),
   ];
 }
 
 const searchDelayMs = 250;
 
-/** The search field, and the people and roles that it finds and that have no access yet. */
+/** The search field, and the people and roles that it finds. They keep their positions when they get access. */
 function Search({ access, add }: { readonly access: NamedAccess; readonly add: (grantee: Grantee) => void }) {
   const strings = useBuilderStrings();
   const { service } = usePage();
   const [text, setText] = useState('');
-  const [found, setFound] = useState<{ readonly text: string; readonly matches: Matches }>();
-  const [error, setError] = useState<ErrorDetails>();
   const fieldId = useId();
   const search = text.trim();
-  useEffect(() => {
-    const controller = new AbortController();
-    const load = (): void => {
-      findPeople(service, search, controller.signal).then(
-        (matches) => {
-          setError(undefined);
-          setFound({ text: search, matches });
-        },
-        (error: unknown) => {
-          if (!controller.signal.aborted) setError(toErrorDetails(error));
-        },
-      );
-    };
-    const timer = setTimeout(load, search === '' ? 0 : searchDelayMs);
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
-  }, [service, search]);
+  const load = useCallback(
+    async (signal: AbortSignal) => {
+      await new Promise((resolve) => setTimeout(resolve, search === '' ? 0 : searchDelayMs));
+      signal.throwIfAborted();
+      return { text: search, matches: await findPeople(service, search, signal) };
+    },
+    [service, search],
+  );
+  const { value: found, error } = useLoaded(load);
   const hasAccess = ({ id, isRole }: Grantee): boolean =>
     isRole ? access.roles.includes(id) : access.people.find((person) => person.id === id) !== undefined;
-  const matches = found === undefined ? [] : toGrantees(found.matches);
-  const offers = matches.filter((grantee) => !hasAccess(grantee));
-  const isSearched = found?.text === search && search !== '';
-  const outcome = matches.length === 0 ? strings.nobodyFound(search) : strings.allHaveAccess;
+  const matches = found === undefined ? [] : toGrantees(found.matches, strings);
+  const isEmpty = found?.text === search && search !== '' && matches.length === 0;
   return (
     <div className="access-search">
       <label htmlFor={fieldId}>{strings.personOrRole}</label>
@@ -142,22 +141,19 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
       </p>
       <ErrorMessage error={error} />
       <p className="small" role="status">
-        {isSearched && offers.length === 0 ? outcome : ''}
+        {isEmpty && strings.nobodyFound(search)}
       </p>
-      {offers.length > 0 && (
+      {matches.length > 0 && (
         <ul className="access-list" aria-label={found?.text === '' ? strings.yourRoles : strings.matchesFound}>
-          {offers.map((grantee) => (
+          {matches.map((grantee) => (
             <li key={`${grantee.isRole} ${grantee.id}`}>
               <GranteeName grantee={grantee} />
               <button
-                {...{ type: 'button', className: 'button slim', 'aria-label': strings.giveAccessTo(grantee.name) }}
-                onClick={() => {
-                  add(grantee);
-                  setText('');
-                }}
+                {...{ type: 'button', className: 'button slim', disabled: hasAccess(grantee), onClick: () => add(grantee) }}
+                aria-label={hasAccess(grantee) ? strings.accessGiven(grantee.name) : strings.giveAccessTo(grantee.name)}
               >
-                <Icon name="plus" />
-                {strings.giveAccess}
+                <Icon name={hasAccess(grantee) ? 'check' : 'plus'} />
+                {hasAccess(grantee) ? strings.alreadyShared : strings.giveAccess}
               </button>
             </li>
           ))}
@@ -167,12 +163,11 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
   );
 }
 
-function GranteeName({ grantee: { name, detail, isRole } }: { readonly grantee: Grantee }) {
-  const strings = useBuilderStrings();
+function GranteeName({ grantee: { name, detail } }: { readonly grantee: Grantee }) {
   return (
     <span className="access-name">
       <span>{name}</span>
-      <span className="soft small">{isRole ? strings.role : detail}</span>
+      <span className="soft small">{detail}</span>
     </span>
   );
 }
@@ -181,7 +176,7 @@ function GranteeName({ grantee: { name, detail, isRole } }: { readonly grantee: 
 function Grantees({ access, remove }: { readonly access: NamedAccess; readonly remove: (grantee: Grantee) => void }) {
   const strings = useBuilderStrings();
   const headingId = useId();
-  const grantees = toGrantees(access);
+  const grantees = toGrantees(access, strings);
   return (
     <section aria-labelledby={headingId}>
       <h3 id={headingId}>{strings.hasAccess}</h3>

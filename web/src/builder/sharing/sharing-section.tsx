@@ -50,7 +50,9 @@ export function SharingSection({ stored, evaluationState, applyAccess }: Sharing
 
 function toSummary(stored: OwnApplication, strings: ReturnType<typeof useBuilderStrings>): string {
   const { roles, users } = stored.access;
-  return isShared(stored) ? strings.sharedWith(users.length, roles.join(', ')) : strings.onlyYou;
+  return isShared(stored)
+    ? strings.sharedWith(users.length, roles.map((role) => (role === 'default' ? strings.standardRole : role)).join(', '))
+    : strings.onlyYou;
 }
 
 /** Shows the last evaluation result and offers a new run before the application is shared. */
