@@ -82,11 +82,12 @@ it('wraps around with the arrow keys, shows the number of results, and returns t
   expect(await page.evaluate('document.activeElement.id')).toBe('message');
 });
 
-it('asks before it discards unsaved changes', async () => {
+it('asks before it discards text that is not valid', async () => {
   const { page } = await fixture.open('demo');
   await page.evaluate("location.hash = '#/build/new'");
   await page.getByRole('textbox').first().waitFor();
-  await page.getByLabel('Name', { exact: true }).fill('Something');
+  await page.getByRole('radio', { name: 'JSON' }).check();
+  await page.getByRole('textbox').last().fill('{');
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
   await page.keyboard.type('files');
