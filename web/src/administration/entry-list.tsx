@@ -19,7 +19,7 @@ import { useFieldStrings } from './strings/field-strings.ts';
 import { useEntries } from './use-entries.ts';
 
 /** Number of rows that are drawn at a time. */
-const rowsAtATime = 50;
+export const rowsAtATime = 50;
 
 /** All entries of a kind, with a search. */
 export function EntryList({ kind }: { readonly kind: Kind }) {
@@ -110,14 +110,17 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
           isStacked
         />
       )}
-      {matches.length > rowCount && (
-        <div>
-          <button type="button" className="button" onClick={() => setRowCount((count) => count + rowsAtATime)}>
-            {strings.showMore}
-          </button>
-        </div>
-      )}
+      {matches.length > rowCount && <MoreButton onClick={() => setRowCount((count) => count + rowsAtATime)} />}
     </>
+  );
+}
+
+export function MoreButton({ onClick }: { readonly onClick: () => void }) {
+  const { showMore } = useAdminStrings();
+  return (
+    <div>
+      <button {...{ type: 'button', className: 'button', onClick }}>{showMore}</button>
+    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { type Entry, readEntry, saveEntry } from './entries.ts';
+import { MoreButton, rowsAtATime } from './entry-list.tsx';
 import {
   type CellChange,
   findInherited,
@@ -23,8 +24,6 @@ import { useAdminStrings } from './strings/admin-strings.ts';
 import { useFieldStrings } from './strings/field-strings.ts';
 import { useEntries } from './use-entries.ts';
 
-const rowsAtATime = 50;
-
 /** Limits as a table of deployments and roles, for one window at a time. */
 export function LimitsSection() {
   const strings = useAdminStrings();
@@ -32,6 +31,7 @@ export function LimitsSection() {
   const models = useEntries('models');
   const applications = useEntries('applications');
   const isLoading = [roles, models, applications].some(({ entries }) => entries === undefined);
+  const { entries: roleEntries = [] } = roles;
   const deployments = useMemo(
     () => [...(models.entries ?? []), ...(applications.entries ?? [])].map(({ id }) => id),
     [models.entries, applications.entries],
@@ -41,14 +41,12 @@ export function LimitsSection() {
       <h2>{strings.limits}</h2>
       <p className="soft">{strings.limitsIntro}</p>
       <AdminError error={roles.error ?? models.error ?? applications.error} />
-      {!isLoading && roles.entries !== undefined && roles.entries.length === 0 && (
+      {!isLoading && roleEntries.length === 0 && (
         <p className="empty-state">
           {strings.noRoles} <a href={formatRoute({ at: 'administration', section: 'roles', id: '' })}>{strings.addRole}</a>
         </p>
       )}
-      {!isLoading && roles.entries !== undefined && roles.entries.length > 0 && (
-        <LimitsForm {...{ roles: roles.entries, deployments, reload: roles.reload }} />
-      )}
+      {roleEntries.length > 0 && !isLoading && <LimitsForm {...{ roles: roleEntries, deployments, reload: roles.reload }} />}
     </section>
   );
 }
@@ -113,13 +111,7 @@ function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
         {deployments.length > 8 && <SearchField label={strings.search} value={query} onChange={setQuery} />}
       </div>
       <LimitsTable {...{ roles, rows: rows.slice(0, rowCount), limitsByRole, window, changes, change }} canChange={isAdmin} />
-      {rows.length > rowCount && (
-        <div>
-          <button type="button" className="button" onClick={() => setRowCount((count) => count + rowsAtATime)}>
-            {strings.showMore}
-          </button>
-        </div>
-      )}
+      {rows.length > rowCount && <MoreButton onClick={() => setRowCount((count) => count + rowsAtATime)} />}
       <p className="soft small">{strings.limitsNote}</p>
       {isInvalid && (
         <p className="trouble" role="alert">
