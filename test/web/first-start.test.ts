@@ -31,6 +31,11 @@ it('exchanges the one-time token for a key, shows the key once, and opens the ad
     permissions: ['clipboard-write'],
   });
   const field = page.getByLabel('One-time token');
+  const setup = page.getByText('Create the first administrator');
+  await setup.waitFor();
+  expect(await page.locator('.button.primary').allTextContents()).toEqual(['Sign in']);
+  expect(await field.isVisible()).toBe(false);
+  await setup.click();
   await field.fill('wrong');
   await page.getByRole('button', { name: 'Create the key' }).click();
   await page.getByRole('alert').getByText('The token is wrong or was used.').waitFor();

@@ -159,6 +159,7 @@ describe('signing in with the identity provider', () => {
     expect(await findViolations(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByLabel('User').waitFor();
   });

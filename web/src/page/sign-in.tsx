@@ -1,4 +1,4 @@
-import { type FormEvent, Suspense, useId, useState } from 'react';
+import { type FormEvent, type ReactNode, Suspense, useId, useState } from 'react';
 import { UnreachableNote } from '../offline/unreachable-note.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { Mark, Notice } from '../parts/operator-brand.tsx';
@@ -44,6 +44,15 @@ export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, o
   const { providers = [], isFirstStart = false } = options ?? {};
   const hasProviders = providers.length > 0;
   const enter = (key: string): void => onKey(key, isPersistent);
+  const keepSignedIn = (
+    <label className="keep-signed-in">
+      <input type="checkbox" checked={isPersistent} onChange={({ target }) => setIsPersistent(target.checked)} />
+      <span>
+        {signInStrings.keepSignedIn}
+        <span className="soft small">{signInStrings.keepSignedInHint}</span>
+      </span>
+    </label>
+  );
   return (
     <main className="sign-in" aria-busy={options === undefined}>
       <div className="sign-in-card">
@@ -61,6 +70,13 @@ export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, o
         )}
         {isUnreachable && <UnreachableNote onReadOffline={onReadOffline} />}
         <Alert failure={failure?.isKeyFailure || isUnreachable ? undefined : failure} />
+        {hasProviders && keepSignedIn}
+        {hasProviders && <ProviderButtons {...{ providers, isPersistent, onProblem: onFailure }} />}
+        {options !== undefined && (
+          <KeyForm {...{ isTrying, failure, isPrimary: !hasProviders }} onKey={enter}>
+            {!hasProviders && keepSignedIn}
+          </KeyForm>
+        )}
         {isFirstStart && (
           <Guard fallback={null}>
             <Suspense fallback={null}>
@@ -68,15 +84,6 @@ export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, o
             </Suspense>
           </Guard>
         )}
-        {hasProviders && <ProviderButtons {...{ providers, isPersistent, onProblem: onFailure }} />}
-        {options !== undefined && <KeyForm {...{ isTrying, failure, isPrimary: !hasProviders && !isFirstStart }} onKey={enter} />}
-        <label className="keep-signed-in">
-          <input type="checkbox" checked={isPersistent} onChange={({ target }) => setIsPersistent(target.checked)} />
-          <span>
-            {signInStrings.keepSignedIn}
-            <span className="soft small">{signInStrings.keepSignedInHint}</span>
-          </span>
-        </label>
       </div>
     </main>
   );
@@ -95,9 +102,11 @@ function Alert({ failure }: { readonly failure: SignInFailure | undefined }) {
 interface KeyFormProps extends Pick<SignInProps, 'isTrying' | 'failure'> {
   readonly onKey: (key: string) => void;
   readonly isPrimary: boolean;
+  /** Shown above the button. */
+  readonly children: ReactNode;
 }
 
-function KeyForm({ isTrying, onKey, failure, isPrimary }: KeyFormProps) {
+function KeyForm({ isTrying, onKey, failure, isPrimary, children }: KeyFormProps) {
   const strings = useStrings();
   const signInStrings = useSignInStrings();
   const [inputId, hintId] = [useId(), useId()];
@@ -118,6 +127,7 @@ function KeyForm({ isTrying, onKey, failure, isPrimary }: KeyFormProps) {
         aria-invalid={failure?.isKeyFailure === true}
       />
       <Alert failure={failure?.isKeyFailure ? failure : undefined} />
+      {children}
       <button type="submit" className={isPrimary ? 'button primary' : 'button'} disabled={isTrying}>
         {isTrying ? signInStrings.signingIn : strings.signIn}
       </button>

@@ -18,7 +18,7 @@ export function FirstStart({ onKey }: FirstStartProps) {
   const [key, setKey] = useState<string>();
   const [problem, setProblem] = useState('');
   const [isTrying, setIsTrying] = useState(false);
-  const [titleId, inputId, hintId] = [useId(), useId(), useId()];
+  const [inputId, hintId] = [useId(), useId()];
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const token = String(new FormData(event.currentTarget).get('token') ?? '').trim();
@@ -35,34 +35,31 @@ export function FirstStart({ onKey }: FirstStartProps) {
   };
   if (key !== undefined) return <CreatedKey createdKey={key} onContinue={enter} />;
   return (
-    <form className="key-form first-start" aria-labelledby={titleId} onSubmit={submit}>
-      <h2 id={titleId}>{strings.firstStartTitle}</h2>
-      <p id={hintId} className="soft">
-        {strings.firstStartHint}
-      </p>
-      <label htmlFor={inputId}>{strings.firstStartToken}</label>
-      <input
-        {...{ id: inputId, name: 'token', type: 'text', autoComplete: 'off', spellCheck: false, required: true }}
-        aria-describedby={hintId}
-        aria-invalid={problem !== ''}
-      />
-      <p className="trouble" role="alert">
-        {problem}
-      </p>
-      <button type="submit" className="button primary" disabled={isTrying}>
-        {strings.firstStartSubmit}
-      </button>
-    </form>
+    <details className="first-start">
+      <summary>{strings.firstStartTitle}</summary>
+      <form className="key-form" onSubmit={submit}>
+        <p id={hintId} className="soft">
+          {strings.firstStartHint}
+        </p>
+        <label htmlFor={inputId}>{strings.firstStartToken}</label>
+        <input
+          {...{ id: inputId, name: 'token', type: 'text', autoComplete: 'off', spellCheck: false, required: true }}
+          aria-describedby={hintId}
+          aria-invalid={problem !== ''}
+        />
+        <p className="trouble" role="alert">
+          {problem}
+        </p>
+        <button type="submit" className="button" disabled={isTrying}>
+          {strings.firstStartSubmit}
+        </button>
+      </form>
+    </details>
   );
 }
 
-interface CreatedKeyProps {
-  readonly createdKey: string;
-  readonly onContinue: () => void;
-}
-
 /** The key, which the service does not show again. */
-function CreatedKey({ createdKey, onContinue }: CreatedKeyProps) {
+function CreatedKey({ createdKey, onContinue }: { readonly createdKey: string; readonly onContinue: () => void }) {
   const { firstStartKey, firstStartCopy, firstStartKeyHint, firstStartContinue } = useSignInStrings();
   return (
     <section className="key-form first-start" aria-label={firstStartKey}>

@@ -5,7 +5,7 @@ export const signInGerman: SignInStrings = {
   sharedWaits: 'Jemand hat ein Gespräch mit dir geteilt. Melde dich an, um es zu lesen.',
   firstStartTitle: 'Den ersten Administrator anlegen',
   firstStartHint:
-    'Dieser Dienst hat noch keinen Administrator. Wenn du ihn einrichtest, gib das Einmal-Token aus seinem Protokoll ein (firstStartToken). Sonst melde dich unten an.',
+    'Dieser Dienst hat noch keinen Administrator. Wenn du ihn einrichtest, gib das Einmal-Token aus seinem Protokoll ein (firstStartToken).',
   firstStartToken: 'Einmal-Token',
   firstStartSubmit: 'Schlüssel erstellen',
   firstStartWrong:

@@ -3,7 +3,7 @@ export const signInEnglish = {
   sharedWaits: 'Someone shared a chat with you. Sign in to read it.',
   firstStartTitle: 'Create the first administrator',
   firstStartHint:
-    'This service has no administrator yet. If you are setting up the service, enter the one-time token from its log (firstStartToken). Otherwise, sign in below.',
+    'This service has no administrator yet. If you are setting up the service, enter the one-time token from its log (firstStartToken).',
   firstStartToken: 'One-time token',
   firstStartSubmit: 'Create the key',
   firstStartWrong: 'The token is wrong or was used. The log of the service has the valid one. A restart creates a new one.',

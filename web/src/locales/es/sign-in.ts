@@ -5,7 +5,7 @@ export const signInSpanish: SignInStrings = {
   sharedWaits: 'Alguien ha compartido una conversación contigo. Inicia sesión para leerla.',
   firstStartTitle: 'Crear el primer administrador',
   firstStartHint:
-    'Este servicio aún no tiene administrador. Si lo instalas tú, introduce el token de un solo uso de su registro (firstStartToken). Si no, inicia sesión más abajo.',
+    'Este servicio aún no tiene administrador. Si lo instalas tú, introduce el token de un solo uso de su registro (firstStartToken).',
   firstStartToken: 'Token de un solo uso',
   firstStartSubmit: 'Crear la clave',
   firstStartWrong: 'El token es incorrecto o ya se usó. El válido está en el registro del servicio. Un reinicio crea uno nuevo.',

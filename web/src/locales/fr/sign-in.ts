@@ -5,7 +5,7 @@ export const signInFrench: SignInStrings = {
   sharedWaits: 'Quelqu’un a partagé une conversation avec vous. Connectez-vous pour la lire.',
   firstStartTitle: 'Créer le premier administrateur',
   firstStartHint:
-    'Ce service n’a pas encore d’administrateur. Si vous l’installez, saisissez le jeton à usage unique de son journal (firstStartToken). Sinon, connectez-vous plus bas.',
+    'Ce service n’a pas encore d’administrateur. Si vous l’installez, saisissez le jeton à usage unique de son journal (firstStartToken).',
   firstStartToken: 'Jeton à usage unique',
   firstStartSubmit: 'Créer la clé',
   firstStartWrong:
