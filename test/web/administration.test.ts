@@ -223,6 +223,7 @@ describe('the administration page', () => {
     expect(await page.getByRole('link', { name: 'Add a model' }).count()).toBe(0);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
     const other = await browser.open(`${service.url}/#key=user-key`);
+    expect(await page.getByRole('link', { name: 'Spending' }).getAttribute('href')).toBe('#/usage?scope=all');
     await other.page.locator('#message').waitFor();
     expect(await other.page.getByRole('link', { name: 'Administration' }).count()).toBe(0);
   });

@@ -70,12 +70,12 @@ afterAll(async () => {
   await house[Symbol.asyncDispose]();
 });
 
-async function open(key: string, options?: BrowserContextOptions): Promise<TestPage> {
+/** An administrator sees the usage of all users unless the view is '#/usage'. */
+async function open(key: string, options?: BrowserContextOptions, view = '#/usage?scope=all'): Promise<TestPage> {
   const opened = await browser.open(`${house.service.url}/#key=${key}`, options);
   await opened.page.locator('#message').waitFor();
-  await opened.page.evaluate("location.hash = '#/usage'");
-  await opened.page.locator('.usage-summary').waitFor();
-  await opened.page.locator('.sheet-section[aria-busy=true]').waitFor({ state: 'detached' });
+  await opened.page.evaluate(`location.hash = ${JSON.stringify(view)}`);
+  await opened.page.locator('.sheet-section:not([aria-busy=true])').nth(1).waitFor();
   return opened;
 }
 
@@ -118,6 +118,15 @@ describe('a user without an administrator role', () => {
 });
 
 describe('an administrator', () => {
+  it('sees their own usage by default, and the usage of all users at a separate address', async () => {
+    const { page } = await open('admin-key', {}, '#/usage');
+    await page.getByText('No usage on these days.').waitFor();
+    expect(await page.getByRole('radio', { name: 'Yours' }).isChecked()).toBe(true);
+    await page.evaluate("location.hash = '#/usage?scope=all'");
+    await page.getByText('4 requests').waitFor();
+    await page.getByText('This total counts each request once').waitFor();
+  });
+
   it('sees the usage of all users by day, deployment, and user, also as numbers', async () => {
     const { page, issues } = await open('admin-key');
     expect(await page.locator('.usage-summary').textContent()).toBe('4 requests, 4,500 tokens, $3.50');
@@ -151,9 +160,9 @@ describe('an administrator', () => {
     await legend.getByText('key:user').waitFor();
     expect((await legend.allTextContents()).sort()).toEqual(['=cmd()', 'ada@example.com', 'key:user']);
     await page.getByRole('radio', { name: 'Everyone’s' }).focus();
-    await page.keyboard.press('ArrowRight');
-    await page.getByText('No usage on these days.').waitFor();
     await page.keyboard.press('ArrowLeft');
+    await page.getByText('No usage on these days.').waitFor();
+    await page.keyboard.press('ArrowRight');
     await page.getByText('4 requests').waitFor();
     await page.getByRole('radio', { name: 'This month' }).focus();
     await page.keyboard.press('ArrowRight');

@@ -87,7 +87,7 @@ function SectionLinks({ kinds, section }: { readonly kinds: readonly Kind[]; rea
     [toLink('alerts'), strings.alerts, 'alerts'],
     [toLink('shared'), strings.sharedApplications, 'shared'],
     [toLink('changes'), strings.changes, 'changes'],
-    [{ at: 'usage' }, strings.spending, 'usage'],
+    [{ at: 'usage', scope: 'all' }, strings.spending, 'usage'],
   ];
   return (
     <nav className="section-links" aria-label={strings.sections}>

@@ -14,6 +14,7 @@ it.each<[string, Route]>([
   ['#/files', { at: 'files' }],
   ['#/files/a%20b/c', { at: 'files', folder: 'a b/c' }],
   ['#/usage', { at: 'usage' }],
+  ['#/usage?scope=all', { at: 'usage', scope: 'all' }],
   ['#/operations', { at: 'operations' }],
   ['#/consent/applications/x%20y', { at: 'consent', deployment: 'applications/x y' }],
   ['#/consent/app?back=1', { at: 'consent', deployment: 'app', back: '1' }],

@@ -11,7 +11,8 @@ export type Route =
   | { readonly at: 'consents' }
   /** The user's stored files. `folder` has no trailing slash, and is undefined for all files. */
   | { readonly at: 'files'; readonly folder?: string }
-  | { readonly at: 'usage' }
+  /** `scope`: administrators see the usage of all users first. */
+  | { readonly at: 'usage'; readonly scope?: 'all' }
   /** Background answers. `id` of the open response. */
   | { readonly at: 'background'; readonly id?: string }
   /** Only for administrators. */
@@ -39,7 +40,8 @@ export function parseRoute(hash: string): Route {
   if (at === 'files') return { at, ...optional('folder', id) };
   if (at === 'background') return { at, ...optional('id', id) };
   if (at === 'temporary') return { at, ...optional('deployment', fields.get('with')) };
-  if (at === 'usage' || at === 'operations') return { at };
+  if (at === 'usage') return { at, ...(fields.get('scope') === 'all' && { scope: 'all' }) };
+  if (at === 'operations') return { at };
   return parseNewRoute(path, fields);
 }
 
@@ -69,7 +71,8 @@ export function formatRoute(route: Route): string {
   if (route.at === 'administration') return formatAdministrationRoute(route);
   if (route.at === 'files') return route.folder === undefined ? '#/files' : `#/files/${encodePath(route.folder)}`;
   if (route.at === 'background') return route.id === undefined ? '#/background' : `#/background/${encodeURIComponent(route.id)}`;
-  if (route.at === 'usage' || route.at === 'operations') return `#/${route.at}`;
+  if (route.at === 'usage') return `#/usage${toQuery('scope', route.scope)}`;
+  if (route.at === 'operations') return '#/operations';
   if (route.at === 'new') return formatNewRoute(route);
   if (route.at === 'temporary') return `#/temporary${toQuery('with', route.deployment)}`;
   return `#/consent/${encodePath(route.deployment)}${toQuery('back', route.back)}`;

@@ -155,7 +155,7 @@ function renderLazyContent(route: Route, canAudit: boolean, openMenu: () => void
   if (route.at === 'background') return <BackgroundPage key={route.id} id={route.id} openMenu={openMenu} />;
   if (route.at === 'shared') return <SharedPage key={route.token} token={route.token} openMenu={openMenu} />;
   if (route.at === 'temporary') return <TemporaryChat deployment={route.deployment} openMenu={openMenu} />;
-  if (route.at === 'usage') return <UsagePage openMenu={openMenu} />;
+  if (route.at === 'usage') return <UsagePage key={route.scope} scope={canAudit ? route.scope : undefined} openMenu={openMenu} />;
   if (route.at === 'operations' && canAudit) return <OperationsPage openMenu={openMenu} />;
   if (route.at === 'administration' && canAudit)
     return <AdministrationPage section={route.section} id={route.id} openMenu={openMenu} />;

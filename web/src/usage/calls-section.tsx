@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type FormEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
@@ -89,18 +89,13 @@ function CallSearch({ onSearch }: CallSearchProps) {
   const strings = useUsageStrings();
   const [text, setText] = useState('');
   const field = useId();
-  const search = (): void => {
+  const search = (event: FormEvent): void => {
+    event.preventDefault();
     const value = text.trim();
     onSearch(value === '' ? {} : /^[1-5]\d\d$/.test(value) ? { status: value } : { requestId: value });
   };
   return (
-    <form
-      className="call-search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        search();
-      }}
-    >
+    <form className="call-search" onSubmit={search}>
       <div>
         <label className="overline" htmlFor={field}>
           {strings.searchCalls}

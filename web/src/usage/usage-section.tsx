@@ -20,10 +20,10 @@ const maxTableRows = 100;
 const maxRows = 1000;
 
 /** Usage by day, deployment, and user. Administrators see all users. */
-export function UsageSection() {
+export function UsageSection({ initialScope }: { readonly initialScope: Scope }) {
   const strings = useUsageStrings();
-  const { canAudit, service } = usePage();
-  const [scope, setScope] = useState<Scope>(canAudit ? 'all' : 'own');
+  const { service } = usePage();
+  const [scope, setScope] = useState(initialScope);
   const [range, setRange] = useState<DayRange>(() => getLastDays(30, Date.now()));
   const [selectedMeasure, setMeasure] = useState<Measure>();
   const [selectedStack, setStack] = useState<Stack>('deployment');
@@ -32,13 +32,12 @@ export function UsageSection() {
   const load = useCallback(
     async (signal: AbortSignal) => {
       const query = { ...range, scope, signal };
-      const [days, deployments, people, projects] = await Promise.all([
+      const names = scope === 'all' ? (['deployment', 'user', 'project'] as const) : (['deployment'] as const);
+      const [days, ...sums] = await Promise.all([
         readUsage(service, { ...query, by: stack === 'kind' ? ['day'] : ['day', stack], limit: maxRows }),
-        readUsage(service, { ...query, by: ['deployment'], limit: maxTableRows }),
-        scope === 'all' ? readUsage(service, { ...query, by: ['user'], limit: maxTableRows }) : undefined,
-        scope === 'all' ? readUsage(service, { ...query, by: ['project'], limit: maxTableRows }) : undefined,
+        ...names.map(async (by) => ({ by, usage: await readUsage(service, { ...query, by: [by], limit: maxTableRows }) })),
       ]);
-      return { days, deployments, people, projects, range, stack };
+      return { days, sums, range, stack };
     },
     [service, scope, range, stack],
   );
@@ -67,7 +66,12 @@ export function UsageSection() {
             <>
               <UsageDays {...{ usage: value.days, range: value.range, stack: value.stack, measure, open }} />
               {visibleCalls === undefined ? (
-                <Sums {...{ value, measure, open }} />
+                <>
+                  <p className="soft small">{strings.callsNote}</p>
+                  {value.sums.map((sum) => (
+                    <UsageTable key={sum.by} {...{ ...sum, range: value.range, measure, open }} />
+                  ))}
+                </>
               ) : (
                 <CallsSection
                   key={JSON.stringify(visibleCalls.initial)}
@@ -81,31 +85,6 @@ export function UsageSection() {
       )}
       <p className="soft small">{strings.utcNote}</p>
     </section>
-  );
-}
-
-interface SumsProps {
-  readonly value: {
-    readonly deployments: Usage;
-    readonly people: Usage | undefined;
-    readonly projects: Usage | undefined;
-    readonly range: DayRange;
-  };
-  readonly measure: Measure;
-  readonly open: (filter: CallsFilter) => void;
-}
-
-/** Usage by deployment. For all users, also by user and project. */
-function Sums({ value: { deployments, people, projects, range }, measure, open }: SumsProps) {
-  const strings = useUsageStrings();
-  return (
-    <>
-      <p className="soft small">{strings.callsNote}</p>
-      <UsageTable {...{ usage: deployments, range, measure, open }} by="deployment" />
-      <p className="soft small">{strings.innerNote}</p>
-      {people !== undefined && <UsageTable {...{ usage: people, range, measure, open }} by="user" />}
-      {projects !== undefined && <UsageTable {...{ usage: projects, range, measure, open }} by="project" />}
-    </>
   );
 }
 
@@ -131,7 +110,7 @@ function Choices({ scope, setScope, range, setRange, measure, setMeasure, stack,
   const kind = measure === 'calls' ? strings.outcome : strings.ofKinds;
   const names = { deployment: strings.ofDeployments, kind, user: strings.ofPeople, project: strings.ofProjects };
   const availableStacks = stacks.filter((item) => scope === 'all' || item === 'deployment' || item === 'kind');
-  const scopes = (['all', 'own'] as const).map((item) => [item, strings[item]] as const);
+  const scopes = (['own', 'all'] as const).map((item) => [item, strings[item]] as const);
   return (
     <div className="usage-choices">
       {canAudit && <Segments<Scope> {...{ name: strings.scope, value: scope, onSelect: setScope, options: scopes }} />}
@@ -151,9 +130,12 @@ function Summary({ total }: { readonly total: Amounts }) {
   const number = (value: number): string => value.toLocaleString(language);
   if (total.calls === 0) return <p className="soft">{strings.noUsage}</p>;
   return (
-    <p className="usage-summary">
-      {strings.summary(number(total.calls), number(getAmount('tokens', total)), toMoney(total.cost, language))}
-    </p>
+    <div>
+      <p className="usage-summary">
+        {strings.summary(number(total.calls), number(getAmount('tokens', total)), toMoney(total.cost, language))}
+      </p>
+      <p className="soft small">{strings.innerNote}</p>
+    </div>
   );
 }
 

@@ -93,7 +93,7 @@ export const usageGerman: UsageStrings = {
   noReply: 'Keine Antwort',
   asJson: 'Als JSON',
   innerNote:
-    'Eine Anwendung kann andere Modelle und Anwendungen aufrufen. Diese Anfragen und ihre Token zählen für die Anwendung und noch einmal für das aufgerufene Modell oder die aufgerufene Anwendung. Deshalb ergeben Balken und Zeilen mehr als die Summe oben. Kosten zählen nur für Modelle.',
+    'Diese Summe zählt jede Anfrage einmal, während die Zahlen nach Modell oder Anwendung auch die Anfragen zählen, die Anwendungen stellen.',
   utcNote: 'Jeder Tag beginnt um Mitternacht UTC.',
   truncatedNote: (count) => `Nur die ersten ${count} werden angezeigt. Der Rest ist im Download.`,
   csv: 'Als CSV herunterladen',

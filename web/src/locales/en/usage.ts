@@ -94,7 +94,7 @@ export const usageEnglish = {
   noReply: 'No reply',
   asJson: 'As JSON',
   innerNote:
-    'An application can call other models and applications. These requests and their tokens count for the application, and once more for the model or application that it calls. So the bars and rows add up to more than the total above. Costs count only for models.',
+    'This total counts each request once, while the numbers by model or application also count the requests that applications make.',
   utcNote: 'Each day starts at midnight UTC.',
   truncatedNote: (count: string) => `Only the first ${count} are shown. The rest is in the download.`,
   csv: 'Download as CSV',

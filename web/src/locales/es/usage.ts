@@ -95,7 +95,7 @@ export const usageSpanish: UsageStrings = {
   noReply: 'Sin respuesta',
   asJson: 'Como JSON',
   innerNote:
-    'Una aplicación puede llamar a otros modelos y aplicaciones. Estas solicitudes y sus tokens cuentan para la aplicación y otra vez para el modelo o la aplicación a la que llama. Por eso las barras y las filas suman más que el total de arriba. Los costes solo cuentan para los modelos.',
+    'Este total cuenta cada solicitud una vez, mientras que los números por modelo o aplicación cuentan también las solicitudes que hacen las aplicaciones.',
   utcNote: 'Cada día empieza a medianoche UTC.',
   truncatedNote: (count) => `Solo se muestran los primeros ${count}. El resto está en la descarga.`,
   csv: 'Descargar como CSV',

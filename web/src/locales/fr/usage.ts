@@ -95,7 +95,7 @@ export const usageFrench: UsageStrings = {
   noReply: 'Aucune réponse',
   asJson: 'En JSON',
   innerNote:
-    'Une application peut appeler d’autres modèles et applications. Ces requêtes et leurs tokens comptent pour l’application, et une fois de plus pour le modèle ou l’application qu’elle appelle. Le total des barres et des lignes dépasse donc la somme ci-dessus. Les coûts ne comptent que pour les modèles.',
+    'Ce total compte chaque requête une fois, tandis que les nombres par modèle ou application comptent aussi les requêtes que font les applications.',
   utcNote: 'Chaque jour commence à minuit UTC.',
   truncatedNote: (count) => `Seuls les ${count} premiers sont affichés. Le reste se trouve dans le fichier téléchargé.`,
   csv: 'Télécharger en CSV',
