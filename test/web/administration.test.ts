@@ -129,7 +129,9 @@ describe('the administration page', () => {
     expect(await dialog.getByRole('textbox').inputValue()).not.toBe(secret);
     await dialog.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('button', { name: 'Block', exact: true }).click();
+    expect(await page.getByText('The old key still works for').count()).toBe(0);
     await page.getByRole('button', { name: 'Unblock' }).waitFor();
+    await page.getByRole('dialog', { name: 'Replace this key?' }).getByRole('button', { name: 'Replace the key' }).click();
     await goTo(page, '/keys');
     const row = page.getByRole('row', { name: /Build server/ });
     expect(await row.innerText()).toMatch(/team\s+parley_k_[\w-]+…\s+never\s+Jan 1, 2030.*Blocked/s);

@@ -95,6 +95,9 @@ it('leads from the first model to a spent budget, a replaced key, an undone chan
   await receiver.request(0);
 
   await page.getByLabel('The old key still works for').selectOption({ label: 'no time' });
+  const rotation = page.getByRole('dialog', { name: 'Replace this key?' });
+  await rotation.getByLabel('The old key still works for').selectOption({ label: 'no time' });
+  await rotation.getByRole('button', { name: 'Replace the key' }).click();
   await page.getByRole('button', { name: 'Replace the key' }).click();
   const nextKey = await takeKey();
   expect([await callWith(key), await callWith(nextKey)]).toEqual([401, 429]);

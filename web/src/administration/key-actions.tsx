@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { toMoment } from '../operations/to-moment.ts';
 import { usePage } from '../page/page.tsx';
+import { QuestionDialog } from '../parts/question-dialog.tsx';
 import { SecretField } from '../parts/secret-field.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -20,9 +21,9 @@ export function KeyActions({ draft, stored }: { readonly draft: EntryDraft; read
   const { language } = useLanguage();
   const { service, announce } = usePage();
   const [overlap, setOverlap] = useState<number>(3600);
+  const [isReplacing, setIsReplacing] = useState(false);
   const [rotatedKey, setRotatedKey] = useState<CreatedKey>();
   const [error, setError] = useState<ErrorDetails>();
-  const overlapId = useId();
   const isBlocked = stored.value.disabled === true;
   const attempt = (action: Promise<void>): void => {
     setError(undefined);
@@ -34,6 +35,7 @@ export function KeyActions({ draft, stored }: { readonly draft: EntryDraft; read
     announce(disabled ? strings.keyBlocked : strings.keyUnblocked);
   };
   const { prefix, lastUsedAtMs } = stored;
+  const button = { type: 'button', className: 'button', 'aria-disabled': draft.isDirty } as const;
   return (
     <>
       <p className="soft key-facts">
@@ -45,35 +47,32 @@ export function KeyActions({ draft, stored }: { readonly draft: EntryDraft; read
       </p>
       {stored.source !== 'file' && (
         <>
-          <div className="row">
-            <label htmlFor={overlapId}>{strings.overlap}</label>
-            <select id={overlapId} value={overlap} onChange={({ target }) => setOverlap(Number(target.value))}>
+          <button {...button} onClick={() => setIsReplacing(!draft.isDirty)}>
+            {strings.rotate}
+          </button>
+          <button {...button} onClick={() => !draft.isDirty && attempt(setBlocked(!isBlocked))}>
+            {isBlocked ? strings.unblock : strings.block}
+          </button>
+        </>
+      )}
+      <AdminError error={error} />
+      {isReplacing && (
+        <QuestionDialog
+          {...{ question: strings.rotateQuestion, confirmLabel: strings.rotate, onConfirm: () => attempt(rotate()) }}
+          onClose={() => setIsReplacing(false)}
+        >
+          <label className="field">
+            {strings.overlap}
+            <select value={overlap} onChange={({ target }) => setOverlap(Number(target.value))}>
               {overlaps.map((seconds) => (
                 <option key={seconds} value={seconds}>
                   {strings.overlapName(seconds)}
                 </option>
               ))}
             </select>
-            <button
-              type="button"
-              className="button"
-              aria-disabled={draft.isDirty}
-              onClick={() => !draft.isDirty && attempt(rotate())}
-            >
-              {strings.rotate}
-            </button>
-          </div>
-          <button
-            type="button"
-            className="button"
-            aria-disabled={draft.isDirty}
-            onClick={() => !draft.isDirty && attempt(setBlocked(!isBlocked))}
-          >
-            {isBlocked ? strings.unblock : strings.block}
-          </button>
-        </>
+          </label>
+        </QuestionDialog>
       )}
-      <AdminError error={error} />
       {rotatedKey !== undefined && (
         <SecretDialog
           createdKey={rotatedKey}
@@ -88,20 +87,14 @@ export function KeyActions({ draft, stored }: { readonly draft: EntryDraft; read
 }
 
 /** Shows a new key once. A click outside does not close it. */
-export function SecretDialog({
-  createdKey: { key },
-  onClose,
-}: {
-  readonly createdKey: CreatedKey;
-  readonly onClose: () => void;
-}) {
+export function SecretDialog({ createdKey, onClose }: { readonly createdKey: CreatedKey; readonly onClose: () => void }) {
   const strings = useAdminStrings();
   const { dialog, closeDialog } = useModalDialog(onClose);
   const title = useId();
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': title }}>
       <h2 id={title}>{strings.newKey}</h2>
-      <SecretField secret={key} name={strings.newKey} copyLabel={strings.copyKey} />
+      <SecretField secret={createdKey.key} name={strings.newKey} copyLabel={strings.copyKey} />
       <p>{strings.shownOnce}</p>
       <div className="row end">
         <button type="button" className="button primary" onClick={closeDialog}>

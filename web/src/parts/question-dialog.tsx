@@ -12,10 +12,12 @@ interface QuestionDialogProps {
   /** Label of the second button. The default is the label for cancel. */
   readonly cancelLabel?: string;
   readonly onClose: () => void;
+  /** Fields between the question and the buttons. */
+  readonly children?: ReactNode;
 }
 
 /** Asks before an action that cannot be undone. Escape, Cancel, and a click outside change nothing. */
-export function QuestionDialog({ question, confirmLabel, onConfirm, cancelLabel, onClose }: QuestionDialogProps) {
+export function QuestionDialog({ question, confirmLabel, onConfirm, cancelLabel, onClose, children }: QuestionDialogProps) {
   const strings = useStrings();
   const { dialog, closeDialog } = useModalDialog(onClose);
   const textId = useId();
@@ -27,6 +29,7 @@ export function QuestionDialog({ question, confirmLabel, onConfirm, cancelLabel,
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': textId, closedby: 'any' }}>
       <p id={textId}>{question}</p>
+      {children}
       <div className="row end">
         <button type="button" className="button" onClick={closeDialog}>
           {cancelLabel ?? strings.cancel}

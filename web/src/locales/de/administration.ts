@@ -174,6 +174,7 @@ export const adminGerman: AdminStrings = {
   copyKey: 'Schlüssel kopieren',
   shownOnce:
     'Kopiere ihn jetzt. Er wird nur einmal angezeigt. Damit kann sich eine Person hier anmelden oder ein Programm deine Modelle aufrufen.',
+  rotateQuestion: 'Diesen Schlüssel ersetzen? Der neue wird nur einmal angezeigt.',
   keySaved: 'Ich habe ihn gesichert',
   actions: 'Aktionen',
   user: 'Benutzer',

@@ -176,6 +176,7 @@ export const adminEnglish = {
   newKey: 'The new key',
   copyKey: 'Copy the key',
   shownOnce: 'Copy it now. It is shown only once. A person can sign in here with it, and a program can call your models.',
+  rotateQuestion: 'Replace this key? The new key is shown only once.',
   keySaved: 'I have saved it',
   actions: 'Actions',
   user: 'User',

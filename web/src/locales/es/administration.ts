@@ -171,6 +171,7 @@ export const adminSpanish: AdminStrings = {
   shownOnce:
     'Cópiala ahora. Solo se muestra una vez. Con ella, una persona puede iniciar sesión aquí y un programa puede llamar a tus modelos.',
   keySaved: 'Ya la guardé',
+  rotateQuestion: '¿Reemplazar esta clave? La clave nueva solo se muestra una vez.',
   actions: 'Acciones',
   user: 'Usuario',
   revoke: 'Revocar',

@@ -176,6 +176,7 @@ export const adminFrench: AdminStrings = {
   copyKey: 'Copier la clé',
   shownOnce:
     'Copiez-la maintenant. Elle ne s’affiche qu’une fois. Une personne peut s’en servir pour se connecter ici, et un programme pour appeler vos modèles.',
+  rotateQuestion: 'Remplacer cette clé ? La nouvelle clé ne s’affiche qu’une fois.',
   keySaved: 'Je l’ai conservée',
   actions: 'Actions',
   user: 'Utilisateur',
