@@ -116,7 +116,11 @@ describe('the administration page', () => {
   it('creates a key that is shown once, replaces it, and blocks it', async () => {
     const { page } = await open('/keys?new');
     await page.getByLabel('Name', { exact: true }).fill('Build server');
-    await page.getByLabel('Project').fill('team');
+    await page.getByLabel('Team').fill('office');
+    await page.getByRole('alert').getByText('The team “office” already has the key').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByLabel('Team').fill('team');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.getByLabel('Works until').fill('2030-01-01T10:00');
     await page.getByRole('button', { name: 'Save' }).click();
     const dialog = page.getByRole('dialog', { name: 'The new key' });
@@ -125,13 +129,13 @@ describe('the administration page', () => {
     expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByText('Not used yet').waitFor();
+    expect(await page.getByText('The old key still works for').count()).toBe(0);
     await page.getByRole('button', { name: 'Replace the key' }).click();
+    await page.getByRole('dialog', { name: 'Replace this key?' }).getByRole('button', { name: 'Replace the key' }).click();
     expect(await dialog.getByRole('textbox').inputValue()).not.toBe(secret);
     await dialog.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('button', { name: 'Block', exact: true }).click();
-    expect(await page.getByText('The old key still works for').count()).toBe(0);
     await page.getByRole('button', { name: 'Unblock' }).waitFor();
-    await page.getByRole('dialog', { name: 'Replace this key?' }).getByRole('button', { name: 'Replace the key' }).click();
     await goTo(page, '/keys');
     const row = page.getByRole('row', { name: /Build server/ });
     expect(await row.innerText()).toMatch(/team\s+parley_k_[\w-]+…\s+never\s+Jan 1, 2030.*Blocked/s);
@@ -195,7 +199,7 @@ describe('the administration page', () => {
     await goTo(page, '/alerts');
     const rows = page.locator('tbody tr');
     expect(await rows.nth(0).innerText()).toMatch(
-      /Project search\s+Spending limit in USD: Per month\s+80%, 100%\s+https:\/\/a\.example\s+Last sent Jan 2, 2026/,
+      /Team search\s+Spending limit in USD: Per month\s+80%, 100%\s+https:\/\/a\.example\s+Last sent Jan 2, 2026/,
     );
     expect(await rows.nth(1).innerText()).toMatch(
       /Each user\s+Requests an hour · gpt\s+0\.5%.*No message sent in the last 7 days\s+Last failure: no response\s+Next attempt Jan 5, 2026.*, 2 messages waiting/s,
@@ -219,13 +223,13 @@ describe('the administration page', () => {
     await page.getByText('You can see everything here, but not change it.').waitFor();
     expect(await page.getByLabel('Per month', { exact: true }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Spending' }).getAttribute('href')).toBe('#/usage?scope=all');
     await goTo(page, '/limits');
     expect(await page.locator('.limits-table input').count()).toBe(0);
     await goTo(page, '/models');
     expect(await page.getByRole('link', { name: 'Add a model' }).count()).toBe(0);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
     const other = await browser.open(`${service.url}/#key=user-key`);
-    expect(await page.getByRole('link', { name: 'Spending' }).getAttribute('href')).toBe('#/usage?scope=all');
     await other.page.locator('#message').waitFor();
     expect(await other.page.getByRole('link', { name: 'Administration' }).count()).toBe(0);
   });

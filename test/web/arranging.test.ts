@@ -144,6 +144,7 @@ describe('the chat list', () => {
     await save('in this project uses it');
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Memory' }).click();
+    await page.getByText('Everyone with a key of the team “test” can see and change this too.').waitFor();
     await dialog.getByLabel('Notes about you').fill('Lives in Porto.');
     await save('The next message of each chat uses it');
     await page.getByRole('link', { name: 'New chat in “home”' }).click();

@@ -82,7 +82,7 @@ it('leads from the first model to a spent budget, a replaced key, an undone chan
   await create('models', 'first', { upstreams: [{ protocol: 'demo' }], pricing: { request: 1 } });
   await create('projects', 'team', { costLimit: { month: 1 } });
   await goTo('keys?new');
-  await page.getByLabel('Project').fill('team');
+  await page.getByLabel('Team').fill('team');
   await save();
   const dialog = page.getByRole('dialog', { name: 'The new key' });
   const takeKey = async (): Promise<string> => {
@@ -94,11 +94,10 @@ it('leads from the first model to a spent budget, a replaced key, an undone chan
   expect([await callWith(key), await callWith(key)]).toEqual([200, 429]);
   await receiver.request(0);
 
-  await page.getByLabel('The old key still works for').selectOption({ label: 'no time' });
+  await page.getByRole('button', { name: 'Replace the key' }).click();
   const rotation = page.getByRole('dialog', { name: 'Replace this key?' });
   await rotation.getByLabel('The old key still works for').selectOption({ label: 'no time' });
   await rotation.getByRole('button', { name: 'Replace the key' }).click();
-  await page.getByRole('button', { name: 'Replace the key' }).click();
   const nextKey = await takeKey();
   expect([await callWith(key), await callWith(nextKey)]).toEqual([401, 429]);
   const keyAddress = await page.evaluate<string>('location.hash');

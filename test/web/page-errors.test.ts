@@ -37,7 +37,7 @@ it('explains that an administrator can turn on a disabled view', async () => {
 it('shows in the settings how the user signed in', async () => {
   const { page } = await fixture.open('demo');
   await page.getByRole('button', { name: 'Settings', exact: true }).click();
-  await page.getByText('Signed in with the key of the project test').waitFor();
+  await page.getByText('Signed in with a key of the team test').waitFor();
 });
 
 describe('an address', () => {

@@ -19,7 +19,7 @@ import { DifferenceList } from './difference-list.tsx';
 import { type Entry, type Kind, listEntries } from './entries.ts';
 import { EntryActions } from './entry-actions.tsx';
 import { expandDifference, toFormSchema, toPathLabel } from './form-schema.ts';
-import { SecretDialog } from './key-actions.tsx';
+import { NewKeyEditor, SecretDialog } from './key-actions.tsx';
 import { getKindTexts } from './kind-texts.ts';
 import { useAdminStrings } from './strings/admin-strings.ts';
 import { useFieldStrings } from './strings/field-strings.ts';
@@ -172,7 +172,7 @@ function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
     saved: undefined,
     getValue: (path) => getValueAt(latest.current, path),
     change,
-    Value: ValueEditor,
+    Value: kind.kind === 'keys' && draft.stored === undefined ? NewKeyEditor : ValueEditor,
   };
   const [firstError] = errors.byField.keys();
   useEffect(() => {

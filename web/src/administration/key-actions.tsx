@@ -1,4 +1,6 @@
 import { useId, useState } from 'react';
+import type { EditorProps } from '../builder/editors/form.ts';
+import { ValueEditor } from '../builder/editors/value-editor.tsx';
 import { toMoment } from '../operations/to-moment.ts';
 import { usePage } from '../page/page.tsx';
 import { QuestionDialog } from '../parts/question-dialog.tsx';
@@ -9,6 +11,7 @@ import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { type CreatedKey, type Entry, rotateKey, saveEntry } from './entries.ts';
 import { useAdminStrings } from './strings/admin-strings.ts';
+import { useEntries } from './use-entries.ts';
 import type { EntryDraft } from './use-entry-draft.ts';
 import '../parts/question-dialog.css';
 
@@ -83,6 +86,28 @@ export function KeyActions({ draft, stored }: { readonly draft: EntryDraft; read
         />
       )}
     </>
+  );
+}
+
+/** Edits a field of a new key. Below the team, warns that the new key shares data with the keys that the team already has. */
+export function NewKeyEditor(props: EditorProps) {
+  return (
+    <>
+      <ValueEditor {...props} />
+      {props.path.join('.') === 'project' && <TeamWarning team={props.value} />}
+    </>
+  );
+}
+
+function TeamWarning({ team }: { readonly team: unknown }) {
+  const strings = useAdminStrings();
+  const { entries = [] } = useEntries('keys');
+  const key = entries.find(({ source, value }) => source !== 'user' && value.project === team);
+  if (key === undefined) return null;
+  return (
+    <p className="conflict-note" role="alert">
+      {strings.teamHasKey(String(team), String(key.value.name ?? key.id))}
+    </p>
   );
 }
 

@@ -1,5 +1,5 @@
 import { type DragEvent, type FormEvent, useCallback, useId, useRef, useState } from 'react';
-import { usePage } from '../page/page.tsx';
+import { usePage, useVisibility } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
@@ -38,6 +38,7 @@ export function FilesPage({ folder = '', openMenu }: FilesPageProps) {
 /** Content of a folder and its actions. */
 function FolderView({ files, folder }: { readonly files: StoredFiles; readonly folder: string }) {
   const strings = useFilesStrings();
+  const visibility = useVisibility();
   const { items, error, isLoading, loadMore, reload } = useFolder(files, folder);
   const { askConfirmation, dialog } = useConfirmation();
   const { error: actionError, reportDone, download, remove } = useFileActions({ files, askConfirmation, reload });
@@ -60,7 +61,7 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
     <div className={className} aria-busy={isLoading} {...dropping.handlers}>
       <h1>{strings.title}</h1>
       <ErrorMessage error={actionError ?? error} />
-      <p className="soft">{strings.intro}</p>
+      <p className="soft">{strings.intro(visibility)}</p>
       <div className="row">
         <UploadButton add={uploads.add} />
         <NewFolder folder={folder} />

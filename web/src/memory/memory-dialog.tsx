@@ -4,7 +4,7 @@ import { memoryGerman } from '../locales/de/memory.ts';
 import { memoryEnglish } from '../locales/en/memory.ts';
 import { memorySpanish } from '../locales/es/memory.ts';
 import { memoryFrench } from '../locales/fr/memory.ts';
-import { usePage } from '../page/page.tsx';
+import { usePage, useVisibility } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
@@ -41,7 +41,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': titleId, 'aria-busy': isLoading }}>
       <form className="form" onSubmit={save}>
         <h2 id={titleId}>{common.memory}</h2>
-        <p className="soft small">{strings.hint}</p>
+        <p className="soft small">{strings.hint(useVisibility())}</p>
         <div className="field">
           <label htmlFor={notesId}>{strings.notes}</label>
           <textarea

@@ -7,6 +7,7 @@ import type { ReplyRunner } from '../conversation/reply-runner.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
 import { type Deployment, getReadableName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
+import { useStrings } from '../strings/strings.tsx';
 import type { Route } from './route.ts';
 import type { UndoOffer } from './undo-offer.ts';
 
@@ -68,6 +69,17 @@ export function useSummaries(): readonly ConversationSummary[] {
 export function useConversation(id: string): Conversation | undefined {
   const { library } = usePage();
   return useSyncExternalStore(library.subscribe, () => library.find(id));
+}
+
+/** Returns the team of a user who signed in with a key. All keys of a team are one user (docs/wire.md, Credentials). */
+export function getKeyTeam(user: string): string | undefined {
+  return user.startsWith('key:') ? user.slice('key:'.length) : undefined;
+}
+
+/** Returns a sentence that describes who can see the files, projects, and memory of the user. */
+export function useVisibility(): string {
+  const { user } = usePage();
+  return useStrings().visibleTo(getKeyTeam(user));
 }
 
 /** Returns a function that returns the name of a deployment, or its ID if it is not available to the user. */

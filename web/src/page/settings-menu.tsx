@@ -1,7 +1,6 @@
 import { useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { hasAppDrafts } from '../chat/composer/drafts.ts';
-import type { Strings } from '../locales/en/page.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -11,7 +10,7 @@ import { Segments } from '../parts/segments.tsx';
 import { ShareButton } from '../share/share-button.tsx';
 import { getLanguageName, type Language, languages, useLanguage } from '../strings/strings.tsx';
 import { type Appearance, appearances } from './appearance.ts';
-import { usePage } from './page.tsx';
+import { getKeyTeam, usePage } from './page.tsx';
 
 const DisplayDialog = lazyView(() => import('../display/display-dialog.tsx').then(({ DisplayDialog: view }) => view));
 const MemoryDialog = lazyView(() => import('../memory/memory-dialog.tsx').then(({ MemoryDialog: view }) => view));
@@ -20,13 +19,6 @@ const TransferDialog = lazyView(() => import('../transfer/transfer-dialog.tsx').
 interface SettingsMenuProps {
   readonly appearance: Appearance;
   readonly setAppearance: (next: Appearance) => void;
-}
-
-const keyPrefix = 'key:';
-
-/** All keys of a project are one user (docs/wire.md, Credentials). */
-function formatUser(user: string, strings: Strings): string {
-  return user.startsWith(keyPrefix) ? strings.signedInWithKey(user.slice(keyPrefix.length)) : strings.signedInAs(user);
 }
 
 /**
@@ -40,6 +32,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const [isFailed, setIsFailed] = useState(false);
   const settings = useRef<HTMLDialogElement>(null);
   const title = useId();
+  const team = getKeyTeam(user);
   const open = (): void => settings.current?.showModal();
   const close = (): void => settings.current?.close();
   const removeAll = async (): Promise<void> => {
@@ -54,7 +47,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
     );
   };
   const askToSignOut = async (): Promise<void> => {
-    const question = user.startsWith(keyPrefix) ? strings.signOutWithKeyQuestion : strings.signOutQuestion;
+    const question = team === undefined ? strings.signOutQuestion : strings.signOutWithKeyQuestion;
     const loss = hasAppDrafts(user) ? ` ${strings.signOutDeletesDrafts}` : '';
     if (await askConfirmation(question + loss, strings.signOut)) signOut();
   };
@@ -86,7 +79,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
       {createPortal(
         <dialog {...{ ref: settings, className: 'settings', 'aria-labelledby': title, closedby: 'closerequest' }}>
           <h2 id={title}>{strings.settings}</h2>
-          <p className="soft small">{formatUser(user, strings)}</p>
+          <p className="soft small">{team === undefined ? strings.signedInAs(user) : strings.signedInWithKey(team)}</p>
           <Segments
             name={strings.appearance}
             value={appearance}

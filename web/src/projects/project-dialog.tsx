@@ -2,7 +2,7 @@ import { type FormEvent, useCallback, useId, useRef, useState } from 'react';
 import { UploadList } from '../chat/composer/upload-list.tsx';
 import { useUploads } from '../chat/composer/use-uploads.ts';
 import { type Project, readProject, saveProject } from '../conversation/chat-context.ts';
-import { usePage } from '../page/page.tsx';
+import { usePage, useVisibility } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
@@ -30,7 +30,7 @@ export function ProjectDialog({ name, close }: ProjectDialogProps) {
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': titleId, 'aria-busy': isLoading }}>
       <h2 id={titleId}>{strings.title(name)}</h2>
-      <p className="soft small">{strings.hint}</p>
+      <p className="soft small">{strings.hint(useVisibility())}</p>
       <ErrorMessage error={error} />
       {project !== undefined && <ProjectForm {...{ name, project, closeDialog }} />}
     </dialog>

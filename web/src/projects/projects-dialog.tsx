@@ -2,7 +2,7 @@ import { type FormEvent, useId, useState } from 'react';
 import type { ConversationSummary } from '../conversation/database.ts';
 import { listTags } from '../page/conversation-filter.ts';
 import { useUpdateAttributes } from '../page/conversation-menu.tsx';
-import { useSummaries } from '../page/page.tsx';
+import { useSummaries, useVisibility } from '../page/page.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useProjectsStrings } from './projects-strings.ts';
 import '../parts/question-dialog.css';
@@ -36,7 +36,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
       <p id={titleId}>{strings.projectsOfConversation(title)}</p>
-      <p className="soft small">{strings.hint}</p>
+      <p className="soft small">{strings.hint(useVisibility())}</p>
       <div className="tag-choices">
         {knownTags.map((tag) => (
           <label key={tag} className="tag-choice">

@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import type { SignInStrings } from '../locales/en/sign-in.ts';
+import { getKeyTeam } from '../page/page.tsx';
 import { createKeyVisitor, type Visitor } from '../page/visitor.ts';
 import { QuestionDialog } from '../parts/question-dialog.tsx';
 import { Service } from '../service/service.ts';
@@ -67,9 +68,9 @@ export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: Linked
   );
 }
 
-/** All keys of a project are one user (docs/wire.md, Credentials). */
 function formatUser(user: string, signInStrings: SignInStrings): string {
-  return user.startsWith('key:') ? signInStrings.keyLabel(user.slice('key:'.length)) : user;
+  const team = getKeyTeam(user);
+  return team === undefined ? user : signInStrings.keyLabel(team);
 }
 
 async function findUser(key: string): Promise<KeyUser> {

@@ -52,23 +52,26 @@ export const adminGerman: AdminStrings = {
       title: 'Rollen',
       intro: 'Eine Rolle bestimmt, welche Modelle ihre Personen und Schlüssel nutzen können und wie viel.',
       add: 'Rolle hinzufügen',
-      empty: 'Es gibt noch keine Rollen. Lege „default“ an, um alle zu begrenzen, oder eine Rolle für eine Gruppe.',
+      empty:
+        'Noch keine Rolle hat Einstellungen. Die Rollen „default“, „admin“ und „auditor“ gelten auch ohne Einstellungen. Lege „default“ an, um alle zu begrenzen, oder eine Rolle für eine Gruppe.',
       idHint: 'Der Name in Schlüsseln und in den Tokens deines Identitätsanbieters. „default“ gilt für alle ohne andere Rolle.',
     },
     keys: {
       title: 'Schlüssel',
-      intro: 'Mit Schlüsseln melden sich Personen an, oder Programme rufen deine Modelle auf.',
+      intro:
+        'Mit Schlüsseln melden sich Personen an, oder Programme rufen deine Modelle auf. Alle Schlüssel eines Teams teilen Gespräche, Dateien und Gedächtnis.',
       add: 'Schlüssel anlegen',
       empty: 'Es gibt noch keine Schlüssel. Lege für jede Person oder jedes Programm einen an.',
       idHint: '',
     },
     projects: {
-      title: 'Projekte',
+      title: 'Teams',
       intro:
-        'Gruppen von Schlüsseln und Benutzern, mit Verantwortlichen und mit Limits für die Gruppe. Das sind nicht die Projekte für Gespräche.',
-      add: 'Projekt hinzufügen',
-      empty: 'Es gibt noch keine Projekte. Füge eines hinzu, um den Verbrauch eines Teams zu begrenzen.',
-      idHint: 'Der Name, den Schlüssel als Projekt angeben.',
+        'Ein Team ist eine Gruppe von Schlüsseln und Benutzern mit gemeinsamen Limits und Verantwortlichen. In der Konfiguration heißt es „project“.',
+      add: 'Team hinzufügen',
+      empty:
+        'Noch kein Team hat Einstellungen. Ein Schlüssel kann auch zu einem Team ohne Einstellungen gehören. Füge ein Team hinzu, um seinen Verbrauch zu begrenzen.',
+      idHint: 'Der Name des Teams in seinen Schlüsseln.',
     },
     users: {
       title: 'Benutzer-Limits',
@@ -149,10 +152,12 @@ export const adminGerman: AdminStrings = {
   deleted: (id) => `${id} ist gelöscht.`,
 
   keyOwner: 'Schlüssel von',
-  projectKeys: 'Projekten',
+  projectKeys: 'Teams',
   userKeys: 'Benutzern',
   noUserKeys:
     'Noch kein Benutzer hat einen Schlüssel angelegt. Rollen bestimmen, wer das darf: siehe „Schlüssel, die Benutzer anlegen“ in einer Rolle.',
+  teamHasKey: (team, name) =>
+    `Das Team „${team}“ hat schon den Schlüssel „${name}“. Personen, die sich mit einem Schlüssel dieses Teams anmelden, sehen und ändern dieselben Gespräche, Dateien und dasselbe Gedächtnis.`,
   startsWith: 'Beginnt mit',
   forever: 'kein Ende',
   expired: 'abgelaufen',
@@ -169,12 +174,12 @@ export const adminGerman: AdminStrings = {
   overlap: 'Der alte Schlüssel gilt noch',
   overlapName: (seconds) =>
     ({ 0: 'gar nicht', 3600: 'eine Stunde', 86400: 'einen Tag', 604800: 'eine Woche' })[seconds] ?? `${seconds} Sekunden`,
+  rotateQuestion: 'Diesen Schlüssel ersetzen? Der neue wird nur einmal angezeigt.',
   rotate: 'Schlüssel ersetzen',
   newKey: 'Der neue Schlüssel',
   copyKey: 'Schlüssel kopieren',
   shownOnce:
-    'Kopiere ihn jetzt. Er wird nur einmal angezeigt. Damit kann sich eine Person hier anmelden oder ein Programm deine Modelle aufrufen.',
-  rotateQuestion: 'Diesen Schlüssel ersetzen? Der neue wird nur einmal angezeigt.',
+    'Kopiere ihn jetzt. Er wird nur einmal angezeigt. Ein Programm kann damit deine Modelle aufrufen. Eine Person, die sich hier damit anmeldet, sieht alle Gespräche, Dateien und das Gedächtnis seines Teams.',
   keySaved: 'Ich habe ihn gesichert',
   actions: 'Aktionen',
   user: 'Benutzer',
@@ -203,7 +208,7 @@ export const adminGerman: AdminStrings = {
   changedCells: (count) => (count === 1 ? 'Eine Zelle ist nicht gespeichert.' : `${count} Zellen sind nicht gespeichert.`),
   deployment: 'Modell oder Anwendung',
   allOthers: 'Alle übrigen',
-  noRoles: 'Es gibt noch keine Rollen, also ist nichts begrenzt.',
+  noRoles: 'Noch keine Rolle hat Limits. Lege „default“ an, um alle zu begrenzen.',
   addRole: 'Rolle hinzufügen',
 
   alerts: 'Warnungen',
@@ -214,7 +219,7 @@ export const adminGerman: AdminStrings = {
   threshold: 'Gesendet bei',
   receiver: 'Empfänger',
   alertScopes: {
-    project: 'Projekt',
+    project: 'Team',
     key: 'Schlüssel',
     role: 'Jeder Benutzer mit der Rolle',
     user: 'Benutzer',
@@ -229,7 +234,7 @@ export const adminGerman: AdminStrings = {
   addAlertIntro:
     'Warnungen stehen in der Konfigurationsdatei. Füge diese Zeilen hinzu und passe sie an. Sie gelten, sobald du die Datei speicherst.',
   alertFields: {
-    of: 'wessen Limit. Zum Beispiel project:search, key:ci, role:staff, user:ada oder * für jeden Benutzer.',
+    of: 'wessen Limit. Zum Beispiel project:search (ein Team), key:ci, role:staff, user:ada oder * für jeden Benutzer.',
     window: 'welches Limit. Zum Beispiel cost.month, tokens.day oder requests.hour:gpt für ein Modell.',
     at: 'die Teile des Limits. 0.8 sind 80 %.',
     url: 'die Adresse, die die Nachricht bekommt. Sie kann in deinem eigenen Netz sein.',

@@ -113,7 +113,7 @@ export const builderGerman: BuilderStrings = {
   shareIntro: 'Änderungen hier gelten sofort. Ungespeicherte Änderungen der Anwendung werden nicht veröffentlicht.',
   personOrRole: 'Person oder Rolle',
   personOrRoleHint:
-    'Gib einen Namen, eine vollständige E-Mail-Adresse oder eine ID ein. Nach dem Anfang eines Namens findest du nur Personen, die eine Rolle oder ein Projekt mit dir gemeinsam haben. Der vollständige Name eines Schlüssels oder eines Projekts reicht immer.',
+    'Gib einen Namen, eine vollständige E-Mail-Adresse oder eine ID ein. Nach dem Anfang eines Namens findest du nur Personen, die eine Rolle oder ein Team mit dir gemeinsam haben. Der vollständige Name eines Schlüssels oder eines Teams reicht immer.',
   nobodyFound: (text: string) =>
     `Hier ist keine Person, kein Schlüssel und keine Rolle „${text}“ bekannt. Prüfe die Schreibweise, oder bitte die Person, sich einmal anzumelden.`,
   matchesFound: 'Gefunden',

@@ -7,8 +7,7 @@ export const codeGerman: CodeStrings = {
   address: 'Adresse',
   model: 'Modell',
   key: 'Schlüssel',
-  keyHint:
-    'Bitte deinen Administrator um einen Schlüssel. Anfragen mit dem Schlüssel zählen für sein Projekt, etwa ein Team. Das ist kein Projekt für Gespräche.',
+  keyHint: 'Bitte deinen Administrator um einen Schlüssel. Anfragen mit dem Schlüssel zählen für sein Team.',
   ownKey: 'Der Schlüssel, mit dem du angemeldet bist, geht auch.',
   copyOwnKey: 'Meinen Schlüssel kopieren',
   copyAddress: 'Adresse kopieren',

@@ -2,8 +2,8 @@ import type { FilesStrings } from '../en/files.ts';
 
 export const filesGerman: FilesStrings = {
   title: 'Dateien',
-  intro:
-    'Dateien, die du hier hochgeladen oder in Gesprächen angehängt hast. Nur du siehst sie, und die Anwendungen, denen du sie gibst.',
+  intro: (visibility) =>
+    `Dateien, die du hier hochgeladen oder in Gesprächen angehängt hast. Anwendungen, denen du sie gibst, können sie lesen. ${visibility}`,
   path: 'Ordner',
   root: 'Alle Dateien',
   choose: 'Dateien hochladen',

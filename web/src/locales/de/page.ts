@@ -22,7 +22,12 @@ export const german: Strings = {
   key: 'Schlüssel',
   signIn: 'Anmelden',
   signedInAs: (name) => `Angemeldet als ${name}`,
-  signedInWithKey: (project) => `Angemeldet mit dem Schlüssel des Projekts ${project}`,
+  signedInWithKey: (team) =>
+    `Angemeldet mit einem Schlüssel des Teams ${team}. Alle mit einem Schlüssel dieses Teams sehen dieselben Gespräche, Dateien und dasselbe Gedächtnis.`,
+  visibleTo: (team) =>
+    team === undefined
+      ? 'Andere Personen können das nicht sehen.'
+      : `Alle mit einem Schlüssel des Teams „${team}“ können das auch sehen und ändern.`,
   signOut: 'Abmelden',
   signOutQuestion: 'Möchtest du dich abmelden?',
   signOutWithKeyQuestion: 'Möchtest du dich abmelden? Um dich wieder anzumelden, brauchst du den Schlüssel.',

@@ -6,7 +6,8 @@ export const projectsGerman: ProjectsStrings = {
   addProject: 'Hinzufügen',
   done: 'Fertig',
   title: (project) => `Projekt „${project}“`,
-  hint: 'Alle Gespräche eines Projekts verwenden seine Anweisungen und Dateien. Nur du kannst sie sehen. Modelle erhalten nur Dateien der Typen, die sie annehmen.',
+  hint: (visibility) =>
+    `Alle Gespräche eines Projekts verwenden seine Anweisungen und Dateien. ${visibility} Modelle erhalten nur Dateien der Typen, die sie annehmen.`,
   instructions: 'Anweisungen',
   files: 'Dateien',
   addFiles: 'Dateien hinzufügen …',

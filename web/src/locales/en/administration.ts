@@ -61,22 +61,24 @@ export const adminEnglish = {
       title: 'Roles',
       intro: 'A role decides which models its people and keys can use, and how much.',
       add: 'Add a role',
-      empty: 'There are no roles yet. Add the role “default” to limit everyone, or a role for one group.',
+      empty:
+        'No role has settings yet. The roles “default”, “admin”, and “auditor” work without settings. Add “default” to limit everyone, or a role for one group.',
       idHint: 'The name in keys and in the tokens of your identity provider. “default” is for everyone without another role.',
     },
     keys: {
       title: 'Keys',
-      intro: 'People sign in with a key, or programs call your models with it.',
+      intro:
+        'People sign in with a key, or programs call your models with it. All keys of a team share chats, files, and memory.',
       add: 'Create a key',
       empty: 'There are no keys yet. Create one for each person or program.',
       idHint: '',
     },
     projects: {
-      title: 'Projects',
-      intro: 'Groups of keys and users, with owners and with limits for the group. These are not the projects of chats.',
-      add: 'Add a project',
-      empty: 'There are no projects yet. Add one to limit the usage of a team.',
-      idHint: 'The name that keys use as their project.',
+      title: 'Teams',
+      intro: 'A team is a group of keys and users with shared limits and owners. The configuration calls it “project”.',
+      add: 'Add a team',
+      empty: 'No team has settings yet. A key can belong to a team without settings. Add a team to limit its usage.',
+      idHint: 'The name of the team in its keys.',
     },
     users: {
       title: 'User limits',
@@ -153,9 +155,11 @@ export const adminEnglish = {
   deleted: (id: string) => `${id} is deleted.`,
 
   keyOwner: 'Keys of',
-  projectKeys: 'Projects',
+  projectKeys: 'Teams',
   userKeys: 'Users',
   noUserKeys: 'No user has created a key yet. Roles decide who can: see “Keys that users create” in a role.',
+  teamHasKey: (team: string, name: string) =>
+    `The team “${team}” already has the key “${name}”. People who sign in with a key of this team see and change the same chats, files, and memory.`,
   startsWith: 'Starts with',
   forever: 'no end',
   expired: 'expired',
@@ -172,11 +176,12 @@ export const adminEnglish = {
   overlap: 'The old key still works for',
   overlapName: (seconds: number) =>
     ({ 0: 'no time', 3600: 'an hour', 86400: 'a day', 604800: 'a week' })[seconds] ?? `${seconds} seconds`,
+  rotateQuestion: 'Replace this key? The new key is shown only once.',
   rotate: 'Replace the key',
   newKey: 'The new key',
   copyKey: 'Copy the key',
-  shownOnce: 'Copy it now. It is shown only once. A person can sign in here with it, and a program can call your models.',
-  rotateQuestion: 'Replace this key? The new key is shown only once.',
+  shownOnce:
+    'Copy it now. It is shown only once. A program can call your models with it. A person who signs in here with it sees all chats, files, and memory of its team.',
   keySaved: 'I have saved it',
   actions: 'Actions',
   user: 'User',
@@ -204,7 +209,7 @@ export const adminEnglish = {
   changedCells: (count: number) => (count === 1 ? 'One cell is not saved.' : `${count} cells are not saved.`),
   deployment: 'Model or application',
   allOthers: 'All others',
-  noRoles: 'There are no roles yet, so there are no limits.',
+  noRoles: 'No role has limits yet. Add “default” to limit everyone.',
   addRole: 'Add a role',
 
   alerts: 'Alerts',
@@ -214,7 +219,7 @@ export const adminEnglish = {
   threshold: 'Sent at',
   receiver: 'Receiver',
   alertScopes: {
-    project: 'Project',
+    project: 'Team',
     key: 'Key',
     role: 'Each user with the role',
     user: 'User',
@@ -229,7 +234,7 @@ export const adminEnglish = {
   addAlertIntro:
     'Alerts are in the configuration file. Add these lines and change them as you need. They apply as soon as you save the file.',
   alertFields: {
-    of: 'whose limit. For example project:search, key:ci, role:staff, user:ada, or * for each user.',
+    of: 'whose limit. For example project:search (a team), key:ci, role:staff, user:ada, or * for each user.',
     window: 'which limit. For example cost.month, tokens.day, or requests.hour:gpt for one model.',
     at: 'the parts of the limit. 0.8 is 80%.',
     url: 'the address that gets the message. It can be in your own network.',

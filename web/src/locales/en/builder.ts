@@ -113,7 +113,7 @@ export const builderEnglish = {
   shareIntro: 'Changes here apply immediately. Unsaved changes of the application are not published.',
   personOrRole: 'Person or role',
   personOrRoleHint:
-    'Enter a name, a complete email address, or an ID. The start of a name finds only people who have a role or a project in common with you. The complete name of a key or a project always works.',
+    'Enter a name, a complete email address, or an ID. The start of a name finds only people who have a role or a team in common with you. The complete name of a key or a team always works.',
   nobodyFound: (text: string) =>
     `No person, key, or role “${text}” is known here. Check the spelling, or ask the person to sign in once.`,
   matchesFound: 'Found',

@@ -5,8 +5,7 @@ export const codeEnglish = {
   address: 'Address',
   model: 'Model',
   key: 'Key',
-  keyHint:
-    'Ask your administrator for a key. Requests with the key count toward its project, such as a team. This is not a project of chats.',
+  keyHint: 'Ask your administrator for a key. Requests with the key count toward its team.',
   ownKey: 'The key you are signed in with also works.',
   copyOwnKey: 'Copy my key',
   copyAddress: 'Copy the address',

@@ -1,7 +1,8 @@
 /** Texts of the files page. Each other language has the same keys (`FilesStrings`). */
 export const filesEnglish = {
   title: 'Files',
-  intro: 'Files that you uploaded here or attached in chats. Only you and the applications that you give them to can see them.',
+  intro: (visibility: string) =>
+    `Files that you uploaded here or attached in chats. Applications that you give them to can read them. ${visibility}`,
   path: 'Folder',
   root: 'All files',
   choose: 'Upload files',

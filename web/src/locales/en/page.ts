@@ -21,7 +21,12 @@ export const english = {
   key: 'Key',
   signIn: 'Sign in',
   signedInAs: (name: string) => `Signed in as ${name}`,
-  signedInWithKey: (project: string) => `Signed in with the key of the project ${project}`,
+  signedInWithKey: (team: string) =>
+    `Signed in with a key of the team ${team}. Everyone with a key of this team sees the same chats, files, and memory.`,
+  visibleTo: (team: string | undefined) =>
+    team === undefined
+      ? 'Other people cannot see this.'
+      : `Everyone with a key of the team “${team}” can see and change this too.`,
   signOut: 'Sign out',
   signOutQuestion: 'Do you want to sign out?',
   signOutWithKeyQuestion: 'Do you want to sign out? You need the key to sign in again.',

@@ -4,7 +4,8 @@ export const projectsEnglish = {
   addProject: 'Add',
   done: 'Done',
   title: (project: string) => `Project “${project}”`,
-  hint: 'All chats of a project use its instructions and files. Only you can see them. Models receive only files of the types that they accept.',
+  hint: (visibility: string) =>
+    `All chats of a project use its instructions and files. ${visibility} Models receive only files of the types that they accept.`,
   instructions: 'Instructions',
   files: 'Files',
   addFiles: 'Add files…',

@@ -52,23 +52,27 @@ export const adminSpanish: AdminStrings = {
       title: 'Roles',
       intro: 'Un rol decide qué modelos pueden usar sus personas y claves, y cuánto.',
       add: 'Añadir un rol',
-      empty: 'Todavía no hay roles. Añade el rol «default» para limitar a todos, o un rol para un grupo.',
+      empty:
+        'Ningún rol tiene ajustes todavía. Los roles «default», «admin» y «auditor» funcionan sin ajustes. Añade «default» para limitar a todos, o un rol para un grupo.',
       idHint:
         'El nombre en las claves y en los tokens de tu proveedor de identidad. «default» vale para quien no tiene otro rol.',
     },
     keys: {
       title: 'Claves',
-      intro: 'Las personas inician sesión con una clave, o los programas llaman a tus modelos con ella.',
+      intro:
+        'Las personas inician sesión con una clave, o los programas llaman a tus modelos con ella. Todas las claves de un equipo comparten conversaciones, archivos y memoria.',
       add: 'Crear una clave',
       empty: 'Todavía no hay claves. Crea una para cada persona o programa.',
       idHint: '',
     },
     projects: {
-      title: 'Proyectos',
-      intro: 'Grupos de claves y usuarios, con responsables y con límites para el grupo. No son los proyectos de conversaciones.',
-      add: 'Añadir un proyecto',
-      empty: 'Todavía no hay proyectos. Añade uno para limitar lo que puede usar un equipo.',
-      idHint: 'El nombre que las claves indican como proyecto.',
+      title: 'Equipos',
+      intro:
+        'Un equipo es un grupo de claves y usuarios con límites y responsables comunes. La configuración lo llama «project».',
+      add: 'Añadir un equipo',
+      empty:
+        'Ningún equipo tiene ajustes todavía. Una clave puede pertenecer a un equipo sin ajustes. Añade un equipo para limitar su uso.',
+      idHint: 'El nombre del equipo en sus claves.',
     },
     users: {
       title: 'Límites de usuarios',
@@ -145,10 +149,12 @@ export const adminSpanish: AdminStrings = {
   deleted: (id) => `${id} está eliminado.`,
 
   keyOwner: 'Claves de',
-  projectKeys: 'Proyectos',
+  projectKeys: 'Equipos',
   userKeys: 'Usuarios',
   noUserKeys:
     'Ningún usuario ha creado una clave todavía. Los roles deciden quién puede: mira «Claves que crean los usuarios» en un rol.',
+  teamHasKey: (team, name) =>
+    `El equipo «${team}» ya tiene la clave «${name}». Las personas que inician sesión con una clave de este equipo ven y cambian las mismas conversaciones, los mismos archivos y la misma memoria.`,
   startsWith: 'Empieza por',
   forever: 'sin fin',
   expired: 'caducada',
@@ -165,13 +171,13 @@ export const adminSpanish: AdminStrings = {
   overlap: 'La clave anterior vale todavía',
   overlapName: (seconds) =>
     ({ 0: 'nada', 3600: 'una hora', 86400: 'un día', 604800: 'una semana' })[seconds] ?? `${seconds} segundos`,
+  rotateQuestion: '¿Reemplazar esta clave? La clave nueva solo se muestra una vez.',
   rotate: 'Reemplazar la clave',
   newKey: 'La nueva clave',
   copyKey: 'Copiar la clave',
   shownOnce:
-    'Cópiala ahora. Solo se muestra una vez. Con ella, una persona puede iniciar sesión aquí y un programa puede llamar a tus modelos.',
+    'Cópiala ahora. Solo se muestra una vez. Un programa puede llamar a tus modelos con ella. Una persona que inicia sesión aquí con ella ve todas las conversaciones, los archivos y la memoria de su equipo.',
   keySaved: 'Ya la guardé',
-  rotateQuestion: '¿Reemplazar esta clave? La clave nueva solo se muestra una vez.',
   actions: 'Acciones',
   user: 'Usuario',
   revoke: 'Revocar',
@@ -198,7 +204,7 @@ export const adminSpanish: AdminStrings = {
   changedCells: (count) => (count === 1 ? 'Una celda está sin guardar.' : `${count} celdas están sin guardar.`),
   deployment: 'Modelo o aplicación',
   allOthers: 'Todos los demás',
-  noRoles: 'Todavía no hay roles, así que nada está limitado.',
+  noRoles: 'Ningún rol tiene límites todavía. Añade «default» para limitar a todos.',
   addRole: 'Añadir un rol',
 
   alerts: 'Alertas',
@@ -208,7 +214,7 @@ export const adminSpanish: AdminStrings = {
   threshold: 'Se envía al',
   receiver: 'Destinatario',
   alertScopes: {
-    project: 'Proyecto',
+    project: 'Equipo',
     key: 'Clave',
     role: 'Cada usuario con el rol',
     user: 'Usuario',
@@ -223,7 +229,7 @@ export const adminSpanish: AdminStrings = {
   addAlertIntro:
     'Las alertas están en el archivo de configuración. Añade estas líneas y cámbialas según necesites. Se aplican en cuanto guardas el archivo.',
   alertFields: {
-    of: 'el límite de quién. Por ejemplo project:search, key:ci, role:staff, user:ada o * para cada usuario.',
+    of: 'el límite de quién. Por ejemplo project:search (un equipo), key:ci, role:staff, user:ada o * para cada usuario.',
     window: 'qué límite. Por ejemplo cost.month, tokens.day o requests.hour:gpt para un solo modelo.',
     at: 'las partes del límite. 0.8 es el 80 %.',
     url: 'la dirección que recibe el mensaje. Puede estar en tu propia red.',

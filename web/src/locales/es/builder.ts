@@ -118,7 +118,7 @@ export const builderSpanish: BuilderStrings = {
   shareIntro: 'Los cambios se aplican al instante. Los cambios sin guardar de la aplicación no se publican.',
   personOrRole: 'Persona o rol',
   personOrRoleHint:
-    'Escribe un nombre, una dirección de correo completa o un ID. Por el comienzo de un nombre solo encuentras a quienes tienen un rol o un proyecto en común contigo. El nombre completo de una clave o de un proyecto siempre basta.',
+    'Escribe un nombre, una dirección de correo completa o un ID. Por el comienzo de un nombre solo encuentras a quienes tienen un rol o un equipo en común contigo. El nombre completo de una clave o de un equipo siempre basta.',
   nobodyFound: (text: string) =>
     `Aquí no se conoce ninguna persona, clave ni rol «${text}». Revisa la ortografía o pide a la persona que inicie sesión una vez.`,
   matchesFound: 'Resultados',

@@ -6,8 +6,7 @@ export const codeSpanish: CodeStrings = {
   address: 'Dirección',
   model: 'Modelo',
   key: 'Clave',
-  keyHint:
-    'Pide una clave a tu administrador. Las solicitudes hechas con la clave cuentan para su proyecto, como un equipo. No es un proyecto de conversaciones.',
+  keyHint: 'Pide una clave a tu administrador. Las solicitudes hechas con la clave cuentan para su equipo.',
   ownKey: 'La clave con la que has iniciado sesión también sirve.',
   copyOwnKey: 'Copiar mi clave',
   copyAddress: 'Copiar la dirección',

@@ -2,8 +2,8 @@ import type { FilesStrings } from '../en/files.ts';
 
 export const filesSpanish: FilesStrings = {
   title: 'Archivos',
-  intro:
-    'Los archivos que has subido aquí o adjuntado en conversaciones. Solo los ves tú, y las aplicaciones a las que se los das.',
+  intro: (visibility) =>
+    `Los archivos que has subido aquí o adjuntado en conversaciones. Las aplicaciones a las que se los das pueden leerlos. ${visibility}`,
   path: 'Carpeta',
   root: 'Todos los archivos',
   choose: 'Subir archivos',

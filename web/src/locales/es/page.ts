@@ -25,7 +25,12 @@ export const spanish: Strings = {
   key: 'Clave',
   signIn: 'Iniciar sesión',
   signedInAs: (name) => `Sesión iniciada como ${name}`,
-  signedInWithKey: (project) => `Sesión iniciada con la clave del proyecto ${project}`,
+  signedInWithKey: (team) =>
+    `Sesión iniciada con una clave del equipo ${team}. Todos los que tienen una clave de este equipo ven las mismas conversaciones, los mismos archivos y la misma memoria.`,
+  visibleTo: (team) =>
+    team === undefined
+      ? 'Otras personas no pueden verlo.'
+      : `Todos los que tienen una clave del equipo «${team}» también pueden verlo y cambiarlo.`,
   signOut: 'Cerrar sesión',
   signOutQuestion: '¿Quieres cerrar la sesión?',
   signOutWithKeyQuestion: '¿Quieres cerrar la sesión? Necesitarás la clave para volver a iniciarla.',

@@ -6,7 +6,8 @@ export const projectsSpanish: ProjectsStrings = {
   addProject: 'Añadir',
   done: 'Listo',
   title: (project) => `Proyecto «${project}»`,
-  hint: 'Todas las conversaciones de un proyecto usan sus instrucciones y archivos. Solo tú puedes verlos. Los modelos solo reciben archivos de los tipos que aceptan.',
+  hint: (visibility) =>
+    `Todas las conversaciones de un proyecto usan sus instrucciones y archivos. ${visibility} Los modelos solo reciben archivos de los tipos que aceptan.`,
   instructions: 'Instrucciones',
   files: 'Archivos',
   addFiles: 'Añadir archivos…',

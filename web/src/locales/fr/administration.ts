@@ -56,24 +56,27 @@ export const adminFrench: AdminStrings = {
       title: 'Rôles',
       intro: 'Un rôle décide des modèles que ses personnes et ses clés peuvent utiliser, et combien.',
       add: 'Ajouter un rôle',
-      empty: 'Il n’y a pas encore de rôle. Ajoutez « default » pour limiter tout le monde, ou un rôle pour un groupe.',
+      empty:
+        'Aucun rôle n’a encore de réglages. Les rôles « default », « admin » et « auditor » fonctionnent sans réglages. Ajoutez « default » pour limiter tout le monde, ou un rôle pour un groupe.',
       idHint:
         'Le nom dans les clés et dans les jetons de votre fournisseur d’identité. « default » vaut pour qui n’a pas d’autre rôle.',
     },
     keys: {
       title: 'Clés',
-      intro: 'Des personnes se connectent avec des clés, ou des programmes appellent vos modèles avec elles.',
+      intro:
+        'Des personnes se connectent avec des clés, ou des programmes appellent vos modèles avec elles. Toutes les clés d’une équipe partagent conversations, fichiers et mémoire.',
       add: 'Créer une clé',
       empty: 'Il n’y a pas encore de clé. Créez-en une par personne ou par programme.',
       idHint: '',
     },
     projects: {
-      title: 'Projets',
+      title: 'Équipes',
       intro:
-        'Groupes de clés et d’utilisateurs, avec des responsables et des limites pour le groupe. Ce ne sont pas les projets de conversations.',
-      add: 'Ajouter un projet',
-      empty: 'Il n’y a pas encore de projet. Ajoutez-en un pour limiter ce qu’une équipe peut utiliser.',
-      idHint: 'Le nom que les clés indiquent comme projet.',
+        'Une équipe est un groupe de clés et d’utilisateurs avec des limites et des responsables communs. La configuration l’appelle « project ».',
+      add: 'Ajouter une équipe',
+      empty:
+        'Aucune équipe n’a encore de réglages. Une clé peut appartenir à une équipe sans réglages. Ajoutez une équipe pour limiter son utilisation.',
+      idHint: 'Le nom de l’équipe dans ses clés.',
     },
     users: {
       title: 'Limites d’utilisateurs',
@@ -151,10 +154,12 @@ export const adminFrench: AdminStrings = {
   deleted: (id) => `${id} est supprimé.`,
 
   keyOwner: 'Clés des',
-  projectKeys: 'Projets',
+  projectKeys: 'Équipes',
   userKeys: 'Utilisateurs',
   noUserKeys:
     'Aucun utilisateur n’a encore créé de clé. Les rôles décident de qui le peut : voir « Clés créées par les utilisateurs » dans un rôle.',
+  teamHasKey: (team, name) =>
+    `L’équipe « ${team} » a déjà la clé « ${name} ». Les personnes qui se connectent avec une clé de cette équipe voient et modifient les mêmes conversations, les mêmes fichiers et la même mémoire.`,
   startsWith: 'Commence par',
   forever: 'sans fin',
   expired: 'expirée',
@@ -171,12 +176,12 @@ export const adminFrench: AdminStrings = {
   overlap: 'L’ancienne clé vaut encore',
   overlapName: (seconds) =>
     ({ 0: 'plus du tout', 3600: 'une heure', 86400: 'un jour', 604800: 'une semaine' })[seconds] ?? `${seconds} secondes`,
+  rotateQuestion: 'Remplacer cette clé ? La nouvelle clé ne s’affiche qu’une fois.',
   rotate: 'Remplacer la clé',
   newKey: 'La nouvelle clé',
   copyKey: 'Copier la clé',
   shownOnce:
-    'Copiez-la maintenant. Elle ne s’affiche qu’une fois. Une personne peut s’en servir pour se connecter ici, et un programme pour appeler vos modèles.',
-  rotateQuestion: 'Remplacer cette clé ? La nouvelle clé ne s’affiche qu’une fois.',
+    'Copiez-la maintenant. Elle ne s’affiche qu’une fois. Un programme peut s’en servir pour appeler vos modèles. Une personne qui se connecte ici avec elle voit toutes les conversations, tous les fichiers et la mémoire de son équipe.',
   keySaved: 'Je l’ai conservée',
   actions: 'Actions',
   user: 'Utilisateur',
@@ -205,7 +210,7 @@ export const adminFrench: AdminStrings = {
   changedCells: (count) => `${count} ${plural(count, 'case n’est pas enregistrée', 'cases ne sont pas enregistrées')}.`,
   deployment: 'Modèle ou application',
   allOthers: 'Tous les autres',
-  noRoles: 'Il n’y a pas encore de rôle, donc rien n’est limité.',
+  noRoles: 'Aucun rôle n’a encore de limites. Ajoutez « default » pour limiter tout le monde.',
   addRole: 'Ajouter un rôle',
 
   alerts: 'Alertes',
@@ -215,7 +220,7 @@ export const adminFrench: AdminStrings = {
   threshold: 'Envoyée à',
   receiver: 'Destinataire',
   alertScopes: {
-    project: 'Projet',
+    project: 'Équipe',
     key: 'Clé',
     role: 'Chaque utilisateur ayant le rôle',
     user: 'Utilisateur',
@@ -230,7 +235,7 @@ export const adminFrench: AdminStrings = {
   addAlertIntro:
     'Les alertes sont dans le fichier de configuration. Ajoutez ces lignes et adaptez-les. Elles s’appliquent dès que vous enregistrez le fichier.',
   alertFields: {
-    of: 'la limite de qui. Par exemple project:search, key:ci, role:staff, user:ada, ou * pour chaque utilisateur.',
+    of: 'la limite de qui. Par exemple project:search (une équipe), key:ci, role:staff, user:ada, ou * pour chaque utilisateur.',
     window: 'quelle limite. Par exemple cost.month, tokens.day, ou requests.hour:gpt pour un seul modèle.',
     at: 'les parties de la limite. 0.8 vaut 80 %.',
     url: 'l’adresse qui reçoit le message. Elle peut être dans votre propre réseau.',

@@ -119,7 +119,7 @@ export const builderFrench: BuilderStrings = {
   shareIntro: 'Les changements s’appliquent aussitôt. Les modifications non enregistrées de l’application ne sont pas publiées.',
   personOrRole: 'Personne ou rôle',
   personOrRoleHint:
-    'Saisissez un nom, une adresse e-mail complète ou un ID. Par le début d’un nom, vous ne trouvez que les personnes qui ont un rôle ou un projet en commun avec vous. Le nom complet d’une clé ou d’un projet suffit toujours.',
+    'Saisissez un nom, une adresse e-mail complète ou un ID. Par le début d’un nom, vous ne trouvez que les personnes qui ont un rôle ou une équipe en commun avec vous. Le nom complet d’une clé ou d’une équipe suffit toujours.',
   nobodyFound: (text: string) =>
     `Aucune personne, aucune clé ni aucun rôle « ${text} » n’est connu ici. Vérifiez l’orthographe, ou demandez à la personne de se connecter une fois.`,
   matchesFound: 'Résultats',

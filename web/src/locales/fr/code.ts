@@ -7,8 +7,7 @@ export const codeFrench: CodeStrings = {
   address: 'Adresse',
   model: 'Modèle',
   key: 'Clé',
-  keyHint:
-    'Demandez une clé à votre administrateur. Les requêtes faites avec la clé comptent pour son projet, par exemple une équipe. Ce n’est pas un projet de conversations.',
+  keyHint: 'Demandez une clé à votre administrateur. Les requêtes faites avec la clé comptent pour son équipe.',
   ownKey: 'La clé avec laquelle vous êtes connecté fonctionne aussi.',
   copyOwnKey: 'Copier ma clé',
   copyAddress: 'Copier l’adresse',

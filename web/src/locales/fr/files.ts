@@ -2,8 +2,8 @@ import type { FilesStrings } from '../en/files.ts';
 
 export const filesFrench: FilesStrings = {
   title: 'Fichiers',
-  intro:
-    'Les fichiers que vous avez ajoutés ici ou joints à vos conversations. Vous seul les voyez, ainsi que les applications auxquelles vous les donnez.',
+  intro: (visibility) =>
+    `Les fichiers que vous avez ajoutés ici ou joints à vos conversations. Les applications auxquelles vous les donnez peuvent les lire. ${visibility}`,
   path: 'Dossier',
   root: 'Tous les fichiers',
   choose: 'Ajouter des fichiers',

@@ -25,7 +25,12 @@ export const french: Strings = {
   key: 'Clé',
   signIn: 'Se connecter',
   signedInAs: (name) => `Connecté en tant que ${name}`,
-  signedInWithKey: (project) => `Connecté avec la clé du projet ${project}`,
+  signedInWithKey: (team) =>
+    `Connecté avec une clé de l’équipe ${team}. Toute personne ayant une clé de cette équipe voit les mêmes conversations, les mêmes fichiers et la même mémoire.`,
+  visibleTo: (team) =>
+    team === undefined
+      ? 'Les autres personnes ne peuvent pas le voir.'
+      : `Toute personne ayant une clé de l’équipe « ${team} » peut aussi le voir et le modifier.`,
   signOut: 'Se déconnecter',
   signOutQuestion: 'Voulez-vous vous déconnecter ?',
   signOutWithKeyQuestion: 'Voulez-vous vous déconnecter ? Il vous faudra la clé pour vous reconnecter.',

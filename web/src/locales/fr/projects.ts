@@ -6,7 +6,8 @@ export const projectsFrench: ProjectsStrings = {
   addProject: 'Ajouter',
   done: 'Terminé',
   title: (project) => `Projet « ${project} »`,
-  hint: 'Toutes les conversations d’un projet utilisent ses instructions et ses fichiers. Vous seul pouvez les voir. Les modèles ne reçoivent que les fichiers des types qu’ils acceptent.',
+  hint: (visibility) =>
+    `Toutes les conversations d’un projet utilisent ses instructions et ses fichiers. ${visibility} Les modèles ne reçoivent que les fichiers des types qu’ils acceptent.`,
   instructions: 'Instructions',
   files: 'Fichiers',
   addFiles: 'Ajouter des fichiers…',
