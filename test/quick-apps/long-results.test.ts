@@ -132,9 +132,7 @@ describe('a result that is too long', () => {
     });
     const reply = getMessage(await rig.chat('Read.'));
     await rig.chat([user('Read.'), reply, user('And further on?')]);
-    expect(toldTo(rig).at(-1)).toMatch(
-      /^The tool failed: no result has the id "r_\w+". Call its tool again$/,
-    );
+    expect(toldTo(rig).at(-1)).toMatch(/^The tool failed: no result has the id "r_\w+". Call its tool again$/);
   });
 
   it('cannot be read in another conversation', async () => {
