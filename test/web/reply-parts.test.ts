@@ -226,20 +226,31 @@ describe('citations in an answer', () => {
     await page.getByText('Built by monks [1]. Lent to weavers [2, 1, 2].').waitFor();
     await page.getByRole('button', { name: 'Source 1: monks <b>.md' }).first().focus();
     await page.keyboard.press('Enter');
-    const panel = page.getByRole('dialog', { name: 'Source 1: monks <b>.md' });
+    const panel = page.getByRole('complementary', { name: 'Source 1: monks <b>.md' });
     await panel.locator('.markdown').getByText('Built by monks.').waitFor();
     await panel.getByRole('heading', { name: 'In the document' }).waitFor();
     expect(await panel.locator('mark').textContent()).toBe('Built\nby monks.');
     await expect.poll(() => panel.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
     expect(await findViolations(page)).toEqual([]);
+    const [answerBox, panelBox] = await Promise.all([
+      page.locator('.reply .markdown').first().boundingBox(),
+      panel.boundingBox(),
+    ]);
+    expect((answerBox?.x ?? 0) + (answerBox?.width ?? 0)).toBeLessThanOrEqual(panelBox?.x ?? 0);
     await panel.getByRole('button', { name: '2 weavers.md' }).click();
-    const other = page.getByRole('dialog', { name: 'Source 2: weavers.md' });
+    const other = page.getByRole('complementary', { name: 'Source 2: weavers.md' });
     await other.getByText('Forty looms.').waitFor();
     await other.getByText('You have no access to the whole file. The owner of the application has it.').waitFor();
     expect(await page.locator('.source-document').count()).toBe(0);
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('.source-panel').waitFor({ state: 'detached' });
     expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Source 1: monks <b>.md');
+    await page.locator('.reply .markdown').getByRole('button', { name: 'Source 1: monks <b>.md' }).first().click();
+    await panel.waitFor();
+    await page.locator('.reply .markdown').getByRole('button', { name: 'Source 2: weavers.md' }).first().click();
+    await other.waitFor();
+    await other.getByRole('button', { name: 'Close' }).click();
+    await page.locator('.source-panel').waitFor({ state: 'detached' });
     expect(await page.locator('.attachment').count()).toBe(0);
     await page.reload();
     await page.getByRole('button', { name: 'Source 2: weavers.md' }).first().waitFor();
@@ -271,7 +282,7 @@ describe('citations in an answer', () => {
     await page.locator('.source-document').waitFor();
     expect(await findViolations(page)).toEqual([]);
     // The passage and the close button are both visible.
-    expect(await page.getByRole('dialog').evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+    expect(await page.locator('.source-panel').evaluate(({ scrollTop }) => scrollTop)).toBe(0);
     await expect.poll(() => page.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
     if (folder !== undefined) await page.screenshot({ path: `${folder}/source-${look}.png` });
   });

@@ -1,4 +1,4 @@
-import { useCallback, useId } from 'react';
+import { useCallback, useId, useLayoutEffect, useRef, useState } from 'react';
 import { escapePattern } from '#base/text/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -20,23 +20,65 @@ interface SourcePanelProps {
   readonly close: () => void;
 }
 
-/** Panel next to the chat that shows the cited passage, its origin, and the surrounding document. */
-export function SourcePanel({ cited, selected, show, close }: SourcePanelProps) {
-  const strings = useStrings();
-  const { dialog, closeDialog } = useModalDialog(close);
+/** Width of a window with space for the answer and the panel next to it. */
+const wideWindow = '(min-width: 75rem)';
+
+/**
+ * Shows the cited passage, its origin, and the surrounding document. In a wide window the panel is next to the answer, otherwise
+ * it is a modal dialog.
+ */
+export function SourcePanel(props: SourcePanelProps) {
+  const [isBeside] = useState(() => matchMedia(wideWindow).matches);
+  return isBeside ? <SourcesBeside {...props} /> : <SourceDialog {...props} />;
+}
+
+function SourceDialog(props: SourcePanelProps) {
+  const { dialog, closeDialog } = useModalDialog(props.close);
   const heading = useId();
+  return (
+    <dialog {...{ ref: dialog, className: 'source-panel', 'aria-labelledby': heading, closedby: 'any' }}>
+      <SourceView {...props} {...{ heading, close: closeDialog }} />
+    </dialog>
+  );
+}
+
+/** A popover, so that it is above the answers, which clip their content. The browser closes it with Escape or a click outside. */
+function SourcesBeside(props: SourcePanelProps) {
+  const panel = useRef<HTMLElement>(null);
+  const heading = useId();
+  useLayoutEffect(() => {
+    const [element, previousFocus] = [panel.current, document.activeElement];
+    element?.showPopover();
+    element?.querySelector('button')?.focus();
+    return () => {
+      const hasFocus = element?.contains(document.activeElement) || document.activeElement === document.body;
+      if (hasFocus && previousFocus instanceof HTMLElement) previousFocus.focus();
+    };
+  }, []);
+  return (
+    <aside
+      {...{ ref: panel, className: 'source-panel', 'aria-labelledby': heading, popover: 'auto' }}
+      onBeforeToggle={({ newState }) => newState === 'closed' && props.close()}
+    >
+      <SourceView {...props} heading={heading} />
+    </aside>
+  );
+}
+
+function SourceView({ cited, selected, show, close, heading }: SourcePanelProps & { readonly heading: string }) {
+  const strings = useStrings();
   const source = cited.find(({ number }) => number === selected);
   if (source === undefined) return null;
   const { number, name, attachment } = source;
   const kind = getAttachmentKind(attachment);
   const { data, url, reference_url: reference = kind === 'link' ? url : undefined } = attachment;
   return (
-    <dialog {...{ ref: dialog, className: 'source-panel', 'aria-labelledby': heading, closedby: 'any' }}>
+    <>
       <div className="source-head">
         <h2 id={heading}>{strings.showSource(number, name)}</h2>
         <button
           {...{ type: 'button', className: 'icon-button', 'aria-label': strings.close, title: strings.close }}
-          onClick={closeDialog}
+          onClick={close}
         >
           <Icon name="close" />
         </button>
@@ -52,7 +94,7 @@ export function SourcePanel({ cited, selected, show, close }: SourcePanelProps) 
           <PassageInDocument passage={data} file={reference} />
         )}
       </section>
-    </dialog>
+    </>
   );
 }
 
