@@ -8,7 +8,10 @@ let fixture: PageFixture;
 beforeAll(async () => {
   const upstreams = [{ protocol: 'demo' }];
   fixture = await startPageFixture({
-    models: { painter: { displayName: 'Painter', upstreams, inputAttachmentTypes: ['image/*'], maxInputAttachments: 1 } },
+    models: {
+      painter: { displayName: 'Painter', upstreams, inputAttachmentTypes: ['image/*'], maxInputAttachments: 1 },
+      reader: { displayName: 'Reader', upstreams, inputAttachmentTypes: ['text/*'] },
+    },
   });
 });
 
@@ -30,6 +33,21 @@ describe('a file that the model does not accept', () => {
     await page.getByRole('button', { name: 'Remove two.png' }).click();
     expect(await page.locator('.upload.failed').count()).toBe(0);
     expect(await send.isEnabled()).toBe(true);
+  });
+
+  it('is left out of later requests to that model, and the answer names it', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('reader');
+    await page.locator('input[type=file]').setInputFiles(notes);
+    await page.locator('.upload').waitFor();
+    await sendMessage('Read this');
+    await readAnswer();
+    await page.locator('.picker').click();
+    await page.getByRole('dialog').getByText('Painter', { exact: true }).click();
+    await sendMessage('Hello');
+    const last = page.locator('.reply').nth(1);
+    await last.getByText('Painter did not receive notes.txt, because').waitFor();
+    expect(await last.locator(':scope > .markdown').textContent()).not.toBe('');
+    expect(await page.locator('.fault').count()).toBe(0);
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Message } from '#contract/chat/message.ts';
 import type { Deployment } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
-import { readChatContext } from './chat-context.ts';
+import { readChatContext, withFiles, withoutRejectedFiles } from './chat-context.ts';
 import type { Conversation } from './conversation.ts';
 
 const documents: Readonly<Record<string, object>> = {
@@ -31,5 +32,36 @@ describe('readChatContext', () => {
   ] as const)('returns the instructions for a deployment whose owner is %s', async (owner, instructions) => {
     const deployment = owner && ({ owner } as Deployment);
     expect(await readChatContext(service, conversation, deployment)).toEqual({ instructions, files: [] });
+  });
+});
+
+const notes = { type: 'text/plain', title: 'notes', index: 0 };
+const picture = { type: 'image/png', title: 'picture', index: 1 };
+const plan = { type: 'image/png', title: 'plan', index: 2 };
+const imagesOnly = { attachmentTypes: ['image/*'], maxAttachments: 1 };
+const ask = (content: string, ...attachments: object[]): Message =>
+  ({ role: 'user', content, ...(attachments.length > 0 && { custom_content: { attachments } }) }) as Message;
+
+describe('withoutRejectedFiles', () => {
+  it('removes the files that the deployment does not accept, and returns their names', () => {
+    const messages = [ask('Both', notes, picture, plan), { role: 'assistant', content: 'Seen.' } as const, ask('', notes)];
+    expect(withoutRejectedFiles(messages, imagesOnly)).toEqual({
+      messages: [ask('Both', { ...picture, index: 0 }), messages[1], ask('notes')],
+      omittedFiles: ['notes', 'plan'],
+    });
+  });
+
+  it('keeps the messages for a deployment without limits', () => {
+    const messages = [ask('Both', notes, picture)];
+    expect(withoutRejectedFiles(messages, undefined)).toEqual({ messages, omittedFiles: [] });
+  });
+});
+
+describe('withFiles', () => {
+  it('adds files after those of the first question, up to the maximum', () => {
+    const added = { type: 'image/png', title: 'Added' };
+    const withAdded = (...first: object[]) => withFiles([ask('One', ...first), ask('Two')], [added], imagesOnly);
+    expect(withAdded()).toEqual([ask('One', { ...added, index: 0 }), ask('Two')]);
+    expect(withAdded(picture)).toEqual([ask('One', { ...picture, index: 0 }), ask('Two')]);
   });
 });

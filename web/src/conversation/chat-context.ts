@@ -25,6 +25,9 @@ export interface ChatContext {
   readonly files: readonly Attachment[];
 }
 
+/** The files that a deployment accepts in a message. */
+export type FileLimits = Pick<Deployment, 'attachmentTypes' | 'maxAttachments'>;
+
 export const maxNotesChars = 8000;
 const memoryName = 'notes';
 const notesIntroduction = 'Notes about the user, written by the user:';
@@ -61,12 +64,12 @@ export function saveProject(service: Service, name: string, { instructions, file
 export function readChatContext(
   service: Service,
   conversation: Conversation,
-  deployment: Pick<Deployment, 'attachmentTypes' | 'maxAttachments' | 'owner'> | undefined,
+  deployment: (FileLimits & Pick<Deployment, 'owner'>) | undefined,
 ): Promise<ChatContext> {
-  const { attachmentTypes = ['*/*'], maxAttachments = Number.POSITIVE_INFINITY, owner = 'other' } = deployment ?? {};
+  const { owner = 'other' } = deployment ?? {};
   const toAccepted = ({ instructions, files }: ChatContext): ChatContext => ({
     instructions,
-    files: files.filter(({ type = 'text/markdown' }) => isAcceptedType(type, attachmentTypes)).slice(0, maxAttachments),
+    files: pickAcceptedFiles(files, deployment),
   });
   return readStoredContext(service, conversation, owner !== 'other').then(toAccepted, (error: unknown) => {
     const { status } = toErrorDetails(error);
@@ -85,14 +88,48 @@ async function readStoredContext(service: Service, { tags = [] }: Conversation, 
   return { instructions: [...notes, ...instructions], files: projects.flatMap(({ files }) => files) };
 }
 
-/** Adds files to the first question. */
-export function withFiles(messages: readonly Message[], files: readonly Attachment[]): readonly Message[] {
-  const first = messages.findIndex(({ role }) => role === 'user');
-  if (files.length === 0 || first === -1) return messages;
-  return messages.map((message, index) => {
-    if (index !== first) return message;
+function pickAcceptedFiles(
+  files: readonly Attachment[],
+  { attachmentTypes = ['*/*'], maxAttachments = Number.POSITIVE_INFINITY }: Partial<FileLimits> = {},
+): readonly Attachment[] {
+  return files.filter(({ type = 'text/markdown' }) => isAcceptedType(type, attachmentTypes)).slice(0, maxAttachments);
+}
+
+/** Adds files to the first question, after its own files and up to the maximum of the deployment. */
+export function withFiles(
+  messages: readonly Message[],
+  files: readonly Attachment[],
+  limits: FileLimits | undefined,
+): readonly Message[] {
+  const first = messages.find(({ role }) => role === 'user');
+  if (files.length === 0 || first === undefined) return messages;
+  const all = pickAcceptedFiles([...(first.custom_content?.attachments ?? []), ...files], limits);
+  return messages.map((message) => (message === first ? withAttachments(message, all) : message));
+}
+
+/**
+ * Removes the files that the deployment does not accept, because it would reject the request. Returns their names too. A message
+ * without a text gets the names as its text.
+ */
+export function withoutRejectedFiles(
+  messages: readonly Message[],
+  limits: FileLimits | undefined,
+): { readonly messages: readonly Message[]; readonly omittedFiles: readonly string[] } {
+  const omittedFiles = new Set<string>();
+  const acceptedMessages = messages.map((message) => {
     const { attachments = [] } = message.custom_content ?? {};
-    const all = [...files, ...attachments].map((attachment, position) => ({ ...attachment, index: position }));
-    return { ...message, custom_content: { ...message.custom_content, attachments: all } };
+    const accepted = pickAcceptedFiles(attachments, limits);
+    if (message.role !== 'user' || accepted.length === attachments.length) return message;
+    const names = attachments.filter((file) => !accepted.includes(file)).map(({ title, type }) => title ?? type ?? '');
+    for (const name of names) omittedFiles.add(name);
+    return withAttachments({ ...message, content: message.content || names.join(', ') }, accepted);
   });
+  return { messages: acceptedMessages, omittedFiles: [...omittedFiles] };
+}
+
+function withAttachments(message: Message, files: readonly Attachment[]): Message {
+  const { custom_content: { attachments: _attachments, ...custom } = {}, ...fields } = message;
+  const attachments = files.map((attachment, index) => ({ ...attachment, index }));
+  const content = { ...custom, ...(files.length > 0 && { attachments }) };
+  return { ...fields, ...(Object.keys(content).length > 0 && { custom_content: content }) } as Message;
 }

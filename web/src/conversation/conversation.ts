@@ -52,6 +52,8 @@ export interface Reply {
   readonly isEdited?: boolean;
   /** Number of the oldest messages that were left out of the request. */
   readonly omittedMessages?: number;
+  /** Names of the files that were left out of the request, because the deployment does not accept them. */
+  readonly omittedFiles?: readonly string[];
   /** The truncated answer that this one starts with and continues. */
   readonly continues?: string;
   /** The failed answer after whose completed work this one continues. */

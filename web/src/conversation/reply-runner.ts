@@ -1,9 +1,10 @@
 import type { Chunk } from '#contract/chat/chunk.ts';
 import type { ChatRuns } from '../service/chat-runs.ts';
+import type { Deployment } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import { canceledCode, lostCode, ServiceError, toErrorDetails } from '../service/service-error.ts';
 import type { ReplyRequest } from '../service/stream-reply.ts';
-import { type ChatContext, withFiles } from './chat-context.ts';
+import { type ChatContext, type FileLimits, withFiles, withoutRejectedFiles } from './chat-context.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
 import type { Continuation } from './continuation.ts';
 import {
@@ -24,8 +25,8 @@ import { toMessages } from './to-messages.ts';
 export interface ReplyRunnerOptions {
   readonly library: Library;
   readonly service: Service;
-  /** Whether a deployment thinks before it answers. */
-  readonly canReason?: (deployment: string) => boolean;
+  /** Returns whether a deployment thinks before it answers, and which files it accepts. Undefined if it is unknown. */
+  readonly findDeployment?: (id: string) => (FileLimits & Pick<Deployment, 'canReason'>) | undefined;
   /** Returns the instructions and files of a chat beyond its settings, for a deployment. Throws `ServiceError`. */
   readonly readContext?: (conversation: Conversation, deployment: string) => Promise<ChatContext>;
   /** Loads the code that lets the service continue answers without this page. Undefined if they end with it. */
@@ -106,28 +107,34 @@ export class ReplyRunner {
 
   /** Requests an answer to a question, or another version of it. */
   async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
-    const { library, loadRuns, readContext, canReason = () => false } = this.#options;
+    const { library, loadRuns, readContext, findDeployment } = this.#options;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
     const { previous, continuation, isShortened = false } = options;
     const turns = listTurnsUpTo(conversation, questionId);
     const omittedMessages = countOmitted(turns, isShortened);
-    const start = {
-      ...createReply(conversation, questionId, options),
-      ...(omittedMessages > 0 && { omittedMessages }),
-    };
     const failed = previous?.state === 'failed' && previous.custom.state !== undefined ? previous : undefined;
     const earlier = failed ?? continuation?.truncated;
+    const created = createReply(conversation, questionId, options);
+    const target = findDeployment?.(created.deployment);
+    const { messages: history, omittedFiles } = withoutRejectedFiles(
+      toMessages(earlier === undefined ? turns : [...turns, earlier]).slice(omittedMessages),
+      target,
+    );
+    const start: Reply = {
+      ...created,
+      ...(omittedMessages > 0 && { omittedMessages }),
+      ...(omittedFiles.length > 0 && { omittedFiles }),
+    };
     const buildRequest = async (): Promise<Omit<ReplyRequest, 'signal'>> => {
       const settings = conversation.settings ?? {};
-      const history = toMessages(earlier === undefined ? turns : [...turns, earlier]).slice(omittedMessages);
       const context = await readContext?.(conversation, start.deployment);
       const turnMessages = continuation === undefined ? history : [...history, continuation.prompt];
-      const messages = withInstructions(withFiles(turnMessages, context?.files ?? []), [
+      const messages = withInstructions(withFiles(turnMessages, context?.files ?? [], target), [
         ...(context?.instructions ?? []),
         settings.instructions ?? '',
       ]);
-      const fields = toSettingFields(settings, { canReason: canReason(start.deployment) });
+      const fields = toSettingFields(settings, { canReason: target?.canReason === true });
       return { deployment: start.deployment, messages, fields };
     };
     const reply: Reply = {

@@ -67,21 +67,12 @@ export async function openSession(service: Service, knownUser: string | undefine
   await library.load();
   const stopSync = database === undefined ? undefined : await startSync(service, database, library);
   const loadRuns = info.runsChats === true ? createRunLoader(service) : undefined;
+  const findDeployment = (id: string): Deployment | undefined => deployments.find((deployment) => deployment.id === id);
   const replyRunner = new ReplyRunner({
     ...(loadRuns && { loadRuns }),
-    ...{
-      service,
-      library,
-      nextFrame,
-      canReason: (id) => deployments.some((deployment) => deployment.id === id && deployment.canReason),
-    },
+    ...{ service, library, nextFrame, findDeployment },
     ...(storesFiles && {
-      readContext: (conversation, id) =>
-        readChatContext(
-          service,
-          conversation,
-          deployments.find((deployment) => deployment.id === id),
-        ),
+      readContext: (conversation, id) => readChatContext(service, conversation, findDeployment(id)),
     }),
     ...(canName && { onReplyDone: (id) => void createTitle({ service, library, model: String(titleModel) }, id) }),
   });

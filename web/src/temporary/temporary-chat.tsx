@@ -62,8 +62,8 @@ function useTemporaryPage(show: (id: string) => void): Page {
     latest.current = deployments;
   }, [deployments]);
   const chat = useMemo(() => {
-    const canReason = (id: string): boolean => latest.current.some((item) => item.id === id && item.canReason);
-    return createMemoryChat({ service, nextFrame, canReason });
+    const findDeployment = (id: string) => latest.current.find((item) => item.id === id);
+    return createMemoryChat({ service, nextFrame, findDeployment });
   }, [service]);
   useEffect(() => () => chat.replyRunner.stopAll(), [chat]);
   return useMemo(() => {

@@ -75,7 +75,7 @@ export function useUploads(recipients: readonly Deployment[], initial: readonly 
   const restore = (attachments: readonly Attachment[]): void => {
     setUploads((now) => [...attachments.map(toUpload), ...now]);
   };
-  const uploads = allUploads.map((upload, index) => withRejection(upload, index, recipients));
+  const uploads = withRejections(allUploads, recipients);
   const ready = useMemo(
     () => allUploads.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment])),
     [allUploads],
@@ -90,15 +90,25 @@ function toUpload(attachment: Attachment): Upload {
   return { id: crypto.randomUUID(), name, type, share: 1, attachment };
 }
 
-/** Checks a file as the service will: its type, and its number in the message. */
-function withRejection(upload: Upload, index: number, recipients: readonly Deployment[]): Upload {
+/** Checks files as the service will: the types, and the number. Files that cannot be sent anyway do not count. */
+export function withRejections(uploads: readonly Upload[], recipients: readonly Deployment[]): readonly Upload[] {
+  let count = 0;
+  return uploads.map((upload) => {
+    const rejection = findRejection(upload.type, count, recipients);
+    if (rejection !== undefined) return { ...upload, rejection };
+    if (upload.error === undefined) count += 1;
+    return upload;
+  });
+}
+
+/** Returns why a recipient does not accept a file, if any. `count` is the number of files before it. */
+function findRejection(type: string, count: number, recipients: readonly Deployment[]): FileRejection | undefined {
   for (const deployment of recipients) {
     const { attachmentTypes, maxAttachments = Number.POSITIVE_INFINITY } = deployment;
-    if (attachmentTypes !== undefined && !isAcceptedType(upload.type, attachmentTypes))
-      return { ...upload, rejection: { deployment, reason: 'type' } };
-    if (index >= maxAttachments) return { ...upload, rejection: { deployment, reason: 'count' } };
+    if (attachmentTypes !== undefined && !isAcceptedType(type, attachmentTypes)) return { deployment, reason: 'type' };
+    if (count >= maxAttachments) return { deployment, reason: 'count' };
   }
-  return upload;
+  return undefined;
 }
 
 /**

@@ -6,11 +6,11 @@ import { SourceRow } from '../../attachments/source-row.tsx';
 import type { Reply } from '../../conversation/conversation.ts';
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
 import { type Sources, SourcesContext } from '../../markdown/sources.ts';
-import { usePage } from '../../page/page.tsx';
+import { useGetName, usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { getReadableName } from '../../service/deployments.ts';
 import { describeAnswerError } from '../../strings/describe-error.ts';
-import { useStrings } from '../../strings/strings.tsx';
+import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.ts';
 import { DeploymentIcon } from '../deployments/deployment-icon.tsx';
 import { TurnTime } from '../turn-time.tsx';
@@ -80,14 +80,17 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
 }
 
 /** How the answer ended, if it did not end normally. */
-function Remarks({ reply: { state, isLost, finish, functionCall, omittedMessages = 0 } }: { readonly reply: Reply }) {
-  const strings = useStrings();
+function Remarks({ reply }: { readonly reply: Reply }) {
+  const { strings, locale: language } = useLanguage();
+  const { state, isLost, finish, functionCall, omittedMessages = 0, omittedFiles = [] } = reply;
+  const name = useGetName()(reply.deployment);
   const remarks = [
     state === 'stopped' && strings.stopped,
     state === 'interrupted' && (isLost === true ? strings.answerLost : strings.interrupted),
     finish === 'length' && strings.lengthLimitReached,
     finish === 'content_filter' && strings.filtered,
     omittedMessages > 0 && strings.oldestLeftOut,
+    omittedFiles.length > 0 && strings.filesLeftOut(name, new Intl.ListFormat(language).format(omittedFiles)),
     functionCall !== undefined && strings.functionCalled(functionCall.name ?? ''),
   ];
   return remarks

@@ -195,6 +195,8 @@ export const german: Strings = {
   summarizing: 'Wird zusammengefasst …',
   summaryOfChat: 'Zusammenfassung des bisherigen Gesprächs:',
   oldestLeftOut: 'Die ältesten Nachrichten dieses Gesprächs wurden weggelassen.',
+  filesLeftOut: (model, files) =>
+    `${model} hat ${files} nicht erhalten, weil Dateien dieser Art oder Anzahl nicht akzeptiert werden.`,
   answerStarted: (name) => `${name} antwortet.`,
   answerDone: (strings) => `Die Antwort ist vollständig, ${strings === 1 ? 'ein Wort' : `${strings} Wörter`}.`,
   answerFailed: 'Die Antwort ist fehlgeschlagen.',

@@ -192,6 +192,8 @@ export const english = {
   summarizing: 'Summarizing…',
   summaryOfChat: 'Summary of the earlier chat:',
   oldestLeftOut: 'The oldest messages of this chat were left out.',
+  filesLeftOut: (model: string, files: string) =>
+    `${model} did not receive ${files}, because it does not accept this type or number of files.`,
   answerStarted: (name: string) => `${name} is answering.`,
   answerDone: (wordCount: number) => `The answer is complete, ${wordCount === 1 ? 'one word' : `${wordCount} words`}.`,
   answerFailed: 'The answer failed.',

@@ -196,6 +196,7 @@ export const spanish: Strings = {
   summarizing: 'Resumiendo…',
   summaryOfChat: 'Resumen de la conversación anterior:',
   oldestLeftOut: 'Se omitieron los mensajes más antiguos de esta conversación.',
+  filesLeftOut: (model, files) => `${model} no recibió ${files}, porque no acepta ese tipo o esa cantidad de archivos.`,
   answerStarted: (name) => `${name} está respondiendo.`,
   answerDone: (strings) => `La respuesta está completa, ${strings} ${plural(strings, 'palabra', 'palabras')}.`,
   answerFailed: 'La respuesta falló.',

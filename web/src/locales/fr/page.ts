@@ -199,6 +199,7 @@ export const french: Strings = {
   summarizing: 'Résumé en cours…',
   summaryOfChat: 'Résumé de la conversation précédente :',
   oldestLeftOut: 'Les messages les plus anciens de cette conversation ont été omis.',
+  filesLeftOut: (model, files) => `${model} n’a pas reçu ${files}, car ce type ou ce nombre de fichiers n’est pas accepté.`,
   answerStarted: (name) => `${name} répond.`,
   answerDone: (strings) => `La réponse est complète, ${strings} ${plural(strings, 'mot', 'mots')}.`,
   answerFailed: 'La réponse a échoué.',
