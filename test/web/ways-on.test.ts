@@ -24,12 +24,45 @@ describe('a call of a client tool', () => {
     const { page, sendMessage, readAnswer } = await fixture.open('raw');
     const start = fixture.upstream.requests.length;
     await sendMessage('What do I need?');
+    await page.getByText('Run it yourself').waitFor();
     await page.getByLabel('Result of get_weather').fill('Sunny');
     expect(await findViolations(page)).toEqual([]);
     await page.locator('.tool-result').getByRole('button', { name: 'Send' }).click();
     expect(await readAnswer()).toBe('Take a hat.');
     const { body } = await fixture.upstream.request(start + 1);
     expect((body.messages as unknown[]).at(-1)).toMatchObject({ role: 'function', name: 'get_weather', content: 'Sunny' });
+    await page.getByText('The model wants to use the tool get_weather.').waitFor();
+    expect(await page.getByText('Run it yourself').count()).toBe(0);
+  });
+
+  it('offers a field for each of several tool calls', async () => {
+    const tool_calls = ['Oslo', 'Rome'].map((city, index) => ({
+      ...{ index, id: `call_${city}`, type: 'function' as const },
+      function: { name: `weather_in_${city}`, arguments: '{}' },
+    }));
+    fixture.upstream.script(
+      eventsReply(delta({ role: 'assistant', tool_calls }), finish('tool_calls')),
+      eventsReply(...plainReply('Take a hat.')),
+    );
+    const { page, sendMessage, readAnswer } = await fixture.open('scripted');
+    const start = fixture.upstream.requests.length;
+    await sendMessage('What do I need?');
+    await page.getByLabel('Result of weather_in_Oslo').fill('Snow');
+    const send = page.locator('.tool-result').getByRole('button', { name: 'Send' });
+    expect(await send.isDisabled()).toBe(true);
+    await page.getByLabel('Result of weather_in_Rome').fill('Sun');
+    expect(await findViolations(page)).toEqual([]);
+    await send.click();
+    expect(await readAnswer()).toBe('Take a hat.');
+    const { body } = await fixture.upstream.request(start + 1);
+    expect(body.messages).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', tool_calls: [{ id: 'call_Oslo' }, { id: 'call_Rome' }] },
+      { role: 'tool', tool_call_id: 'call_Oslo', content: 'Snow' },
+      { role: 'tool', tool_call_id: 'call_Rome', content: 'Sun' },
+    ]);
+    const results = page.locator('.question').last();
+    expect(await results.locator('.chosen').allInnerTexts()).toEqual(['Result of weather_in_Oslo', 'Result of weather_in_Rome']);
   });
 });
 

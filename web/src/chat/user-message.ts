@@ -1,4 +1,5 @@
 import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
+import type { ToolResult } from '../conversation/conversation.ts';
 
 /** The next message of the user. */
 export interface UserMessage {
@@ -9,6 +10,8 @@ export interface UserMessage {
   readonly filled?: readonly string[];
   /** Name of the client tool whose result the text is. */
   readonly toolName?: string;
+  /** Results of tool calls, in their order. The text contains them too. */
+  readonly toolResults?: readonly ToolResult[];
   /** Deployments for this message only, in place of the deployment of the chat. */
   readonly deployments?: readonly string[];
 }

@@ -121,6 +121,21 @@ describe('toMessages', () => {
     ]);
   });
 
+  it('includes tool calls only together with their results', () => {
+    const toolCalls = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }];
+    const turns = [question('q1', ''), reply('r1', 'q1', { text: '', toolCalls })];
+    const results = question('q2', 'r1', { text: 'found', toolResults: [{ id: 'c1', name: 'look', text: 'found' }] });
+    const ask = { role: 'user', content: 'ask q1' };
+    expect(toMessages([...turns, results])).toEqual([
+      ask,
+      { role: 'assistant', content: '', tool_calls: toolCalls },
+      { role: 'tool', tool_call_id: 'c1', content: 'found' },
+    ]);
+    expect(toMessages([...turns, question('q2', 'r1')])).toEqual([ask, { role: 'user', content: 'ask q2' }]);
+    const rejected = reply('r2', 'q2', { text: '', fault: { status: 400, code: 'invalid_request', message: '' } });
+    expect(toMessages([...turns, results, rejected])).toEqual([ask]);
+  });
+
   it('omits empty answers and rejected questions', () => {
     const rejected = reply('r', 'q', { text: '', state: 'failed', fault: { status: 400, code: 'invalid_request', message: '' } });
     expect(toMessages([question('q', ''), rejected, question('q2', 'r')])).toEqual([{ role: 'user', content: 'ask q2' }]);

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { FinishReason, ResponseCustomContent, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
@@ -24,6 +25,25 @@ export interface Question {
   readonly filled?: readonly string[];
   /** Name of the client tool whose result the text is. */
   readonly toolName?: string;
+  /** Results of tool calls, in their order. The text contains them too. */
+  readonly toolResults?: readonly ToolResult[];
+}
+
+export interface ToolResult {
+  /** ID of the tool call. */
+  readonly id: string;
+  /** Name of the client tool. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A call of a client tool, which the user runs elsewhere. */
+export interface ClientCall {
+  /** Undefined for a function call. */
+  readonly id: string | undefined;
+  readonly name: string;
+  /** JSON text. */
+  readonly input: string;
 }
 
 export interface Reply {
@@ -41,6 +61,8 @@ export interface Reply {
   readonly thoughts?: string;
   readonly custom: ResponseCustomContent;
   readonly functionCall?: { readonly name?: string; readonly arguments?: string };
+  /** Tool calls as received, because some models require fields that the page does not know. */
+  readonly toolCalls?: readonly JsonObject[];
   readonly finish?: FinishReason;
   readonly usage?: Usage;
   readonly statistics?: Statistics;
@@ -162,9 +184,19 @@ export function hasControls({ custom: { controls } }: Reply): boolean {
   return Array.isArray(controls) && controls.length > 0;
 }
 
-/** Whether an answer is complete and needs no decision of the user: it is not truncated and contains no form. */
+/** Lists the calls of client tools in an answer. */
+export function listClientCalls({ functionCall, toolCalls = [] }: Reply): readonly ClientCall[] {
+  const calls = toolCalls.map(({ id, function: call }) => toClientCall(isJsonObject(call) ? call : {}, String(id ?? '')));
+  return functionCall === undefined ? calls : [...calls, toClientCall(functionCall, undefined)];
+}
+
+function toClientCall({ name, arguments: input }: JsonObject, id: string | undefined): ClientCall {
+  return { id, name: String(name ?? ''), input: String(input ?? '') };
+}
+
+/** Whether an answer is complete and needs no decision of the user: it is not truncated and contains no form and no call. */
 export function hasEndedWell(reply: Reply): boolean {
-  return reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply);
+  return reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply) && listClientCalls(reply).length === 0;
 }
 
 export function withVisibleTurn(conversation: Conversation, { parent, id }: Turn): Conversation {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Chunk, ResponseCustomContent } from '#contract/chat/chunk.ts';
-import type { Reply } from './conversation.ts';
+import { listClientCalls, type Reply } from './conversation.ts';
 import { ReplyFold } from './reply-fold.ts';
 
 const start: Reply = {
@@ -67,6 +67,14 @@ it('shows the steps and the text of both parts when a failed reply continues', (
     },
     stageTimes: { 0: { startedAtMs: 1 }, 1: { startedAtMs: 5, endedAtMs: 5 } },
   });
+});
+
+it('accumulates tool calls', () => {
+  const fold = new ReplyFold(start);
+  const call = { index: 0, id: 'c1', type: 'function', function: { name: 'look', arguments: '{"a"' } };
+  for (const tool_calls of [[call], [{ index: 0, function: { arguments: ':1}' } }]])
+    fold.add(chunk({ choices: [{ index: 0, delta: { tool_calls }, finish_reason: null }] }), 1);
+  expect(listClientCalls(fold.reply())).toEqual([{ id: 'c1', name: 'look', input: '{"a":1}' }]);
 });
 
 it('keeps thoughts separate from the text', () => {

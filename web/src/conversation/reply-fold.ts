@@ -1,5 +1,6 @@
 import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import { ChunkFold } from '#contract/chat/chunk-fold.ts';
+import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { ServiceError } from '../service/service-error.ts';
 import type { JoinTexts } from './continuation.ts';
 import type { Reply, StageTime } from './conversation.ts';
@@ -35,6 +36,7 @@ export class ReplyFold {
     const [choice] = choices;
     const { content, custom_content: custom = {}, function_call: call, ...fields } = choice?.message ?? { role: 'assistant' };
     const thoughts = readThoughts(fields);
+    const toolCalls = getToolCalls(fields as Message);
     const { text: earlierText = '', custom: earlierCustom = {}, stageTimes: before = {} } = this.#earlier ?? {};
     const steps = earlierCustom.stages?.length ?? 0;
     return {
@@ -49,6 +51,7 @@ export class ReplyFold {
       ...(thoughts !== '' && { thoughts }),
       ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
       ...(call !== undefined && { functionCall: call as NonNullable<Reply['functionCall']> }),
+      ...(toolCalls.length > 0 && { toolCalls }),
       ...(usage != null && { usage }),
       ...(statistics !== undefined && { statistics }),
     };

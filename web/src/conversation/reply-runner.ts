@@ -39,7 +39,7 @@ export interface ReplyRunnerOptions {
   readonly nextFrame: (callback: () => void) => void;
 }
 
-type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled' | 'toolName'> & {
+type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled' | 'toolName' | 'toolResults'> & {
   /** Deployments in place of the deployment of the chat. Several answers are shown side by side. */
   readonly deployments?: readonly string[];
 };

@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from 'react';
+import { Fragment, useEffect, useRef, useState } from 'react';
 import type { CompletedControl } from '#contract/chat/message.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
-import type { Question } from '../../conversation/conversation.ts';
+import type { Question, ToolResult } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -23,7 +23,8 @@ interface QuestionViewProps {
 export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
   const strings = useStrings();
   const [isEditing, setIsEditing] = useState(false);
-  const { text, control, attachments, filled, toolName } = question;
+  const { text, control, attachments, filled } = question;
+  const results = listResults(question);
   const editButton = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
   const previousFocus = useRef<Element>(null);
@@ -45,20 +46,23 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
             {toChosenText(control, filled)}
           </p>
         )}
-        {toolName !== undefined && (
-          <p className="chosen">
-            <Icon name="check" />
-            {strings.toolResult(toolName)}
-          </p>
-        )}
-        {text !== '' && <QuestionText text={text} />}
+        {results.map((result) => (
+          <Fragment key={result.id}>
+            <p className="chosen">
+              <Icon name="check" />
+              {strings.toolResult(result.name)}
+            </p>
+            <QuestionText text={result.text} />
+          </Fragment>
+        ))}
+        {text !== '' && results.length === 0 && <QuestionText text={text} />}
         <AttachmentList attachments={attachments} isSent />
       </div>
       <div className="actions">
         <TurnTime atMs={question.atMs} />
         <BranchSwitch {...{ conversationId, branches }} turnId={question.id} />
         {text !== '' && <CopyButton text={() => text} />}
-        {control === undefined && toolName === undefined && (
+        {control === undefined && results.length === 0 && (
           <button
             type="button"
             ref={editButton}
@@ -73,6 +77,11 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
       </div>
     </article>
   );
+}
+
+/** Lists the results of client tools in a question. */
+function listResults({ text, toolName: name, toolResults = [] }: Question): readonly ToolResult[] {
+  return name === undefined ? toolResults : [{ id: '', name, text }];
 }
 
 const maxFoldedChars = 1500;

@@ -1,6 +1,13 @@
 import { type FormEvent, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { toContinuation } from '../../conversation/continuation.ts';
-import { forkConversation, hasControls, hasEndedWell, type Rating, type Reply } from '../../conversation/conversation.ts';
+import {
+  forkConversation,
+  hasControls,
+  hasEndedWell,
+  listClientCalls,
+  type Rating,
+  type Reply,
+} from '../../conversation/conversation.ts';
 import { FollowUps } from '../../follow-ups/follow-ups.tsx';
 import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -87,8 +94,8 @@ export function ReplyActions({
 
 /** Whether the answer is incomplete and can be continued by another request. */
 function isContinuable(reply: Reply): boolean {
-  const { text, finish, state, isLost, custom, functionCall } = reply;
-  if (text === '' || isLost === true || functionCall !== undefined || hasControls(reply)) return false;
+  const { text, finish, state, isLost, custom } = reply;
+  if (text === '' || isLost === true || listClientCalls(reply).length > 0 || hasControls(reply)) return false;
   // A failed reply with state is continued by a retry.
   return (
     finish === 'length' || state === 'stopped' || state === 'interrupted' || (state === 'failed' && custom.state === undefined)

@@ -3,7 +3,7 @@ import type { DisplayedAttachment } from '../../attachments/attachment-kind.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import { type CitedSource, listCitedNumbers, toCited, withoutMark } from '../../attachments/cited.ts';
 import { SourceRow } from '../../attachments/source-row.tsx';
-import type { Reply } from '../../conversation/conversation.ts';
+import { listClientCalls, type Reply } from '../../conversation/conversation.ts';
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
 import { type Sources, SourcesContext } from '../../markdown/sources.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
@@ -82,7 +82,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
 /** How the answer ended, if it did not end normally. */
 function Remarks({ reply }: { readonly reply: Reply }) {
   const { strings, locale: language } = useLanguage();
-  const { state, isLost, finish, functionCall, omittedMessages = 0, omittedFiles = [] } = reply;
+  const { state, isLost, finish, omittedMessages = 0, omittedFiles = [] } = reply;
   const name = useGetName()(reply.deployment);
   const remarks = [
     state === 'stopped' && strings.stopped,
@@ -91,9 +91,9 @@ function Remarks({ reply }: { readonly reply: Reply }) {
     finish === 'content_filter' && strings.filtered,
     omittedMessages > 0 && strings.oldestLeftOut,
     omittedFiles.length > 0 && strings.filesLeftOut(name, new Intl.ListFormat(language).format(omittedFiles)),
-    functionCall !== undefined && strings.functionCalled(functionCall.name ?? ''),
+    ...listClientCalls(reply).map((call) => strings.toolCalled(call.name)),
   ];
-  return remarks
+  return [...new Set(remarks)]
     .filter((remark) => remark !== false)
     .map((remark) => (
       <p key={remark} className="note">

@@ -1,5 +1,5 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
-import type { Question, Reply } from '../../conversation/conversation.ts';
+import { listClientCalls, type Question, type Reply } from '../../conversation/conversation.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
 import { ErrorSupport } from '../../parts/error-message.tsx';
@@ -45,6 +45,7 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
   };
   const name = useGetName()(reply.deployment);
   const isRunning = state === 'running';
+  const calls = listClientCalls(reply);
   const { isEditing, setIsEditing, article } = useEditing();
   // Loads the actions together with the answer, because the network may be gone when they are needed.
   useEffect(() => void Promise.allSettled([loadActions(), loadEditor()]), []);
@@ -75,10 +76,10 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
           </Suspense>
         </Guard>
       )}
-      {reply.functionCall !== undefined && sendMessage !== undefined && state === 'done' && (
+      {calls.length > 0 && sendMessage !== undefined && state === 'done' && (
         <Guard fallback={<p className="note">{strings.partMissing}</p>}>
           <Suspense fallback={null}>
-            <ToolResultForm call={reply.functionCall} sendMessage={sendMessage} />
+            <ToolResultForm {...{ calls, sendMessage }} key={reply.id} />
           </Suspense>
         </Guard>
       )}

@@ -1,35 +1,52 @@
-import { type FormEvent, useId, useState } from 'react';
-import type { Reply } from '../../conversation/conversation.ts';
+import { type FormEvent, Fragment, useId, useState } from 'react';
+import type { ClientCall } from '../../conversation/conversation.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import type { UserMessage } from '../user-message.ts';
 
 interface ToolResultFormProps {
-  readonly call: NonNullable<Reply['functionCall']>;
+  readonly calls: readonly ClientCall[];
   readonly sendMessage: (message: UserMessage) => void;
 }
 
-/** A field for the result of a client tool, which the user runs elsewhere. */
-export function ToolResultForm({ call: { name = '', arguments: input = '' }, sendMessage }: ToolResultFormProps) {
+/** A field for the result of each client tool, which the user runs elsewhere. */
+export function ToolResultForm({ calls, sendMessage }: ToolResultFormProps) {
   const strings = useStrings();
-  const [text, setText] = useState('');
+  const [texts, setTexts] = useState<readonly string[]>(() => calls.map(() => ''));
   const id = useId();
+  const canSend = texts.every((text) => text.trim() !== '');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (text.trim() === '') return;
+    if (!canSend) return;
     focusMessage();
-    sendMessage({ text: text.trim(), attachments: [], toolName: name });
+    const results = calls.map((call, index) => ({ ...call, text: texts[index]?.trim() ?? '' }));
+    const toolResults = results.flatMap(({ id: callId, name, text }) =>
+      callId === undefined ? [] : [{ id: callId, name, text }],
+    );
+    sendMessage({
+      text: results.map(({ text }) => text).join('\n\n'),
+      attachments: [],
+      ...(toolResults.length > 0 ? { toolResults } : { toolName: calls[0]?.name ?? '' }),
+    });
   };
   return (
     <form className="tool-result" onSubmit={submit}>
-      {input !== '' && (
-        <pre className="small">
-          <code>{input}</code>
-        </pre>
-      )}
-      <label htmlFor={id}>{strings.toolResult(name)}</label>
-      <textarea {...{ id, rows: 3, value: text, dir: 'auto' }} onChange={({ target }) => setText(target.value)} />
-      <button type="submit" className="button primary" disabled={text.trim() === ''}>
+      <p>{strings.runTools(calls.length)}</p>
+      {calls.map(({ id: callId, name, input }, at) => (
+        <Fragment key={callId}>
+          <label htmlFor={`${id} ${at}`}>{strings.toolResult(name)}</label>
+          {input !== '' && (
+            <pre className="small">
+              <code>{input}</code>
+            </pre>
+          )}
+          <textarea
+            {...{ id: `${id} ${at}`, rows: 3, value: texts[at], dir: 'auto' }}
+            onChange={({ target }) => setTexts(texts.map((text, index) => (index === at ? target.value : text)))}
+          />
+        </Fragment>
+      ))}
+      <button type="submit" className="button primary" disabled={!canSend}>
         {strings.submit}
       </button>
     </form>

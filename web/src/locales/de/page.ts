@@ -187,8 +187,9 @@ export const german: Strings = {
   answerReconnecting: 'Verbindung verloren. Die Antwort läuft weiter und erscheint hier, sobald die Verbindung wieder da ist.',
   lengthLimitReached: 'Die Antwort hat ihre maximale Länge erreicht.',
   filtered: 'Ein Inhaltsfilter hat einen Teil der Antwort entfernt.',
-  functionCalled: (name) =>
-    `Das Modell möchte das Werkzeug ${name} verwenden. Diese Seite kann es nicht ausführen. Führe es selbst aus und gib das Ergebnis ein.`,
+  toolCalled: (name) => `Das Modell möchte das Werkzeug ${name} verwenden.`,
+  runTools: (count) =>
+    `${count === 1 ? 'Diese Seite kann es nicht ausführen. Führe es selbst aus und gib das Ergebnis ein' : 'Diese Seite kann diese Werkzeuge nicht ausführen. Führe sie selbst aus und gib die Ergebnisse ein'}.`,
   toolResult: (name) => `Ergebnis von ${name}`,
   leaveOutOldest: 'Älteste Nachrichten weglassen',
   continueWithSummary: 'In einem neuen Gespräch mit einer Zusammenfassung fortfahren',

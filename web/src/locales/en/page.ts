@@ -184,8 +184,9 @@ export const english = {
   answerReconnecting: 'Connection lost. The answer continues and appears here as soon as the connection is back.',
   lengthLimitReached: 'The answer reached its length limit.',
   filtered: 'A content filter removed part of the answer.',
-  functionCalled: (name: string) =>
-    `The model wants to use the tool ${name}, which this page cannot run. Run it yourself and enter its result.`,
+  toolCalled: (name: string) => `The model wants to use the tool ${name}.`,
+  runTools: (count: number) =>
+    `${count === 1 ? 'This page cannot run it. Run it yourself and enter its result' : 'This page cannot run these tools. Run them yourself and enter their results'}.`,
   toolResult: (name: string) => `Result of ${name}`,
   leaveOutOldest: 'Leave out the oldest messages',
   continueWithSummary: 'Continue in a new chat with a summary',

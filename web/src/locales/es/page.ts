@@ -188,8 +188,9 @@ export const spanish: Strings = {
   answerReconnecting: 'Se perdió la conexión. La respuesta continúa y aparecerá aquí en cuanto se restablezca.',
   lengthLimitReached: 'La respuesta alcanzó su longitud máxima.',
   filtered: 'Un filtro de contenido eliminó una parte de la respuesta.',
-  functionCalled: (name) =>
-    `El modelo quiere usar la herramienta ${name}, que esta página no puede ejecutar. Ejecútala tú y escribe su resultado.`,
+  toolCalled: (name) => `El modelo quiere usar la herramienta ${name}.`,
+  runTools: (count) =>
+    `${count === 1 ? 'Esta página no puede ejecutarla. Ejecútala tú y escribe su resultado' : 'Esta página no puede ejecutar estas herramientas. Ejecútalas tú y escribe sus resultados'}.`,
   toolResult: (name) => `Resultado de ${name}`,
   leaveOutOldest: 'Omitir los mensajes más antiguos',
   continueWithSummary: 'Continuar en una conversación nueva con un resumen',

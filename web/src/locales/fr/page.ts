@@ -191,8 +191,9 @@ export const french: Strings = {
   answerReconnecting: 'Connexion perdue. La réponse se poursuit et apparaîtra ici dès que la connexion sera rétablie.',
   lengthLimitReached: 'La réponse a atteint sa longueur maximale.',
   filtered: 'Un filtre de contenu a retiré une partie de la réponse.',
-  functionCalled: (name) =>
-    `Le modèle veut utiliser l’outil ${name}, que cette page ne peut pas exécuter. Exécutez-le vous-même et saisissez son résultat.`,
+  toolCalled: (name) => `Le modèle veut utiliser l’outil ${name}.`,
+  runTools: (count) =>
+    `${count === 1 ? 'Cette page ne peut pas l’exécuter. Exécutez-le vous-même et saisissez son résultat' : 'Cette page ne peut pas exécuter ces outils. Exécutez-les vous-même et saisissez leurs résultats'}.`,
   toolResult: (name) => `Résultat de ${name}`,
   leaveOutOldest: 'Omettre les messages les plus anciens',
   continueWithSummary: 'Continuer dans une nouvelle conversation avec un résumé',
