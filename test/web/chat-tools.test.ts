@@ -30,6 +30,10 @@ const answer = (content: string, prompt: number) =>
 
 const timeOpacity = "getComputedStyle(document.querySelector('.reply time')).opacity";
 
+const distanceToEnd = `(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop)(
+  document.querySelector('.thread'),
+)`;
+
 const choose = async (page: Page, title: string, name: string): Promise<void> => {
   await page.getByRole('button', { name: `More for “${title}”` }).click();
   await page.getByRole('button', { name, exact: true }).click();
@@ -55,6 +59,16 @@ describe('a chat', () => {
     expect(await findViolations(page)).toEqual([]);
     expect(await measureOverflow(page)).toBe(0);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
+  });
+
+  it.each(viewports)('stays at the end of a long answer when the used context appears: %s', async (_name, options) => {
+    const lines = Array.from({ length: 60 }, (_, index) => `Line ${index}`).join('\n\n');
+    fixture.upstream.script(answer(lines, 450));
+    const { page, sendMessage, readAnswer } = await fixture.open('priced', options);
+    await sendMessage('Long');
+    await readAnswer();
+    await page.getByText('25% of the maximum length').waitFor();
+    await expect.poll(() => page.evaluate(distanceToEnd), { timeout: 5000 }).toBeLessThan(1);
   });
 
   it('hides the amounts if the context and the price are unknown', async () => {

@@ -139,7 +139,8 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
       updateHint();
     });
     outer.addEventListener('scroll', onScroll, { passive: true });
-    resizeObserver.observe(inner);
+    // The view shrinks when the message box grows, such as by the row with the used context.
+    for (const element of [outer, inner]) resizeObserver.observe(element);
     return () => {
       outer.removeEventListener('scroll', onScroll);
       resizeObserver.disconnect();
@@ -155,7 +156,7 @@ function findControls(list: HTMLElement | null): HTMLElement | undefined {
 
 /**
  * Returns the scroll target: the end, but not past the last question. If the answer is longer than the view, it is the end of its
- * text. Sources and forms appear below it, and the user scrolls to them.
+ * text, with notes and actions that directly follow. Sources and forms appear below it, and the user scrolls to them.
  */
 function computeScrollEnd(outer: HTMLElement): number {
   const end = outer.scrollHeight - outer.clientHeight;
@@ -163,7 +164,10 @@ function computeScrollEnd(outer: HTMLElement): number {
   if (question === undefined || answer?.className !== 'reply') return end;
   const from = outer.getBoundingClientRect().top - outer.scrollTop;
   const start = question.getBoundingClientRect().top - from;
-  const content = [...answer.children].findLast(({ classList }) => parts.some((part) => classList.contains(part)));
-  const textEnd = content === undefined ? 0 : content.getBoundingClientRect().bottom - from + actionsPixels - outer.clientHeight;
+  let content: Element | null | undefined = [...answer.children].findLast(({ classList }) =>
+    parts.some((part) => classList.contains(part)),
+  );
+  while (content?.nextElementSibling?.matches('.note, .actions')) content = content.nextElementSibling;
+  const textEnd = content == null ? 0 : content.getBoundingClientRect().bottom - from + actionsPixels - outer.clientHeight;
   return Math.min(end, Math.max(start, textEnd));
 }
