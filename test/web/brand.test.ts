@@ -59,6 +59,7 @@ describe('the page with an operator’s branding', () => {
     const logo = await get('/brand/logo');
     expect([logo.headers['content-type'], logo.body]).toEqual(['image/svg+xml', picture]);
     expect(logo.headers['content-security-policy']).toContain('sandbox');
+    expect((await get('/')).body).toMatch(/<link rel="icon" href="\.\/brand\/logo\?[\w-]+">/);
   });
 });
 

@@ -48,7 +48,7 @@ export function branded(index: PageFile, settings: PageSettings): PageFile {
   ];
   let text = index.plain.toString('utf8');
   if (name !== undefined) text = text.replaceAll('Parley', () => escaped(name));
-  if (logo !== undefined) text = text.replace('href="./parley.svg" type="image/svg+xml"', `href="${logo}"`);
+  if (logo !== undefined) text = text.replace(/(<link rel="icon" )href="[^"]*" type="image\/svg\+xml"/, `$1href="${logo}"`);
   text = text.replace('</head>', () => `${head.filter((line) => line !== false).join('\n    ')}\n  </head>`);
   return toFile(index.path, index.contentType, Buffer.from(text));
 }

@@ -3,12 +3,15 @@ import { toEssence } from '#base/http/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, type IconName } from '../parts/icon.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
-import { type AttachmentKind, type DisplayedAttachment, isTextKind } from './attachment-kind.ts';
+import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind, isTextKind } from './attachment-kind.ts';
 import { Chart } from './chart.tsx';
 import { HtmlSheet } from './html-sheet.tsx';
 import { readContent } from './read-content.ts';
+import { SaveButton } from './save-button.tsx';
+import { SourceLink } from './source-link.tsx';
+import './attachments.css';
 
 const maxRows = 200;
 
@@ -17,6 +20,50 @@ const cells = {
   ',': /(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/y,
   '\t': /(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\n|$)/y,
 } as const;
+
+const maxOpenChars = 20_000;
+const icons: Partial<Record<AttachmentKind, IconName>> = { image: 'picture', link: 'link' };
+
+interface AttachmentCardProps {
+  readonly attachment: DisplayedAttachment;
+  /** Whether the user sent the attachment. Then only a picture or sound is unfolded, because the sender knows other content. */
+  readonly isSent: boolean;
+}
+
+/** One attachment. Displayable content is unfolded, and all content can be downloaded. */
+export function AttachmentCard({ attachment, isSent }: AttachmentCardProps) {
+  const strings = useStrings();
+  const kind = getAttachmentKind(attachment);
+  const { title, data, url, reference_url: reference } = attachment;
+  const name = title || strings.attachment;
+  const canPreview = kind !== 'file' && kind !== 'link';
+  const isMedia = kind === 'image' || kind === 'audio';
+  const isLong = kind === 'html' || kind === 'pdf' || (data?.length ?? 0) >= maxOpenChars;
+  const [isOpen, setIsOpen] = useState(canPreview && (isMedia || !(isSent || isLong)));
+  const head = (
+    <>
+      <Icon name={icons[kind] ?? 'file'} />
+      <span className="attachment-name">{name}</span>
+    </>
+  );
+  return (
+    <div className="attachment">
+      <div className="attachment-head">
+        {canPreview ? (
+          <button type="button" className="attachment-toggle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+            {head}
+            <Icon name={isOpen ? 'down' : 'right'} />
+          </button>
+        ) : (
+          <span className="attachment-toggle">{head}</span>
+        )}
+        <SourceLink url={reference ?? (kind === 'link' ? url : undefined)} />
+        {kind !== 'link' && <SaveButton attachment={attachment} name={name} />}
+      </div>
+      {isOpen && <AttachmentBody {...{ attachment, kind }} />}
+    </div>
+  );
+}
 
 interface AttachmentBodyProps {
   readonly attachment: DisplayedAttachment;
