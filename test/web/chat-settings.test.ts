@@ -112,6 +112,15 @@ it('lets the user choose tools for a chat with a model and shows an error if a t
   expect(await readAnswer()).toContain('hail and thunder');
   await reload();
   await page.getByRole('button', { name: '(customized)' }).waitFor();
+  const toolMenu = page.locator('.composer summary');
+  const tool = page.locator('.composer').getByRole('checkbox');
+  await toolMenu.click();
+  expect([await toolMenu.innerText(), await tool.first().isChecked()]).toEqual(['Tools (1)', true]);
+  await tool.first().uncheck();
+  expect([await findViolations(page), await measureOverflow(page), await toolMenu.innerText()]).toEqual([[], 0, 'Tools']);
+  await tool.first().check();
+  await page.keyboard.press('Escape');
+  expect(await tool.first().isVisible()).toBe(false);
 
   await service.configure({ models, applications, security });
   const listed = () => service.sendRequest({ method: 'GET', path: '/openai/addons', headers: { 'api-key': 'caller-key' } });
@@ -123,6 +132,7 @@ it('lets the user choose tools for a chat with a model and shows an error if a t
   // An application brings its own tools, so the group is missing.
   await page.evaluate("location.hash = '#/?with=app'");
   await page.locator('.picker', { hasText: 'Elsewhere' }).waitFor();
+  expect(await page.locator('.setting-row').count()).toBe(0);
   await open();
   await dialog.getByLabel('Instructions').waitFor();
   expect(await dialog.getByRole('group', { name: 'Tools' }).count()).toBe(0);
@@ -168,6 +178,11 @@ it('offers the reasoning effort only for models that support it, and sends it on
   await reload();
   await page.getByRole('button', { name: '(customized)' }).waitFor();
   expect(await sendAndGetRequest(opened, 'Count to 2')).toMatchObject({ reasoning_effort: 'high' });
+  const thinking = page.locator('.composer').getByLabel('Thinking');
+  expect(await thinking.inputValue()).toBe('high');
+  await thinking.selectOption('short');
+  expect(await findViolations(page)).toEqual([]);
+  expect(await sendAndGetRequest(opened, 'Count to 2')).toMatchObject({ reasoning_effort: 'low' });
   // Continues the chat with a model that would reject the parameter.
   await page.locator('.picker').click();
   await page.getByRole('dialog').getByText('Plain', { exact: true }).click();
@@ -176,6 +191,7 @@ it('offers the reasoning effort only for models that support it, and sends it on
   await dialog.getByLabel('Instructions').waitFor();
   expect(await effort.count()).toBe(0);
   await page.keyboard.press('Escape');
+  expect(await page.locator('.setting-row').count()).toBe(0);
 
   await openChat('told');
   await open();

@@ -46,13 +46,14 @@ const userInfo = nameObject(
       type: 'boolean',
       description: 'Whether the answers of chats can run in the background. Absent if not.',
     },
+    hasAddons: { type: 'boolean', description: 'Whether there are addons (`GET /openai/addons`). Absent if not.' },
     sharesChats: { type: 'boolean', description: 'Whether chats can be shared by a link. Absent if not.' },
     storesFiles: {
       type: 'boolean',
       description: 'Whether the user has a bucket for files and prompts (`GET /v1/bucket`). Absent if not.',
     },
   },
-  ['titleModel', 'selfService', 'runsChats', 'sharesChats', 'storesFiles'],
+  ['titleModel', 'selfService', 'runsChats', 'hasAddons', 'sharesChats', 'storesFiles'],
 );
 
 const documentList = nameSchema(

@@ -77,7 +77,7 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const { subject, project, roles } = caller;
     const selfService = deps.keysToMake(caller);
-    const { page, responses } = deps.snapshot().configuration;
+    const { page, responses, addons } = deps.snapshot().configuration;
     const { titleModel, sharing, conversations } = page;
     const sharesChats = deps.sharesChats && sharing && conversations === 'server';
     const runsChats = deps.runsChats && responses.store === 'allow' && conversations === 'server';
@@ -87,6 +87,7 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
       ...(sharesChats && { sharesChats }),
       ...(deps.storesFiles && !isBoundKey(caller) && { storesFiles: true }),
       ...(runsChats && { runsChats }),
+      ...(Object.keys(addons).length > 0 && { hasAddons: true }),
       ...(selfService && { selfService }),
     };
   });

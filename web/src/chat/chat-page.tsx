@@ -75,6 +75,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
     setSettings(next);
     if (id !== undefined) library.change(id, (now) => ({ ...now, settings: next }));
   };
+  const chosenSettings = { settings: conversation?.settings ?? settings, change: set };
   const sendMessage = useCallback(
     (message: UserMessage): void => {
       if (deployment === undefined) return;
@@ -94,7 +95,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
       {conversation !== undefined && <h1 className="heard-only">{conversation.title || strings.untitled}</h1>}
       <PageHeader openMenu={openMenu}>
         <DeploymentPicker {...{ deployments, selected: deployment, missing: deploymentId, choose }} />
-        <ChatSettingsButton settings={conversation?.settings ?? settings} deployment={deployment} change={set} />
+        <ChatSettingsButton {...chosenSettings} deployment={deployment} />
         {deployment !== undefined && <CodeButton deployment={deployment} />}
         <ConversationTools {...{ conversation, leaveTitle: temporary?.leaveTitle }} deployment={deployment?.id} />
       </PageHeader>
@@ -112,7 +113,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         <Notices {...{ deployment, deploymentId, missingTarget }} isNew={conversation === undefined} />
         <Composer
           key={id ?? 'new'}
-          {...{ deployment, sendMessage, conversationId: id, running: running?.id }}
+          {...{ deployment, sendMessage, conversationId: id, running: running?.id, chosenSettings }}
           {...(temporary === undefined ? { draftKey: id ?? 'new' } : { firstText: temporary.firstText })}
         />
         <Hint isNew={conversation === undefined} />

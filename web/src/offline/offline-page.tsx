@@ -126,6 +126,7 @@ function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): P
         user,
         sharesChats: false,
         storesFiles: false,
+        hasAddons: false,
         roles: [],
         isAdmin: false,
         canAudit: false,

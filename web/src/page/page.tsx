@@ -27,6 +27,8 @@ export interface Page {
   readonly sharesChats: boolean;
   /** Whether the user can store files, prompts, a memory, and projects. */
   readonly storesFiles: boolean;
+  /** Whether the service has tools for models. */
+  readonly hasAddons: boolean;
   /** Whether the user has the role `admin`, which can change the configuration. */
   readonly isAdmin: boolean;
   /** Whether the user may see the usage of all users, the operations page, and the administration. */

@@ -32,6 +32,8 @@ export interface Session {
   readonly sharesChats: boolean;
   /** Whether the user can store files, prompts, a memory, and projects. */
   readonly storesFiles: boolean;
+  /** Whether the service has tools for models. */
+  readonly hasAddons: boolean;
   readonly roles: readonly string[];
   /** Whether the user has the role `admin`, which can change the configuration. */
   readonly isAdmin: boolean;
@@ -59,6 +61,7 @@ export async function openSession(service: Service, knownUser: string | undefine
   const canName = deployments.some(({ id }) => id === titleModel);
   const sharesChats = info.sharesChats === true;
   const storesFiles = info.storesFiles === true;
+  const hasAddons = info.hasAddons === true;
   const roles = Array.isArray(info.roles) ? info.roles.map(String) : [];
   const isAdmin = roles.includes(adminRole);
   const canAudit = isAdmin || roles.includes(auditorRole);
@@ -92,6 +95,7 @@ export async function openSession(service: Service, knownUser: string | undefine
       user,
       sharesChats,
       storesFiles,
+      hasAddons,
       roles,
       isAdmin,
       canAudit,

@@ -9,6 +9,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import type { ChatSettings } from '../../conversation/chat-settings.ts';
 import type { QueuedMessage } from '../../conversation/outbox.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -26,8 +27,14 @@ import { useAddressee, usePromptChoice } from './use-composer-choices.tsx';
 import { useFileDrop, useUploads } from './use-uploads.ts';
 import './composer.css';
 
+const SettingRow = lazyView(() => import('../settings/setting-choices.tsx').then(({ SettingRow: view }) => view));
 const QueueList = lazyView(() => import('./queue-list.tsx').then(({ QueueList: view }) => view));
 const DictateButton = lazyView(() => import('../../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
+
+interface ChosenSettings {
+  readonly settings: ChatSettings;
+  readonly change: (settings: ChatSettings) => void;
+}
 
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
@@ -40,13 +47,16 @@ interface ComposerProps {
   readonly conversationId: string | undefined;
   /** The reply in progress. */
   readonly running: string | undefined;
+  /** Undefined if the chat has no settings. */
+  readonly chosenSettings?: ChosenSettings;
 }
 
 /** The message input. Files can be chosen, pasted, or dropped. */
-export function Composer({ deployment, sendMessage, draftKey, firstText = '', conversationId = '', running }: ComposerProps) {
+export function Composer({ deployment, sendMessage, draftKey, firstText = '', ...chat }: ComposerProps) {
+  const { conversationId = '', running, chosenSettings } = chat;
   const { strings, locale: language } = useLanguage();
   const [text, setText] = useDraft(draftKey, firstText);
-  const { service, outbox } = usePage();
+  const { service, outbox, hasAddons } = usePage();
   const queuedMessages = useSyncExternalStore(outbox.subscribe, () => outbox.getMessages(conversationId));
   const canDictate = useSyncExternalStore(onDictationChange, readDictation) !== 'off';
   const [dictationCount, setDictationCount] = useState(0);
@@ -56,6 +66,8 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
   const { uploads, add, remove, clear, restore, isBlocked, isUploading, ready } = useUploads(recipients);
   const isDraggingOver = useFileDrop(add);
   const isUnreachable = useIsUnreachable(service);
+  const canReason = deployment?.canReason === true;
+  const canUseAddons = hasAddons && deployment?.isApplication === false && deployment.hasTools;
   const hasContent = text.trim() !== '' || ready.length > 0;
   const canSend = deployment !== undefined && !isBlocked && !isUnreachable && hasContent;
   const [sendsWhenUploaded, setSendsWhenUploaded] = useState(false);
@@ -177,6 +189,13 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
             />
           )}
         </div>
+        {chosenSettings !== undefined && (canReason || canUseAddons) && (
+          <Guard fallback={null}>
+            <Suspense fallback={null}>
+              <SettingRow {...{ ...chosenSettings, canReason, canUseAddons }} />
+            </Suspense>
+          </Guard>
+        )}
       </form>
     </>
   );

@@ -1,27 +1,18 @@
 import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
-import { type ChatSettings, type Effort, efforts, hasSettings, isEffort } from '../../conversation/chat-settings.ts';
+import { type ChatSettings, type Effort, hasSettings } from '../../conversation/chat-settings.ts';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import type { Deployment } from '../../service/deployments.ts';
-import { useLocalizedStrings, useStrings } from '../../strings/strings.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 import '../../forms/forms.css';
 import '../../parts/question-dialog.css';
 import './chat-settings.css';
-import { chatSettingsGerman } from '../../locales/de/chat/chat-settings.ts';
-import { effortGerman } from '../../locales/de/chat/effort.ts';
-import { type ChatSettingsStrings, chatSettingsEnglish } from '../../locales/en/chat/chat-settings.ts';
-import { type EffortStrings, effortEnglish } from '../../locales/en/chat/effort.ts';
-import { chatSettingsSpanish } from '../../locales/es/chat/chat-settings.ts';
-import { effortSpanish } from '../../locales/es/chat/effort.ts';
-import { chatSettingsFrench } from '../../locales/fr/chat/chat-settings.ts';
-import { effortFrench } from '../../locales/fr/chat/effort.ts';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useLoaded } from '../../parts/use-loaded.ts';
 import { maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts';
-import { listAddons } from '../../service/addons.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { deleteDocument, listDocuments } from '../../service/user-documents.ts';
+import { EffortChoice, ToolChoice, useChatSettingsStrings } from './setting-choices.tsx';
 
 interface ChatSettingsDialogProps {
   readonly settings: ChatSettings;
@@ -122,32 +113,6 @@ function toSettings({ instructions, temperature, maxTokens, effort, addons }: Se
   };
 }
 
-interface EffortChoiceProps {
-  /** Undefined lets the model decide. */
-  readonly selected: Effort | undefined;
-  readonly choose: (effort: Effort | undefined) => void;
-}
-
-/** How long a model thinks before it answers. */
-function EffortChoice({ selected, choose }: EffortChoiceProps) {
-  const strings = useEffortStrings();
-  const { deploymentDefault } = useChatSettingsStrings();
-  return (
-    <label className="field">
-      <span>{strings.effort}</span>
-      <select value={selected ?? ''} onChange={({ target }) => choose(isEffort(target.value) ? target.value : undefined)}>
-        <option value="">{deploymentDefault}</option>
-        {efforts.map((effort) => (
-          <option key={effort} value={effort}>
-            {strings[effort]}
-          </option>
-        ))}
-      </select>
-      <span className="soft small">{strings.effortHint}</span>
-    </label>
-  );
-}
-
 interface PresetsProps {
   /** Current settings. */
   readonly settings: ChatSettings;
@@ -227,51 +192,4 @@ function usePresets() {
     await act().then(load, (error: unknown) => setError(toErrorDetails(error)));
   };
   return { names: names ?? [], isThere: names !== undefined, error, attempt };
-}
-
-interface ToolChoiceProps {
-  /** IDs of the selected tools. */
-  readonly selectedIds: readonly string[];
-  readonly choose: (ids: readonly string[]) => void;
-}
-
-/** Tools of the service for a model in this chat. Not rendered if there are none. */
-function ToolChoice({ selectedIds, choose }: ToolChoiceProps) {
-  const settingsStrings = useChatSettingsStrings();
-  const { service } = usePage();
-  const { value: addons = [] } = useLoaded(useCallback(() => listAddons(service), [service]));
-  if (addons.length === 0) return null;
-  // Keeps the order of the list, and drops tools that no longer exist.
-  const toggle = (id: string): void =>
-    choose(addons.map((addon) => addon.id).filter((addonId) => selectedIds.includes(addonId) !== (addonId === id)));
-  return (
-    <fieldset className="field tool-choice">
-      <legend>{settingsStrings.chatTools}</legend>
-      <span className="soft small">{settingsStrings.chatToolsHint}</span>
-      {addons.map(({ id, name, description }) => (
-        <label key={id} className="tool">
-          <input type="checkbox" checked={selectedIds.includes(id)} onChange={() => toggle(id)} />
-          <span>
-            {name}
-            {description !== '' && <span className="soft small"> {description}</span>}
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-/** Texts of the chat settings, in a separate chunk that is loaded with the settings. */
-function useChatSettingsStrings(): ChatSettingsStrings {
-  return useLocalizedStrings({
-    en: chatSettingsEnglish,
-    de: chatSettingsGerman,
-    fr: chatSettingsFrench,
-    es: chatSettingsSpanish,
-  });
-}
-
-/** Texts of the thinking effort, in a separate chunk that is loaded with the chat settings. */
-function useEffortStrings(): EffortStrings {
-  return useLocalizedStrings({ en: effortEnglish, de: effortGerman, fr: effortFrench, es: effortSpanish });
 }
