@@ -48,6 +48,31 @@ async function readContent(path: string): Promise<string> {
   return (await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/${path}`, headers })).text;
 }
 
+describe('the paperclip of the message box', () => {
+  it.each(viewports)('attaches stored files: %s', async (_name, options) => {
+    const { page, issues, sendMessage } = await browser.open(`${service.url}/#key=${callerKey}`, options);
+    await page.locator('.composer summary').first().click();
+    await page.getByRole('button', { name: 'Upload from this device' }).waitFor();
+    expect(await measureOverflow(page)).toBe(0);
+    await page.getByRole('button', { name: 'From your files' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Attach from your files' });
+    await dialog.getByText('notes.txt').waitFor();
+    await dialog.getByRole('searchbox').fill('Oslo/plan');
+    expect(await dialog.getByRole('listitem').count()).toBe(1);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    await dialog.getByRole('checkbox', { name: 'trips/oslo/plan.txt' }).check();
+    await dialog.getByRole('button', { name: 'Attach' }).click();
+    await page.locator('.upload', { hasText: 'plan.txt' }).waitFor();
+    const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage('Read this')]);
+    expect(request.postDataJSON().messages).toMatchObject([
+      {
+        custom_content: { attachments: [{ title: 'plan.txt', url: `files/${bucket}/trips/oslo/plan.txt`, type: 'text/plain' }] },
+      },
+    ]);
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
+  });
+});
+
 describe('the files page', () => {
   it('shows the files of each folder and navigates into folders and back', async () => {
     const { page, issues } = await open();

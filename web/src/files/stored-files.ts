@@ -12,6 +12,8 @@ export interface StoredItem {
   /** Undefined for a folder. */
   readonly bytes: number | undefined;
   readonly changedAtMs: number | undefined;
+  /** MIME type. Undefined for a folder. */
+  readonly type: string | undefined;
 }
 
 export interface FolderPage {
@@ -29,8 +31,24 @@ export class StoredFiles {
   }
 
   /** Loads one page of a folder, which is '' or a path without a trailing slash. */
-  async list(folder: string, token: string | undefined, signal?: AbortSignal): Promise<FolderPage> {
-    const query = new URLSearchParams({ limit: '100', ...(token !== undefined && { token }) });
+  list(folder: string, token: string | undefined, signal?: AbortSignal): Promise<FolderPage> {
+    return this.#list(folder, { limit: '100', ...(token !== undefined && { token }) }, signal);
+  }
+
+  /** Loads the files of all folders, the last changed first. */
+  async listAll(signal: AbortSignal): Promise<readonly StoredItem[]> {
+    const items: StoredItem[] = [];
+    let token: string | undefined;
+    do {
+      const page = await this.#list('', { recursive: 'true', limit: '1000', ...(token !== undefined && { token }) }, signal);
+      items.push(...page.items);
+      token = page.next;
+    } while (token !== undefined);
+    return items.sort((first, second) => (second.changedAtMs ?? 0) - (first.changedAtMs ?? 0));
+  }
+
+  async #list(folder: string, fields: Readonly<Record<string, string>>, signal: AbortSignal | undefined): Promise<FolderPage> {
+    const query = new URLSearchParams(fields);
     const path = `v1/metadata/files/${await this.#getPath(folder === '' ? '' : `${folder}/`)}`;
     const answer = await this.#service.json(`${path}?${query}`, signal && { signal }).catch(emptyIfMissing);
     const { items, nextToken } = isJsonObject(answer) ? answer : {};
@@ -67,13 +85,14 @@ export class StoredFiles {
   }
 }
 
-function toItem({ name, nodeType, url, contentLength, updatedAt }: JsonObject): StoredItem {
+function toItem({ name, nodeType, url, contentLength, contentType, updatedAt }: JsonObject): StoredItem {
   return {
     name: String(name),
     isFolder: nodeType === 'FOLDER',
     reference: String(url),
     bytes: typeof contentLength === 'number' ? contentLength : undefined,
     changedAtMs: typeof updatedAt === 'number' ? updatedAt : undefined,
+    type: typeof contentType === 'string' ? contentType : undefined,
   };
 }
 

@@ -14,7 +14,8 @@ import type { QueuedMessage } from '../../conversation/outbox.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
-import { Guard, lazyView } from '../../parts/lazy-view.tsx';
+import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
+import { Menu } from '../../parts/menu.tsx';
 import type { Deployment } from '../../service/deployments.ts';
 import { useIsUnreachable } from '../../service/use-is-unreachable.ts';
 import { onDictationChange, readDictation } from '../../speech/recognition.ts';
@@ -29,6 +30,7 @@ import './composer.css';
 
 const SettingRow = lazyView(() => import('../settings/setting-choices.tsx').then(({ SettingRow: view }) => view));
 const QueueList = lazyView(() => import('./queue-list.tsx').then(({ QueueList: view }) => view));
+const FilePicker = lazyView(() => import('../../files/file-picker.tsx').then(({ FilePicker: view }) => view));
 const DictateButton = lazyView(() => import('../../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
 
 interface ChosenSettings {
@@ -56,7 +58,8 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
   const { conversationId = '', running, chosenSettings } = chat;
   const { strings, locale: language } = useLanguage();
   const [text, setText] = useDraft(draftKey, firstText);
-  const { service, outbox, hasAddons } = usePage();
+  const { service, outbox, hasAddons, storesFiles } = usePage();
+  const [isPicking, setIsPicking] = useState(false);
   const queuedMessages = useSyncExternalStore(outbox.subscribe, () => outbox.getMessages(conversationId));
   const canDictate = useSyncExternalStore(onDictationChange, readDictation) !== 'off';
   const [dictationCount, setDictationCount] = useState(0);
@@ -142,6 +145,11 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
           </Suspense>
         </Guard>
       )}
+      {isPicking && (
+        <LazyDialog onClose={() => setIsPicking(false)}>
+          <FilePicker attach={restore} close={() => setIsPicking(false)} />
+        </LazyDialog>
+      )}
       <form className="composer" onSubmit={send} onPaste={onPaste}>
         {isDraggingOver && (
           <p className="drop-hint">
@@ -158,7 +166,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
         )}
         {offeredFiles.length > 0 && <PasteOffer settle={attachOffered} />}
         <div className="composer-row">
-          <FileChooser types={deployment?.attachmentTypes} add={add} />
+          <FileChooser types={deployment?.attachmentTypes} add={add} {...(storesFiles && { pick: () => setIsPicking(true) })} />
           <textarea
             {...{
               id: 'message',
@@ -222,21 +230,36 @@ function PasteOffer({ settle }: { readonly settle: (isAccepted: boolean) => void
   );
 }
 
-function FileChooser({
-  types,
-  add,
-}: {
+interface FileChooserProps {
   readonly types: readonly string[] | undefined;
   readonly add: (files: Iterable<File>) => void;
-}) {
+  /** Opens the choice of stored files. Undefined if the service stores none. */
+  readonly pick?: () => void;
+}
+
+function FileChooser({ types, add, pick }: FileChooserProps) {
   const strings = useStrings();
   const chooser = useRef<HTMLInputElement>(null);
-  const name = { 'aria-label': strings.attach, title: strings.attach };
+  const upload = (): void => chooser.current?.click();
   return (
     <>
-      <button type="button" className="icon-button" {...name} onClick={() => chooser.current?.click()}>
-        <Icon name="clip" />
-      </button>
+      {pick === undefined ? (
+        <button
+          {...{ type: 'button', className: 'icon-button', 'aria-label': strings.attach, title: strings.attach }}
+          onClick={upload}
+        >
+          <Icon name="clip" />
+        </button>
+      ) : (
+        <Menu label={strings.attach} icon={<Icon name="clip" />}>
+          <button type="button" onClick={upload}>
+            {strings.attachUpload}
+          </button>
+          <button type="button" onClick={pick}>
+            {strings.attachStored}
+          </button>
+        </Menu>
+      )}
       <input
         {...{ ref: chooser, type: 'file', multiple: true, hidden: true, accept: types?.join(',') }}
         aria-label={strings.attach}

@@ -35,5 +35,9 @@ export const filesGerman: FilesStrings = {
   uploaded: (name) => `${name} ist hochgeladen.`,
   stop: (name) => `Hochladen von ${name} anhalten`,
   dismiss: (name) => `${name} aus dieser Liste entfernen`,
+  pickerTitle: 'Aus deinen Dateien anhängen',
+  searchFiles: 'Dateien durchsuchen',
+  attach: 'Anhängen',
+  noFiles: 'Du hast noch keine Dateien.',
   noStore: 'Dieser Dienst speichert keine Dateien. Dein Administrator kann Speicher einrichten.',
 };

@@ -130,6 +130,8 @@ export const german: Strings = {
   sendLater: 'Senden, sobald diese Antwort fertig ist',
   stop: 'Anhalten',
   attach: 'Dateien anhängen',
+  attachUpload: 'Von diesem Gerät hochladen',
+  attachStored: 'Aus deinen Dateien',
   dropHere: 'Dateien hier ablegen, um sie anzuhängen',
   removeAttachment: (name) => `${name} entfernen`,
   uploading: (name, percent) => `${name}, ${percent} % hochgeladen`,

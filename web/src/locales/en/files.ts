@@ -34,6 +34,10 @@ export const filesEnglish = {
   uploaded: (name: string) => `${name} is uploaded.`,
   stop: (name: string) => `Stop uploading ${name}`,
   dismiss: (name: string) => `Remove ${name} from this list`,
+  pickerTitle: 'Attach from your files',
+  searchFiles: 'Search files',
+  attach: 'Attach',
+  noFiles: 'You have no files yet.',
   noStore: 'This service does not store files. Your administrator can turn on storage.',
 };
 

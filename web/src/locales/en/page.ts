@@ -130,6 +130,8 @@ export const english = {
   sendLater: 'Send when this answer is done',
   stop: 'Stop',
   attach: 'Attach files',
+  attachUpload: 'Upload from this device',
+  attachStored: 'From your files',
   dropHere: 'Drop files to attach them',
   removeAttachment: (name: string) => `Remove ${name}`,
   uploading: (name: string, percent: number) => `${name}, ${percent}% uploaded`,

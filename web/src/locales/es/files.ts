@@ -35,5 +35,9 @@ export const filesSpanish: FilesStrings = {
   uploaded: (name) => `${name} se ha subido.`,
   stop: (name) => `Detener la subida de ${name}`,
   dismiss: (name) => `Quitar ${name} de esta lista`,
+  pickerTitle: 'Adjuntar desde tus archivos',
+  searchFiles: 'Buscar archivos',
+  attach: 'Adjuntar',
+  noFiles: 'Todavía no tienes archivos.',
   noStore: 'Este servicio no guarda archivos. Tu administrador puede configurar un almacenamiento.',
 };

@@ -133,6 +133,8 @@ export const spanish: Strings = {
   sendLater: 'Enviar cuando termine esta respuesta',
   stop: 'Detener',
   attach: 'Adjuntar archivos',
+  attachUpload: 'Subir desde este dispositivo',
+  attachStored: 'Desde tus archivos',
   dropHere: 'Suelta archivos para adjuntarlos',
   removeAttachment: (name) => `Quitar ${name}`,
   uploading: (name, percent) => `${name}, ${percent} % subido`,

@@ -35,5 +35,9 @@ export const filesFrench: FilesStrings = {
   uploaded: (name) => `${name} est ajouté.`,
   stop: (name) => `Arrêter l’envoi de ${name}`,
   dismiss: (name) => `Retirer ${name} de cette liste`,
+  pickerTitle: 'Joindre depuis vos fichiers',
+  searchFiles: 'Rechercher des fichiers',
+  attach: 'Joindre',
+  noFiles: 'Vous n’avez pas encore de fichiers.',
   noStore: 'Ce service n’enregistre pas de fichiers. Votre administrateur peut configurer un stockage.',
 };

@@ -134,6 +134,8 @@ export const french: Strings = {
   sendLater: 'Envoyer quand cette réponse sera complète',
   stop: 'Arrêter',
   attach: 'Joindre des fichiers',
+  attachUpload: 'Envoyer depuis cet appareil',
+  attachStored: 'Depuis vos fichiers',
   dropHere: 'Déposez des fichiers pour les joindre',
   removeAttachment: (name) => `Retirer ${name}`,
   uploading: (name, percent) => `${name}, ${percent} % envoyés`,
