@@ -45,6 +45,15 @@ graph LR
 \`\`\`
 `;
 
+/** The part of a DOM element that this test uses. The DOM types are not available here. */
+interface ElementLike {
+  readonly ownerDocument: {
+    readonly defaultView: { getComputedStyle(element: ElementLike): { readonly color: string } };
+  };
+}
+
+const readColor = (element: ElementLike) => element.ownerDocument.defaultView.getComputedStyle(element).color;
+
 it('draws HTML tags, alerts, sections, and footnotes, and draws diagrams and HTML in a sandbox', async () => {
   fixture.upstream.script(eventsReply(...plainReply(answer)));
   const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
@@ -53,6 +62,7 @@ it('draws HTML tags, alerts, sections, and footnotes, and draws diagrams and HTM
     // The page cancels the request of a reply after its end mark.
     if (!request.url().startsWith(fixture.service.url)) failures.push([request.url(), request.failure()?.errorText]);
   });
+  await page.evaluate("document.documentElement.dataset.appearance = 'dark'");
   await sendMessage('Write');
   await readAnswer();
   const reply = page.locator('.reply');
@@ -76,6 +86,9 @@ it('draws HTML tags, alerts, sections, and footnotes, and draws diagrams and HTM
   expect(await frame.locator('body').innerText()).toBe('Seen');
   expect(await page.locator('iframe[title=Preview]').getAttribute('sandbox')).toBe('allow-scripts');
   expect(await page.title()).not.toBe('taken');
+  await reply.getByText('Scripts and pictures from the network are blocked.').waitFor();
+  // The frame of a diagram follows the theme of the page, not only that of the system.
+  expect(await diagram.contentFrame().getByText('Start', { exact: true }).evaluate(readColor)).toBe('rgb(204, 204, 204)');
   // Playwright also reports requests that the policy of the sheet blocks.
   expect(failures).toEqual(issues.externalRequests.map((url) => [url, 'csp']));
   expect(await findViolations(page)).toEqual([]);

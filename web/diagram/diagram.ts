@@ -8,7 +8,11 @@ async function draw(source: string): Promise<void> {
   parent.postMessage({ diagramHeight: height }, '*');
 }
 
-mermaid.initialize({ startOnLoad: false, securityLevel: 'strict' });
+// A frame without an origin does not inherit the color scheme that the user chose for the page.
+const isDark = location.hash === '#dark';
+// Otherwise, the frame would have a background of its own.
+document.documentElement.style.colorScheme = isDark ? 'dark' : 'light';
+mermaid.initialize({ startOnLoad: false, securityLevel: 'strict', theme: isDark ? 'dark' : 'default' });
 addEventListener('message', ({ source, data }) => source === parent && typeof data === 'string' && void draw(data), {
   once: true,
 });

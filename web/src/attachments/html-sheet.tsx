@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
+import { useStrings } from '../strings/strings.tsx';
 import './attachments.css';
 
 interface SheetProps {
@@ -9,30 +10,44 @@ interface SheetProps {
 
 /** Shows HTML in a frame without an origin, where no scripts run and no content is loaded (see `sheetPolicy` of the service). */
 export function HtmlSheet(props: SheetProps) {
-  return <Sheet {...props} src="./sheet.html" />;
+  const strings = useStrings();
+  return (
+    <>
+      <p className="soft small sheet-note">{strings.sheetNote}</p>
+      <Sheet {...props} className="attachment-frame" src="./sheet.html" />
+    </>
+  );
 }
 
 const maxDiagramHeight = 4000;
 
 /** Draws Mermaid source in a frame like that of `HtmlSheet`, whose own script runs. `onInvalid` is called for a wrong source. */
 export function DiagramSheet({ onInvalid, ...props }: SheetProps & { readonly onInvalid: () => void }) {
+  const [src] = useState(() => (isDarkPage() ? './diagram.html#dark' : './diagram.html'));
   const [height, setHeight] = useState<number>();
   const onMessage = (data: unknown): void => {
     const newHeight = isJsonObject(data) ? data.diagramHeight : undefined;
     if (newHeight === 0) onInvalid();
     else if (typeof newHeight === 'number') setHeight(Math.min(newHeight, maxDiagramHeight));
   };
-  return <Sheet {...{ ...props, src: './diagram.html', height, onMessage }} />;
+  return <Sheet {...{ ...props, className: 'attachment-frame diagram', src, height, onMessage }} />;
+}
+
+/** Whether the page is dark, by its setting or by that of the system. */
+function isDarkPage(): boolean {
+  const { colorScheme } = getComputedStyle(document.documentElement);
+  return colorScheme === 'dark' || (colorScheme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
 }
 
 interface FrameProps extends SheetProps {
+  readonly className: string;
   readonly src: string;
   readonly height?: number | undefined;
   readonly onMessage?: (data: unknown) => void;
 }
 
 /** A frame that asks for its text with a message. */
-function Sheet({ text, title, src, height, onMessage }: FrameProps) {
+function Sheet({ text, title, className, src, height, onMessage }: FrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const receive = useEffectEvent((data: unknown) => {
     if (data === 'sheet-ready') frame.current?.contentWindow?.postMessage(text, '*');
@@ -47,7 +62,7 @@ function Sheet({ text, title, src, height, onMessage }: FrameProps) {
   }, []);
   return (
     <iframe
-      {...{ ref: frame, className: 'attachment-frame', src, title, sandbox: 'allow-scripts', key: text }}
+      {...{ ref: frame, className, src, title, sandbox: 'allow-scripts', key: text }}
       referrerPolicy="no-referrer"
       style={height === undefined ? undefined : { height }}
     />

@@ -91,12 +91,14 @@ function Details({ token: { isOpen, summary, tokens } }: { readonly token: Detai
   );
 }
 
+const alertIcons = { note: 'info', important: 'info', tip: 'bulb', warning: 'alert', caution: 'alert' } as const;
+
 function Alert({ token: { kind, tokens } }: { readonly token: AlertToken }) {
   const strings = useStrings();
   return (
     <blockquote className="markdown-alert" data-kind={kind} dir="auto">
       <p className="markdown-alert-title">
-        <Icon name={kind === 'tip' ? 'spark' : 'alert'} />
+        <Icon name={alertIcons[kind]} />
         {strings.alertKinds[kind]}
       </p>
       <Blocks tokens={tokens} />

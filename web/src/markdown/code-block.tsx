@@ -73,7 +73,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
           <CopyButton text={() => text} />
         </span>
       </div>
-      {isInvalid && <p className="soft small">{strings.diagramInvalid}</p>}
+      {isInvalid && <p className="soft small sheet-note">{strings.diagramInvalid}</p>}
       {canPreview && isPreview ? (
         <Preview {...{ text, isDiagram, onInvalid: () => setInvalidDiagram(text) }} />
       ) : (

@@ -10,6 +10,7 @@ export const german: Strings = {
   showAll: 'Alles anzeigen',
   showLess: 'Weniger anzeigen',
   preview: 'Vorschau',
+  sheetNote: 'Skripte und Bilder aus dem Netz sind blockiert.',
   diagram: 'Diagramm',
   diagramInvalid: 'Dieses Diagramm hat einen Fehler, daher wird sein Quelltext gezeigt.',
   showFootnote: (id) => `Fußnote ${id}`,

@@ -9,6 +9,7 @@ export const english = {
   showAll: 'Show all',
   showLess: 'Show less',
   preview: 'Preview',
+  sheetNote: 'Scripts and pictures from the network are blocked.',
   diagram: 'Diagram',
   diagramInvalid: 'This diagram has an error, so its source is shown.',
   showFootnote: (id: string) => `Footnote ${id}`,

@@ -13,6 +13,7 @@ export const spanish: Strings = {
   showAll: 'Mostrar todo',
   showLess: 'Mostrar menos',
   preview: 'Vista previa',
+  sheetNote: 'Los scripts y las imágenes de la red están bloqueados.',
   diagram: 'Diagrama',
   diagramInvalid: 'Este diagrama tiene un error, por eso se muestra su código.',
   showFootnote: (id) => `Nota ${id}`,

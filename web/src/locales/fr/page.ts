@@ -13,6 +13,7 @@ export const french: Strings = {
   showAll: 'Tout afficher',
   showLess: 'Afficher moins',
   preview: 'Aperçu',
+  sheetNote: 'Les scripts et les images du réseau sont bloqués.',
   diagram: 'Diagramme',
   diagramInvalid: 'Ce diagramme contient une erreur. Sa source est affichée à la place.',
   showFootnote: (id) => `Note ${id}`,
