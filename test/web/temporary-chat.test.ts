@@ -49,6 +49,7 @@ describe('a temporary chat', () => {
     expect(await readAnswer()).toBe('1 2 3 4');
     expect((await sent).headers()['x-parley-record-content']).toBe('false');
     expect([await readHash(opened), await page.locator('#message').inputValue()]).toEqual(['#/temporary?with=demo', '']);
+    await page.locator('.temporary-strip').getByText('Temporary chat.').waitFor();
     await sendMessage('Count to 3 in secret');
     await page.locator('.reply').nth(1).locator('.actions').waitFor();
     expect(await readAnswer()).toBe('1 2 3');

@@ -53,9 +53,9 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   };
   const names: Record<Appearance, string> = { system: strings.followSystem, light: strings.light, dark: strings.dark };
   useCommands(() => [
-    { id: 'settings', title: strings.settings, kind: 'action', icon: 'sliders', run: open },
+    { id: 'settings', title: strings.settings, kind: 'action', icon: 'gear', run: open },
     ...appearances.map((mode) => ({
-      ...({ id: `appearance ${mode}`, title: `${strings.appearance}: ${names[mode]}`, kind: 'action', icon: 'sliders' } as const),
+      ...({ id: `appearance ${mode}`, title: `${strings.appearance}: ${names[mode]}`, kind: 'action', icon: 'gear' } as const),
       run: () => setAppearance(mode),
     })),
     ...languages.map((option) => ({
@@ -73,7 +73,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   return (
     <>
       <button type="button" className="quiet-link" aria-haspopup="dialog" onClick={open}>
-        <Icon name="sliders" />
+        <Icon name="gear" />
         {strings.settings}
       </button>
       {createPortal(

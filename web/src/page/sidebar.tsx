@@ -70,16 +70,6 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
           </a>
           <button
             type="button"
-            className="icon-button"
-            aria-label={strings.findAnything}
-            title={`${strings.findAnything} (${toKeys('Mod K').join(' ')})`}
-            aria-haspopup="dialog"
-            onClick={openPalette}
-          >
-            <Icon name="command" />
-          </button>
-          <button
-            type="button"
             className="icon-button wide-only sidebar-collapse"
             aria-label={strings.hideConversations}
             title={strings.hideConversations}
@@ -106,6 +96,11 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
           <Icon name="plus" />
           {strings.newConversation}
         </a>
+        <button type="button" className="quiet-link" aria-haspopup="dialog" onClick={openPalette}>
+          <Icon name="searchAll" />
+          {strings.findAnything}
+          <kbd className="soft small wide-only">{toKeys('Mod K').join(' ')}</kbd>
+        </button>
         <SearchField
           {...{ label: strings.searchConversations, value: query, onChange: setQuery }}
           onFocus={() => library.prepareSearch()}

@@ -11,7 +11,7 @@ import { type TemporaryStrings, temporaryEnglish } from '../locales/en/temporary
 import { temporarySpanish } from '../locales/es/temporary.ts';
 import { temporaryFrench } from '../locales/fr/temporary.ts';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
-import { useLocalizedStrings } from '../strings/strings.tsx';
+import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 
 interface TemporaryChatProps {
   /** Initial deployment. */
@@ -22,6 +22,7 @@ interface TemporaryChatProps {
 /** A chat that is not stored. It exists in memory while it is shown. */
 export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
   const strings = useTemporaryStrings();
+  const { temporaryChat } = useStrings();
   const { user } = usePage();
   const [id, setId] = useState<string>();
   const page = useTemporaryPage(setId);
@@ -32,7 +33,9 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
   const strip = (
     <p className="temporary-strip small">
       <Icon name="hourglass" />
-      {strings.strip}
+      <span>
+        <strong>{temporaryChat}.</strong> {strings.strip}
+      </span>
     </p>
   );
   return (
