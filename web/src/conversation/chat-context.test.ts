@@ -15,7 +15,7 @@ const service = {
   async json(path: string) {
     const [, kind, , folder = '', name = ''] = path.replace('metadata/', '').split('/');
     if (kind !== 'prompts') return { bucket: 'own' };
-    const stored = documents[folder] ?? {};
+    const stored = folder === '' ? documents : (documents[folder] ?? {});
     if (name !== '') return stored[name as keyof typeof stored];
     return { items: Object.keys(stored).map((each) => ({ name: each, nodeType: 'ITEM' })) };
   },
@@ -32,6 +32,18 @@ describe('readChatContext', () => {
   ] as const)('returns the instructions for a deployment whose owner is %s', async (owner, instructions) => {
     const deployment = owner && ({ owner } as Deployment);
     expect(await readChatContext(service, conversation, deployment)).toEqual({ instructions, files: [] });
+  });
+
+  it('requests no folder that does not exist', async () => {
+    const requests: string[] = [];
+    const json = async (path: string) => {
+      requests.push(path);
+      return path === 'v1/bucket' ? { bucket: 'own' } : { items: [] };
+    };
+    const emptyService = { json } as unknown as Service;
+    const deployment = { owner: 'operator' } as Deployment;
+    expect(await readChatContext(emptyService, conversation, deployment)).toEqual({ instructions: [], files: [] });
+    expect(requests).toEqual(['v1/bucket', 'v1/metadata/prompts/own/']);
   });
 });
 

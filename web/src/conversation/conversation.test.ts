@@ -77,9 +77,9 @@ describe('Conversation', () => {
 
   it('is forked with the turns up to an answer, without the other branches and its place in the list', () => {
     const branched = { ...withTurn(grown, reply('r1b', 'q1')), pinned: true, tags: ['home'], settings: { temperature: 1 } };
-    const fork = forkConversation(branched, 'r1');
+    const fork = forkConversation(branched, 'r1', 'Fork');
     expect(fork).toMatchObject({
-      title: branched.title,
+      title: 'Fork',
       deployment: branched.deployment,
       settings: { temperature: 1 },
       shown: {},

@@ -151,8 +151,8 @@ export function listTurnsUpTo({ turns }: Conversation, id: string): readonly Tur
 }
 
 /** Returns a new chat with the turns up to this one. Pins, tags, and ratings stay with the original chat. */
-export function forkConversation(conversation: Conversation, turnId: string): Conversation {
-  const { title, deployment, settings } = conversation;
+export function forkConversation(conversation: Conversation, turnId: string, title: string): Conversation {
+  const { deployment, settings } = conversation;
   const nowMs = Date.now();
   return {
     ...{ id: crypto.randomUUID(), title, deployment, createdAtMs: nowMs, updatedAtMs: nowMs, shown: {} },

@@ -43,10 +43,18 @@ function getRecentData(service: Service): RecentData {
 
 /** Lists the names in a folder in order. Throws `ServiceError`. */
 export async function listDocuments(service: Service, folder: DocumentFolder): Promise<readonly string[]> {
-  const answer = await service.json(`v1/metadata/${await getFolderPath(service, folder)}`).catch(ignoreMissing);
-  const items = isJsonObject(answer) && Array.isArray(answer.items) ? answer.items.filter(isJsonObject) : [];
+  const bucket = await getBucketPath(service);
+  // Browsers report each request for a missing folder as an error. A bucket always exists.
+  const folders = await getRecentData(service).get('', () => listItems(service, bucket));
+  if (!folders.some(({ name }) => name === folder)) return [];
+  const items = await listItems(service, `${bucket}${folder}/`);
   const names = items.filter(({ nodeType }) => nodeType === 'ITEM').map(({ name }) => String(name));
   return names.sort((left, right) => left.localeCompare(right));
+}
+
+async function listItems(service: Service, path: string): Promise<readonly JsonObject[]> {
+  const answer = await service.json(`v1/metadata/${path}`).catch(ignoreMissing);
+  return isJsonObject(answer) && Array.isArray(answer.items) ? answer.items.filter(isJsonObject) : [];
 }
 
 /** Returns undefined if the document does not exist. Throws `ServiceError`. */
@@ -79,6 +87,7 @@ export async function saveDocument(
   const body = { id: `${path}${name}`, folderId: path.slice(0, -1), ...document };
   await service.send(`v1/${path}${encodeURIComponent(name)}`, { method: 'PUT', body });
   const recent = getRecentData(service);
+  recent.delete('');
   recent.delete(folder);
   recent.set(`${folder}/${name}`, Promise.resolve(body));
 }
@@ -90,7 +99,11 @@ export async function deleteDocument(service: Service, folder: DocumentFolder, n
 }
 
 async function getFolderPath(service: Service, folder: DocumentFolder): Promise<string> {
-  return `prompts/${encodePath(await readBucket(service))}/${folder}/`;
+  return `${await getBucketPath(service)}${folder}/`;
+}
+
+async function getBucketPath(service: Service): Promise<string> {
+  return `prompts/${encodePath(await readBucket(service))}/`;
 }
 
 function ignoreMissing(error: unknown): undefined {

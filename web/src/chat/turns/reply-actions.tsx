@@ -128,12 +128,12 @@ function EditButton({ edit }: { readonly edit: () => void }) {
 
 /** Continues in a new chat that contains the turns up to this answer. */
 function ForkButton({ reply, conversationId }: Pick<ReplyActionsProps, 'reply' | 'conversationId'>) {
-  const { fork: name } = useAnswerStrings();
+  const { fork: name, forkTitle } = useAnswerStrings();
   const { library, go } = usePage();
   const fork = (): void => {
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
-    const copy = forkConversation(conversation, reply.id);
+    const copy = forkConversation(conversation, reply.id, forkTitle(conversation.title));
     library.put(copy, 'now');
     go({ at: 'conversation', id: copy.id });
     focusMessage();

@@ -9,6 +9,7 @@ export const answerGerman: AnswerStrings = {
     'Dein Text ersetzt diese Antwort, wenn du das Gespräch fortsetzt. Die ursprüngliche Antwort bleibt als andere Version.',
   editHintEarlier: 'Die Nachrichten nach dieser Antwort bleiben bei der ursprünglichen Version.',
   fork: 'Ab hier in einem neuen Gespräch fortsetzen',
+  forkTitle: (title) => `${title} (Kopie)`,
   contextUsed: (percent) => `${percent} der maximalen Länge`,
   contextTokens: (used, all) => `${used} der ${all} Token, die das Modell lesen kann`,
   costOfChat: (amount) => `insgesamt ${amount}`,

@@ -9,6 +9,7 @@ export const answerSpanish: AnswerStrings = {
     'Tu texto sustituye a esta respuesta cuando continúas la conversación. La respuesta original queda como otra versión.',
   editHintEarlier: 'Los mensajes posteriores a esta respuesta se quedan con la versión original.',
   fork: 'Continuar desde aquí en una conversación nueva',
+  forkTitle: (title) => `${title} (copia)`,
   contextUsed: (percent) => `${percent} de la longitud máxima`,
   contextTokens: (used, all) => `${used} de los ${all} tokens que el modelo puede leer`,
   costOfChat: (amount) => `${amount} en total`,

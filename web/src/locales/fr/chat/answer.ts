@@ -9,6 +9,7 @@ export const answerFrench: AnswerStrings = {
     'Votre texte remplace cette réponse quand vous continuez la conversation. La réponse d’origine reste comme autre version.',
   editHintEarlier: 'Les messages qui suivent cette réponse restent avec la version d’origine.',
   fork: 'Continuer à partir d’ici dans une nouvelle conversation',
+  forkTitle: (title) => `${title} (copie)`,
   contextUsed: (percent) => `${percent} de la longueur maximale`,
   contextTokens: (used, all) => `${used} des ${all} tokens que le modèle peut lire`,
   costOfChat: (amount) => `${amount} au total`,
