@@ -153,6 +153,7 @@ describe('the chat list', () => {
     await page.locator('.picker-dialog').getByText('Scripted').click();
     await sendMessage('What grows here?');
     await readAnswer();
+    await page.getByText('uses your notes, project “home”').waitFor();
     expect(getLastMessages()).toEqual([
       { role: 'system', content: 'Notes about the user, written by the user:\nLives in Porto.\n\nAnswer as a gardener.' },
       { role: 'user', content: 'What grows here?\n\nAttachment "beds.txt" (text/plain):\nBed 1: roses' },
@@ -167,6 +168,7 @@ describe('the chat list', () => {
     await sendMessage('And now?');
     await readAnswer();
     expect(getLastMessages()).toEqual([{ role: 'user', content: 'And now?' }]);
+    expect(await page.getByText('uses your notes').count()).toBe(0);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 

@@ -31,7 +31,10 @@ describe('readChatContext', () => {
     [undefined, ['Speak German.']],
   ] as const)('returns the instructions for a deployment whose owner is %s', async (owner, instructions) => {
     const deployment = owner && ({ owner } as Deployment);
-    expect(await readChatContext(service, conversation, deployment)).toEqual({ instructions, files: [] });
+    expect(await readChatContext(service, conversation, deployment)).toEqual({
+      ...{ instructions, files: [] },
+      used: { hasNotes: instructions.length > 1, projects: ['home'] },
+    });
   });
 
   it('requests no folder that does not exist', async () => {
@@ -42,7 +45,7 @@ describe('readChatContext', () => {
     };
     const emptyService = { json } as unknown as Service;
     const deployment = { owner: 'operator' } as Deployment;
-    expect(await readChatContext(emptyService, conversation, deployment)).toEqual({ instructions: [], files: [] });
+    expect(await readChatContext(emptyService, conversation, deployment)).toMatchObject({ instructions: [], files: [] });
     expect(requests).toEqual(['v1/bucket', 'v1/metadata/prompts/own/']);
   });
 });

@@ -5,7 +5,7 @@ import type { Deployment } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { readRecentDocument, saveDocument } from '../service/user-documents.ts';
-import type { Conversation } from './conversation.ts';
+import type { Conversation, UsedContext } from './conversation.ts';
 
 /** Notes about the user for every chat. */
 export interface Memory {
@@ -23,6 +23,7 @@ export interface Project {
 export interface ChatContext {
   readonly instructions: readonly string[];
   readonly files: readonly Attachment[];
+  readonly used: UsedContext;
 }
 
 /** The files that a deployment accepts in a message. */
@@ -67,14 +68,14 @@ export function readChatContext(
   deployment: (FileLimits & Pick<Deployment, 'owner'>) | undefined,
 ): Promise<ChatContext> {
   const { owner = 'other' } = deployment ?? {};
-  const toAccepted = ({ instructions, files }: ChatContext): ChatContext => ({
-    instructions,
-    files: pickAcceptedFiles(files, deployment),
+  const toAccepted = (context: ChatContext): ChatContext => ({
+    ...context,
+    files: pickAcceptedFiles(context.files, deployment),
   });
   return readStoredContext(service, conversation, owner !== 'other').then(toAccepted, (error: unknown) => {
     const { status } = toErrorDetails(error);
     if (status !== 403 && status !== 404) throw error;
-    return { instructions: [], files: [] };
+    return { instructions: [], files: [], used: { hasNotes: false, projects: [] } };
   });
 }
 
@@ -85,7 +86,12 @@ async function readStoredContext(service: Service, { tags = [] }: Conversation, 
   ]);
   const notes = memory?.isOn && memory.notes.trim() !== '' ? [`${notesIntroduction}\n${memory.notes.trim()}`] : [];
   const instructions = projects.map((project) => project.instructions.trim()).filter((text) => text !== '');
-  return { instructions: [...notes, ...instructions], files: projects.flatMap(({ files }) => files) };
+  const isUsed = (project: Project | undefined): boolean => Boolean(project?.instructions.trim() || project?.files.length);
+  return {
+    instructions: [...notes, ...instructions],
+    files: projects.flatMap(({ files }) => files),
+    used: { hasNotes: notes.length > 0, projects: tags.filter((_, index) => isUsed(projects[index])) },
+  };
 }
 
 function pickAcceptedFiles(

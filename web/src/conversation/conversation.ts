@@ -76,6 +76,8 @@ export interface Reply {
   readonly omittedMessages?: number;
   /** Names of the files that were left out of the request, because the deployment does not accept them. */
   readonly omittedFiles?: readonly string[];
+  /** Notes and projects that the request contained, if any. */
+  readonly usedContext?: UsedContext;
   /** The truncated answer that this one starts with and continues. */
   readonly continues?: string;
   /** The failed answer after whose completed work this one continues. */
@@ -84,6 +86,13 @@ export interface Reply {
   readonly isRun?: true;
   /** Whether the service no longer has the rest of the answer. */
   readonly isLost?: true;
+}
+
+export interface UsedContext {
+  /** Whether it contained the notes about the user. */
+  readonly hasNotes: boolean;
+  /** Names of the projects whose instructions or files it contained. */
+  readonly projects: readonly string[];
 }
 
 export interface Rating {

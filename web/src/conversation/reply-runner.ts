@@ -14,6 +14,7 @@ import {
   type Question,
   type Reply,
   type Turn,
+  type UsedContext,
   withReply,
   withTurn,
 } from './conversation.ts';
@@ -69,6 +70,8 @@ interface Receipt {
   readonly running: RunningReply;
   /** The answer as it starts. */
   readonly reply: Reply;
+  /** Facts about the request, complete when it is sent. */
+  readonly noted?: Pick<Reply, 'usedContext'>;
   /** The answer that it starts with. */
   readonly earlier?: Reply | undefined;
   readonly continuation?: Continuation | undefined;
@@ -126,9 +129,15 @@ export class ReplyRunner {
       ...(omittedMessages > 0 && { omittedMessages }),
       ...(omittedFiles.length > 0 && { omittedFiles }),
     };
+    const noted: { usedContext?: UsedContext } = {};
     const buildRequest = async (): Promise<Omit<ReplyRequest, 'signal'>> => {
       const settings = conversation.settings ?? {};
       const context = await readContext?.(conversation, start.deployment);
+      if (context !== undefined && (context.used.hasNotes || context.used.projects.length > 0)) {
+        noted.usedContext = context.used;
+        // A page that resumes the answer reads it from the stored chat.
+        library.change(conversationId, (now) => withReply(now, { ...reply, ...noted }), 'now');
+      }
       const turnMessages = continuation === undefined ? history : [...history, continuation.prompt];
       const messages = withInstructions(withFiles(turnMessages, context?.files ?? [], target), [
         ...(context?.instructions ?? []),
@@ -145,7 +154,7 @@ export class ReplyRunner {
     const running = this.#register(conversationId, reply, true);
     library.change(conversationId, (now) => withTurn(now, reply), 'now');
     const chunks = this.#request(reply.id, buildRequest, running.controller.signal);
-    await this.#receive({ running, reply, earlier, continuation }, chunks);
+    await this.#receive({ running, reply, noted, earlier, continuation }, chunks);
   }
 
   /** Requests an answer and streams its chunks. */
@@ -213,13 +222,13 @@ export class ReplyRunner {
   }
 
   /** Writes the chunks of an answer to its chat until it ends. */
-  async #receive({ running, reply, earlier, continuation }: Receipt, chunks: AsyncGenerator<Chunk>): Promise<void> {
+  async #receive({ running, reply, noted, earlier, continuation }: Receipt, chunks: AsyncGenerator<Chunk>): Promise<void> {
     const { library, onReplyDone } = this.#options;
     const { conversationId, controller } = running;
     const { isRun, ...start } = reply;
     let fold: ReplyFold | undefined;
     const toCurrentReply = (): Reply => {
-      const current = fold?.reply() ?? start;
+      const current = { ...(fold?.reply() ?? start), ...noted };
       return continuation?.withTotals(current) ?? current;
     };
     const forget = (): void => {

@@ -3,8 +3,9 @@ import type { DisplayedAttachment } from '../../attachments/attachment-kind.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import { type CitedSource, listCitedNumbers, toCited, withoutMark } from '../../attachments/cited.ts';
 import { SourceRow } from '../../attachments/source-row.tsx';
-import { listClientCalls, type Reply } from '../../conversation/conversation.ts';
+import { listClientCalls, type Reply, type UsedContext } from '../../conversation/conversation.ts';
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
+import type { Strings } from '../../locales/en/page.ts';
 import { type Sources, SourcesContext } from '../../markdown/sources.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
@@ -29,9 +30,15 @@ export function ReplyName({ reply }: { readonly reply: Reply }) {
       {deployment !== undefined && <DeploymentIcon deployment={deployment} size="tiny" />}
       <span className="reply-deployment">{deployment?.name ?? getReadableName(reply.deployment)}</span>
       {reply.isEdited === true && <span className="edited">{strings.edited}</span>}
+      {reply.usedContext !== undefined && <span className="soft small">{formatContext(reply.usedContext, strings)}</span>}
       <TurnTime atMs={reply.atMs} />
     </p>
   );
+}
+
+function formatContext({ hasNotes, projects }: UsedContext, strings: Strings): string {
+  const names = projects.map((name) => strings.projectNamed(name));
+  return strings.usedContext([...(hasNotes ? [strings.yourNotes] : []), ...names].join(', '));
 }
 
 /** Content of an answer: steps, thoughts, text, attachments, and its end. */

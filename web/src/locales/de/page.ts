@@ -198,6 +198,9 @@ export const german: Strings = {
   continueWithSummary: 'In einem neuen Gespräch mit einer Zusammenfassung fortfahren',
   summarizing: 'Wird zusammengefasst …',
   summaryOfChat: 'Zusammenfassung des bisherigen Gesprächs:',
+  usedContext: (names) => `verwendet: ${names}`,
+  yourNotes: 'deine Notizen',
+  projectNamed: (name) => `Projekt „${name}“`,
   oldestLeftOut: 'Die ältesten Nachrichten dieses Gesprächs wurden weggelassen.',
   filesLeftOut: (model, files) =>
     `${model} hat ${files} nicht erhalten, weil Dateien dieser Art oder Anzahl nicht akzeptiert werden.`,

@@ -195,6 +195,9 @@ export const english = {
   continueWithSummary: 'Continue in a new chat with a summary',
   summarizing: 'Summarizing…',
   summaryOfChat: 'Summary of the earlier chat:',
+  usedContext: (names: string) => `uses ${names}`,
+  yourNotes: 'your notes',
+  projectNamed: (name: string) => `project “${name}”`,
   oldestLeftOut: 'The oldest messages of this chat were left out.',
   filesLeftOut: (model: string, files: string) =>
     `${model} did not receive ${files}, because it does not accept this type or number of files.`,
