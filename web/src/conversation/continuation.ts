@@ -32,7 +32,7 @@ const startsWithWord = new RegExp(`^${spaced}`, 'u');
  * which are removed when the parts are joined.
  */
 export function toContinuation(truncated: Reply): Continuation {
-  const content = `Your last answer was cut off before its end. Go on with it from there: begin with its last words, which stand below, exactly as they are, and continue behind them. Do not begin anew, repeat nothing else, and say nothing about this message.\n\n${getTail(truncated.text)}`;
+  const content = `Your last answer was cut off before its end. Continue it from there. Start with an exact copy of its last words below, and continue after them. Do not start again, do not repeat other parts, and do not mention this message.\n\n${getTail(truncated.text)}`;
   return { truncated, prompt: { role: 'user', content }, join: joinText, withTotals: (reply) => withTotals(truncated, reply) };
 }
 

@@ -13,7 +13,7 @@ export const builderGerman: BuilderStrings = {
       instructions:
         'Antworte allein aus den Dokumenten. Suche darin, bevor du antwortest, und nenne die Stellen. Wenn es nicht darin steht, sag das.',
       starters: ['Worum geht es in diesen Dokumenten?', 'Was hat sich zuletzt geändert?'],
-      note: 'Füge unten deine Dokumente hinzu und speichere. Stelle dann Fragen im Testgespräch.',
+      note: 'Füge unten deine Dokumente hinzu. Stelle dann Fragen im Testgespräch.',
     },
     webApi: {
       name: 'Wetter',

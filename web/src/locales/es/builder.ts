@@ -17,7 +17,7 @@ export const builderSpanish: BuilderStrings = {
       instructions:
         'Responde únicamente a partir de los documentos. Busca en ellos antes de responder y cita lo que uses. Si no lo dicen, indícalo.',
       starters: ['¿De qué tratan estos documentos?', '¿Qué ha cambiado últimamente?'],
-      note: 'Añade tus documentos abajo y guarda. Después pregunta en la conversación de prueba.',
+      note: 'Añade tus documentos abajo. Después pregunta en la conversación de prueba.',
     },
     webApi: {
       name: 'El tiempo',

@@ -17,7 +17,7 @@ export const builderFrench: BuilderStrings = {
       instructions:
         'Répondez uniquement à partir des documents. Cherchez-y avant de répondre et citez ce que vous utilisez. S’ils ne le disent pas, indiquez-le.',
       starters: ['De quoi parlent ces documents ?', 'Qu’est-ce qui a changé récemment ?'],
-      note: 'Ajoutez vos documents ci-dessous et enregistrez. Posez ensuite vos questions dans la conversation de test.',
+      note: 'Ajoutez vos documents ci-dessous. Posez ensuite vos questions dans la conversation de test.',
     },
     webApi: {
       name: 'Météo',
