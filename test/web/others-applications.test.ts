@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { getApplicationPath, getProjectBucket, quickApp, save } from '../applications/support.ts';
@@ -10,10 +12,13 @@ const alice = getProjectBucket('alice');
 let fixture: PageFixture;
 
 beforeAll(async () => {
-  fixture = await startPageFixture({
-    keys: { [callerKey]: { project: 'test' }, alice: { project: 'alice' } },
-    security: { allowPrivateNetworks: ['127.0.0.1'] },
-  });
+  fixture = await startPageFixture(
+    {
+      keys: { [callerKey]: { project: 'test' }, alice: { project: 'alice' } },
+      security: { allowPrivateNetworks: ['127.0.0.1'] },
+    },
+    { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
+  );
   const { service, upstream } = fixture;
   upstream.script(jsonReply(plainCompletion('Hello there.')));
   const open = { userRoles: ['default'] };
@@ -46,5 +51,14 @@ describe('the page of an application that another user shared', () => {
   it('shows the starters of the listing', async () => {
     const { page } = await fixture.open(`applications/${alice}/quick`);
     expect(await page.locator('.starter').allTextContents()).toEqual(['When is it open?']);
+  });
+
+  it('does not open in the editor', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
+    await page.locator('#message').waitFor();
+    await page.evaluate(`location.hash = '#/build/applications/${alice}/quick'`);
+    await page.getByText('Only its owner can edit it.').waitFor();
+    expect(await page.locator('.builder-bar').count()).toBe(0);
+    expect(await page.getByLabel('Description').count()).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { readBucket } from '../service/deployments.ts';
 import { encodePath, type Service } from '../service/service.ts';
-import { toErrorDetails } from '../service/service-error.ts';
+import { ServiceError, toErrorDetails } from '../service/service-error.ts';
 import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
 
 /** Roles and IDs of the users that may use an application. */
@@ -50,7 +50,12 @@ export async function listApplications(service: Service): Promise<readonly OwnAp
   return items.map(toOwnApplication).sort((left, right) => right.updatedAtMs - left.updatedAtMs);
 }
 
+/** Reads an application of the user. Throws `ServiceError` with status 404 for a shared application of another user. */
 export async function readApplication(service: Service, id: string): Promise<OwnApplication> {
+  // A service without stored files has no buckets.
+  const bucket = await readBucket(service).catch(() => undefined);
+  if (bucket !== undefined && !id.startsWith(`applications/${bucket}/`))
+    throw new ServiceError({ status: 404, code: 'application_not_found', message: '' });
   const answer = await service.json(`v1/${toPath(id)}`);
   return toOwnApplication(isJsonObject(answer) ? answer : {});
 }
