@@ -243,6 +243,24 @@ it('saves a new application only with a name and lists the unsaved changes that 
   expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Renamed');
 });
 
+it('shows checkboxes next to their labels and indents groups without an earlier chat with a form', async () => {
+  const { page } = await openBuilder();
+  await startApplication(page, 'Aligned');
+  const servers = await unfold(page, 'MCP servers');
+  await servers.getByRole('button', { name: 'Add an MCP server' }).click();
+  const [checkbox, label] = await Promise.all([
+    servers.getByRole('checkbox', { name: 'Resources' }).boundingBox(),
+    servers.getByText('Resources', { exact: true }).boundingBox(),
+  ]);
+  if (checkbox === null || label === null) throw new Error('The checkbox is not visible');
+  expect(checkbox.x + checkbox.width).toBeLessThan(label.x);
+  const centerY = checkbox.y + checkbox.height / 2;
+  expect(centerY).toBeGreaterThan(label.y);
+  expect(centerY).toBeLessThan(label.y + label.height);
+  const readIndent = 'getComputedStyle(document.querySelector(".field-group")).paddingLeft';
+  expect(Number.parseFloat(await page.evaluate(readIndent))).toBeGreaterThan(0);
+});
+
 it('keeps text that is typed while a new application gets its ID', async () => {
   const { page } = await openBuilder();
   await startApplication(page, 'Quick hands');

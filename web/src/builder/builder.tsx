@@ -3,6 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { AppEditor } from './app-editor.tsx';
 import { AppList } from './app-list.tsx';
 import type { InitialDraft } from './initial-draft.ts';
+import '../forms/forms.css';
 import './builder.css';
 
 interface BuilderProps {
