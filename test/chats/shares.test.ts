@@ -70,11 +70,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     const turns = [question('q', unknownFields), reply('r', 'q', { ...secretFields, custom }), reply('hidden', 'q', { atMs: 3 })];
     await send('POST', '/v1/chats/a', { title: 'Trip', tags: ['secret'], settings: { instructions: 'secret' }, turns });
     await send('POST', '/v1/chats/a', { shown: { q: 'r' }, ratings: { r: { comment: 'secret' } } });
-    const { token, ...created } = await share('a');
+    const { token, ...created } = await share('a', { deploymentNames: { demo: 'Demo Model', other: 'Hidden' } });
     expect(created).toMatchObject({ chat: 'a', title: 'Trip', files: 0, createdAtMs: nowMs, expiresAtMs: nowMs + 30 * dayMs });
     await send('POST', '/v1/chats/a', { title: 'Later', turns: [question('later', { parent: 'r', atMs: 9 })] });
     const sharedChat = await getAsOther(`/v1/shared-chats/${token}`);
-    expect(sharedChat.json).toMatchObject({ from: 'key:test', title: 'Trip', turns: [{ id: 'q' }, { id: 'r', text: 'r' }] });
+    expect(sharedChat.json).toMatchObject({
+      from: 'key:test',
+      title: 'Trip',
+      turns: [{ id: 'q' }, { id: 'r', deploymentName: 'Demo Model' }],
+    });
     const [first, ...rest] = (sharedChat.json as { turns: JsonObject[] }).turns;
     expect([first, rest.length]).toEqual([question('q', { attachments: [] }), 1]);
     expect(JSON.stringify(sharedChat.json)).not.toMatch(/secret|hidden|later/i);

@@ -6,13 +6,14 @@ import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import type { TestPage } from './support.ts';
 import { findViolations, viewports } from './violations.ts';
 
-const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
+const keys = { [callerKey]: { project: 'test', roles: ['boss'] }, 'other-key': { project: 'other' } };
+const models = { boss: { displayName: 'Boss Model', userRoles: ['boss'], upstreams: [{ protocol: 'demo' }] } };
 const noIssues = { externalRequests: [], errors: [] };
 
 let fixture: ChatsFixture;
 
 beforeAll(async () => {
-  fixture = await startChatsFixture({ keys }, { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } });
+  fixture = await startChatsFixture({ keys, models }, { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } });
 });
 
 afterAll(() => fixture[Symbol.asyncDispose]());
@@ -86,6 +87,19 @@ describe('a shared chat', () => {
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Shared links' }).click();
     await page.getByText('You are not sharing any chats.').waitFor();
+  });
+
+  it('shows the name of a model that the reader cannot use, and names the model that the copy continues with', async () => {
+    const owner = await fixture.open('boss');
+    await owner.sendMessage('Hello');
+    await owner.readAnswer();
+    const reader = await openAsOtherUser(await share(owner));
+    const name = reader.page.locator('.reply-deployment', { hasText: 'Boss Model' });
+    await name.waitFor();
+    await reader.page.getByText('You cannot use Boss Model. The copy continues with Demo.').waitFor();
+    await reader.page.getByRole('button', { name: 'Continue in a copy' }).click();
+    await reader.page.locator('.picker', { hasText: 'Demo' }).waitFor();
+    await name.waitFor();
   });
 });
 

@@ -27,6 +27,12 @@ export const NewShare = Type.Object(
     expiresInDays: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 365, description: 'Days until the link expires. Default: 30.' }),
     ),
+    deploymentNames: Type.Optional(
+      Type.Record(Type.String(), Type.String({ maxLength: 1000 }), {
+        maxProperties: 100,
+        description: 'Displayed names by deployment ID, for readers without access to a deployment.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

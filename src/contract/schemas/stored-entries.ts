@@ -46,7 +46,7 @@ export const storedEntries = {
   /** A document of entries, and a change that it causes. */
   adminDocument: { schemas: entrySchemas, maxBytes: 16 * mebibyte, boundedBy: 'bytes' },
   blockedUser: { schemas: [BlockedUserBody], maxBytes: 8 * kibibyte, boundedBy: 'fields' },
-  chatShare: { schemas: [NewShare], maxBytes: 4 * kibibyte, boundedBy: 'fields' },
+  chatShare: { schemas: [NewShare], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
   rating: { schemas: [RatingBody], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
   consent: { schemas: [ConsentBody], maxBytes: 16 * mebibyte, boundedBy: 'fields' },
   permissions: { schemas: [PermissionsRequest], maxBytes: 16 * mebibyte, boundedBy: 'fields' },

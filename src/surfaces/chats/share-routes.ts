@@ -6,7 +6,7 @@ import { NewShare } from '#contract/page/stored-chat.ts';
 import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
+import type { ChatShare, ChatSnapshot, NewShare as NewShareRecord, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatRef, StoredChat } from '#domain/chats/chat-store.ts';
 import { describeFiles, toSnapshot } from '#domain/chats/to-snapshot.ts';
 import { toBucket } from '#domain/files/bucket.ts';
@@ -53,12 +53,12 @@ export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
 
 async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const { caller: subject, body } = await readRequest(request, storedEntries.chatShare, () => identifySharer(deps, request));
-  const { expiresInDays = usualDays } = checkNewShare(body());
+  const { expiresInDays = usualDays, deploymentNames = {} } = checkNewShare(body());
   const createdAtMs = deps.clock.epochMs();
   const newShare = { id: deps.newId(), createdAtMs, expiresAtMs: createdAtMs + expiresInDays * dayMs };
   const token = deps.newToken();
   const location = toChatLocation(request, subject);
-  const { title, files } = await storeShare(deps, location, { ...newShare, tokenHash: toHash(token) });
+  const { title, files } = await storeShare(deps, location, { ...newShare, tokenHash: toHash(token), deploymentNames });
   deps.recordAudit({ action: 'chat.shared', subject, object: newShare.id, requestId: request.id });
   reply.code(201);
   return { ...toShareItem({ ...newShare, chat: location.id, title }), token, files: files.length };
@@ -71,12 +71,15 @@ async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fast
 async function storeShare(
   deps: ShareRoutesDeps,
   location: ChatRef,
-  newShare: { readonly id: string; readonly tokenHash: string; readonly createdAtMs: number; readonly expiresAtMs: number },
+  {
+    deploymentNames,
+    ...newShare
+  }: Omit<NewShareRecord, 'snapshot' | 'revision'> & { readonly deploymentNames: Readonly<Record<string, string>> },
 ) {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const chat = await deps.chats.readChat(location, 0);
     if (chat === undefined) throw notThere();
-    const snapshot = await createSnapshot(deps, location, chat);
+    const snapshot = withNames(await createSnapshot(deps, location, chat), deploymentNames);
     if (JSON.stringify(snapshot).length > maxSnapshotChars) throw tooLarge();
     const outcome = await deps.shares.share(location, { ...newShare, snapshot, revision: chat.head.revision }, bounds);
     if (outcome === 'full') throw tooMany();
@@ -88,6 +91,15 @@ async function storeShare(
 function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: StoredChat): Promise<ChatSnapshot> {
   const owner = asOwner(subject);
   return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toFileLocation(subject, path)))?.etag);
+}
+
+/** Adds the names of the deployments to the replies. The client sends them, so they reveal only names that the user knows. */
+function withNames({ turns, ...snapshot }: ChatSnapshot, names: Readonly<Record<string, string>>): ChatSnapshot {
+  const toNamed = (turn: JsonObject): JsonObject => {
+    const id = String(turn.deployment);
+    return Object.hasOwn(names, id) ? { ...turn, deploymentName: names[id] } : turn;
+  };
+  return { ...snapshot, turns: turns.map(toNamed) };
 }
 
 /** Lists the files that a share of the chat would make readable for users with the link. */

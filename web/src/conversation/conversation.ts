@@ -54,6 +54,8 @@ export interface Reply {
   readonly atMs: number;
   readonly endedAtMs?: number;
   readonly deployment: string;
+  /** Name of the deployment for readers of a shared chat, who may have no access to it. */
+  readonly deploymentName?: string;
   /** `interrupted`: the page was closed during the answer, or the service no longer has it. */
   readonly state: 'running' | 'done' | 'stopped' | 'failed' | 'interrupted';
   readonly text: string;

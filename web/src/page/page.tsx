@@ -84,8 +84,9 @@ export function useVisibility(): string {
   return useStrings().visibleTo(getKeyTeam(user));
 }
 
-/** Returns a function that returns the name of a deployment, or its ID if it is not available to the user. */
-export function useGetName(): (id: string) => string {
+/** Returns a function that returns the name of a deployment. If it is not available to the user, the stored name or the ID. */
+export function useGetName(): (id: string, storedName?: string) => string {
   const { deployments } = usePage();
-  return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? getReadableName(id);
+  return (id, storedName) =>
+    deployments.find((deployment) => deployment.id === id)?.name ?? storedName ?? getReadableName(id);
 }

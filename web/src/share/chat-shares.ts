@@ -47,9 +47,11 @@ export class ChatShares {
     return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly ShareableFile[]) : [];
   }
 
-  /** The service returns the token of the link only once. */
-  async share(chat: string, expiresInDays: number): Promise<ChatShare & { readonly token: string }> {
-    const body = { expiresInDays };
+  /** `deploymentNames` are for readers without access to a deployment. The service returns the token of the link only once. */
+  async share(
+    chat: string,
+    body: { readonly expiresInDays: number; readonly deploymentNames: Readonly<Record<string, string>> },
+  ): Promise<ChatShare & { readonly token: string }> {
     const share = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shares`, { method: 'POST', body });
     return share as ChatShare & { readonly token: string };
   }

@@ -52,6 +52,8 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
 
 const choices = [1, 7, 30, 90, 365];
 const defaultDays = 30;
+/** Maximum number of names that a share can contain. */
+const maxNames = 100;
 
 interface NewLinkProps {
   readonly shares: ChatShares;
@@ -64,7 +66,7 @@ interface NewLinkProps {
 /** The shared content, the lifetime, and the created link. */
 function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const strings = useShareStrings();
-  const { library, user } = usePage();
+  const { library, user, deployments } = usePage();
   const [days, setDays] = useState(defaultDays);
   const [isCreatingVectors, setIsMaking] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
@@ -80,7 +82,12 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
     setIsMaking(true);
     try {
       await library.sync(conversation);
-      const { id, token } = await shares.share(conversation, days);
+      const used = new Set(
+        Object.values(library.find(conversation)?.turns ?? {}).map((turn) => 'deployment' in turn && turn.deployment),
+      );
+      const names = deployments.filter(({ id }) => used.has(id)).map(({ id, name }) => [id, name]);
+      const deploymentNames = Object.fromEntries(names.slice(0, maxNames));
+      const { id, token } = await shares.share(conversation, { expiresInDays: days, deploymentNames });
       onCreated(id, `${location.origin}${location.pathname}${formatRoute({ at: 'shared', token })}`);
     } catch (error) {
       setError(toErrorDetails(error));

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
 import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
-import { usePage } from '../page/page.tsx';
+import { useGetName, usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
@@ -88,6 +88,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
 function CopyBar({ shared }: { readonly shared: SharedChat }) {
   const strings = useShareStrings();
   const { service, library, go, announce, deployments } = usePage();
+  const getName = useGetName();
   const [isCopying, setIsCopying] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const controller = useRef(new AbortController());
@@ -96,16 +97,15 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
     controller.current = here;
     return () => here.abort();
   }, []);
+  // The reader may lack access to the deployment of the shared chat.
+  const next = deployments.find(({ id }) => id === shared.deployment) ?? pickDefaultDeployment(deployments);
   const createCopy = async (): Promise<void> => {
     const { signal } = controller.current;
     setIsCopying(true);
     setError(undefined);
     try {
       const { conversation, missingFiles } = await toCopy(service, shared, signal);
-      // The reader may lack access to the deployment of the shared chat.
-      const isUsable = deployments.find(({ id }) => id === conversation.deployment) !== undefined;
-      const deployment = isUsable ? conversation.deployment : pickDefaultDeployment(deployments)?.id;
-      library.put({ ...conversation, ...(deployment !== undefined && { deployment }) }, 'now');
+      library.put({ ...conversation, ...(next !== undefined && { deployment: next.id }) }, 'now');
       if (missingFiles > 0) announce(strings.filesUnavailable);
       go({ at: 'conversation', id: conversation.id });
     } catch (error) {
@@ -119,10 +119,19 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
       <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void createCopy()}>
         {isCopying ? strings.copying : strings.continueInCopy}
       </button>
+      {next !== undefined && next.id !== shared.deployment && (
+        <p className="small">{strings.copyContinuesWith(getName(shared.deployment, findStoredName(shared)), next.name)}</p>
+      )}
       <p className="soft small">{strings.copyIsPrivate(toPersonName(shared.from))}</p>
       <ErrorMessage error={error} />
     </div>
   );
+}
+
+/** Returns the name of the deployment in the answers of the shared chat. */
+function findStoredName({ deployment, turns }: SharedChat): string | undefined {
+  const reply = turns.findLast((turn) => turn.kind === 'reply' && turn.deployment === deployment);
+  return reply?.kind === 'reply' ? reply.deploymentName : undefined;
 }
 
 interface ChatCopy {

@@ -11,7 +11,7 @@ export function ReadOnlyTurn({ turn, isLate }: { readonly turn: Turn; readonly i
   const getName = useGetName();
   if (turn.kind === 'reply')
     return (
-      <article className="reply" aria-label={getName(turn.deployment)}>
+      <article className="reply" aria-label={getName(turn.deployment, turn.deploymentName)}>
         <ReplyName reply={turn} />
         <ReplyBody reply={turn} isLate={isLate} />
         {turn.text !== '' && (

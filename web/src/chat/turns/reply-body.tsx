@@ -9,7 +9,6 @@ import type { Strings } from '../../locales/en/page.ts';
 import { type Sources, SourcesContext } from '../../markdown/sources.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
-import { getReadableName } from '../../service/deployments.ts';
 import { describeAnswerError } from '../../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.ts';
@@ -24,11 +23,12 @@ const SourcePanel = lazyView(() => import('../../attachments/source-panel.tsx').
 export function ReplyName({ reply }: { readonly reply: Reply }) {
   const strings = useStrings();
   const { deployments } = usePage();
+  const getName = useGetName();
   const deployment = deployments.find(({ id }) => id === reply.deployment);
   return (
     <p className="reply-name">
       {deployment !== undefined && <DeploymentIcon deployment={deployment} size="tiny" />}
-      <span className="reply-deployment">{deployment?.name ?? getReadableName(reply.deployment)}</span>
+      <span className="reply-deployment">{getName(reply.deployment, reply.deploymentName)}</span>
       {reply.isEdited === true && <span className="edited">{strings.edited}</span>}
       {reply.usedContext !== undefined && <span className="soft small">{formatContext(reply.usedContext, strings)}</span>}
       <TurnTime atMs={reply.atMs} />

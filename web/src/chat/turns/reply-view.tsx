@@ -43,7 +43,7 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
     if (!next) replyRunner.endSideBySide(reply.parent);
     setIsSideBySide(next);
   };
-  const name = useGetName()(reply.deployment);
+  const name = useGetName()(reply.deployment, reply.deploymentName);
   const isRunning = state === 'running';
   const calls = listClientCalls(reply);
   const { isEditing, setIsEditing, article } = useEditing();

@@ -27,6 +27,7 @@ export const shareGerman: ShareStrings = {
   snapshotNote: (date) => `Das ist der damalige Stand des Gesprächs. Der Link gilt bis ${date}.`,
   continueInCopy: 'In einer Kopie weiterführen',
   copyIsPrivate: (name) => `Die Kopie ist privat. ${name} sieht deine Nachrichten darin nicht.`,
+  copyContinuesWith: (name, next) => `Du kannst ${name} nicht verwenden. Die Kopie geht mit ${next} weiter.`,
   copying: 'Wird kopiert…',
   filesUnavailable: 'Einige Dateien sind nicht mehr verfügbar. Die Kopie enthält nur ihre Namen.',
   notFound: 'Dieser Link funktioniert nicht mehr',

@@ -24,6 +24,7 @@ export const shareEnglish = {
   snapshotNote: (date: string) => `This is the state of the chat at that time. The link works until ${date}.`,
   continueInCopy: 'Continue in a copy',
   copyIsPrivate: (name: string) => `The copy is private. ${name} does not see your messages in it.`,
+  copyContinuesWith: (name: string, next: string) => `You cannot use ${name}. The copy continues with ${next}.`,
   copying: 'Copying…',
   filesUnavailable: 'Some files are no longer available. The copy contains only their names.',
   notFound: 'This link no longer works',

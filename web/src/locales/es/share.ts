@@ -30,6 +30,7 @@ export const shareSpanish: ShareStrings = {
   snapshotNote: (date) => `Esta es la conversación tal como era entonces. El enlace es válido hasta el ${date}.`,
   continueInCopy: 'Continuar en una copia',
   copyIsPrivate: (name) => `La copia es privada. ${name} no ve tus mensajes en ella.`,
+  copyContinuesWith: (name, next) => `No puedes usar ${name}. La copia continúa con ${next}.`,
   copying: 'Copiando…',
   filesUnavailable: 'Algunos archivos ya no están disponibles. La copia solo contiene sus nombres.',
   notFound: 'Este enlace ya no funciona',

@@ -30,6 +30,7 @@ export const shareFrench: ShareStrings = {
   snapshotNote: (date) => `Voici la conversation telle qu’elle était alors. Le lien est valable jusqu’au ${date}.`,
   continueInCopy: 'Continuer dans une copie',
   copyIsPrivate: (name) => `La copie est privée. ${name} n’y voit pas vos messages.`,
+  copyContinuesWith: (name, next) => `Vous ne pouvez pas utiliser ${name}. La copie continue avec ${next}.`,
   copying: 'Copie en cours…',
   filesUnavailable: 'Certains fichiers ne sont plus disponibles. La copie n’en contient que les noms.',
   notFound: 'Ce lien ne fonctionne plus',
