@@ -59,6 +59,8 @@ interface ClassElement {
   readonly className: string;
 }
 
+const chatId = '0b0d4ec5-2ae9-4a2d-9d6d-1b3a1f0c2e4f';
+
 let house: AdminHouse;
 let browser: TestBrowser;
 let nodeReport: NodeReport;
@@ -71,6 +73,9 @@ beforeAll(async () => {
     audit(999, 'key.rotated'),
     ...actions.map((action, index) => audit(1000 + index, action)),
     { ...audit(5000, 'application.saved'), subject: '<b>eve</b>', object: 'applications/x/__proto__' },
+    { ...audit(4999, 'chat.shared'), subject: 'key:ada', object: chatId, details: {} },
+    { ...audit(4998, 'application.shared'), details: { addedRoles: 'user', addedUsers: 'key:eve' } },
+    { ...audit(4997, 'credentials.refused'), details: { code: 'invalid_api_key', count: 3 } },
     { ...audit(5001, 'moon.landed'), subject: undefined, details: {} },
   ]);
 });
@@ -143,16 +148,21 @@ describe('the operations page', () => {
     expect(await rows.count()).toBe(50);
     expect(await rows.nth(0).innerText()).toContain('moon.landed');
     expect(await rows.nth(1).innerText()).toMatch(
-      /Application saved\s+<b>eve<\/b>\s+__proto__\s+applications\/x\/__proto__\s+count: 1/,
+      /Application saved\s+<b>eve<\/b>\s+__proto__\s+applications\/x\/__proto__\s+Count: 1/,
     );
+    expect(await rows.nth(2).innerText()).toMatch(/Chat shared with a link\s+ada\s+Shared chat/);
+    expect(await rows.nth(2).getByTitle(chatId).count()).toBe(1);
+    expect(await rows.nth(3).innerText()).toMatch(/Added users: eve, Added roles: user$/);
+    expect(await rows.nth(4).innerText()).toMatch(/Reason: unknown key, Count: 3$/);
+    expect(await rows.nth(4).getByTitle('code: invalid_api_key').count()).toBe(1);
     await page.getByRole('button', { name: 'Show older entries' }).focus();
     await page.keyboard.press('Enter');
-    await rows.nth(62).waitFor();
+    await rows.nth(65).waitFor();
     expect(await page.getByRole('button', { name: 'Show older entries' }).count()).toBe(0);
     await page.getByLabel('Show', { exact: true }).focus();
     await page.keyboard.type('Cred');
     // The letters before the last one select other entries for a moment.
-    await expect.poll(() => rows.count()).toBe(20);
+    await expect.poll(() => rows.count()).toBe(21);
     expect(new Set(await rows.locator('td:nth-child(2)').allInnerTexts())).toEqual(new Set(['Credentials rejected']));
     await page.getByLabel('Show', { exact: true }).selectOption('Keys');
     await rows.getByText('Key replaced').waitFor();

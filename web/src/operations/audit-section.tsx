@@ -1,10 +1,12 @@
 import { useCallback, useEffect, useId, useState } from 'react';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { toPersonName } from '../share/chat-shares.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { useOperationsStrings } from './operations-strings.ts';
 import { type AuditPage, type AuditRecord, readAudit } from './read-operations.ts';
@@ -124,21 +126,42 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
           name: strings.action,
           render: ({ action }) => new Map(Object.entries(strings.actions)).get(action) ?? action,
         },
-        { name: strings.user, render: ({ user }) => user },
+        { name: strings.user, render: ({ user }) => <span title={user}>{toPersonName(user)}</span> },
         { name: strings.target, render: (record) => <Target {...record} /> },
-        { name: strings.details, render: ({ details }) => <Details details={details} /> },
+        { name: strings.details, render: (record) => <Details {...record} /> },
       ]}
     />
   );
 }
 
-/** Only consents and applications refer to a deployment. */
+const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** The target in words. Only consents and applications refer to a deployment. */
 function Target({ action, object }: AuditRecord) {
-  return /^(consent|application)\./.test(action) ? <DeploymentName id={object} /> : object;
+  const { targets } = useOperationsStrings();
+  const [kind = ''] = action.split('.');
+  if (kind === 'consent' || kind === 'application') return <DeploymentName id={object} />;
+  const word = kind === 'call' || uuidForm.test(object) ? new Map(Object.entries(targets)).get(kind) : undefined;
+  return <span title={object}>{word ?? toPersonName(object)}</span>;
 }
 
-function Details({ details }: Pick<AuditRecord, 'details'>) {
-  return Object.entries(details)
-    .map(([name, value]) => `${name}: ${String(value)}`)
-    .join(', ');
+/** The details in words. The tooltip has all of them as recorded. */
+function Details({ details }: AuditRecord) {
+  const { detailNames, detailValues } = useOperationsStrings();
+  const values = new Map(Object.entries(detailValues));
+  const parts = Object.entries(detailNames).flatMap(([key, name]) => {
+    const value = toReadable(key, details[key]);
+    return value === '' ? [] : [`${name}: ${values.get(value) ?? value}`];
+  });
+  const recorded = Object.entries(details).map(([key, value]) => `${key}: ${String(value)}`);
+  return <span title={recorded.join('\n')}>{parts.join(', ')}</span>;
+}
+
+/** Returns the names of users without their kind, and only the paths of changed settings. */
+function toReadable(key: string, value: unknown): string {
+  const text = value === undefined ? '' : String(value);
+  if (key !== 'differences') return text.split(', ').map(toPersonName).join(', ');
+  const differences = tryParseJson(text);
+  const paths = Array.isArray(differences) ? differences.filter(isJsonObject).map(({ path }) => String(path)) : [];
+  return paths.join(', ');
 }

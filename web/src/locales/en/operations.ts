@@ -109,6 +109,35 @@ export const operationsEnglish = {
   user: 'User',
   target: 'Target',
   details: 'Details',
+  /** Targets whose ID is not readable. */
+  targets: { call: 'Request', chat: 'Shared chat', key: 'Key', scim: 'User or group' } satisfies Partial<
+    Record<AuditKind, string>
+  >,
+  /** By name of a detail. Other details are not readable. */
+  detailNames: {
+    code: 'Reason',
+    count: 'Count',
+    user: 'User',
+    reason: 'Reason',
+    name: 'Name',
+    active: 'Active',
+    addedUsers: 'Added users',
+    removedUsers: 'Removed users',
+    addedRoles: 'Added roles',
+    removedRoles: 'Removed roles',
+    restored: 'Restored version',
+    version: 'Version',
+    differences: 'Changed settings',
+  },
+  /** Values of details. */
+  detailValues: {
+    invalid_api_key: 'unknown key',
+    missing_credentials: 'no key',
+    invalid_token: 'invalid token',
+    ambiguous_credentials: 'several different keys',
+    true: 'yes',
+    false: 'no',
+  },
   noRecords: 'No entries',
   newer: 'Show newer entries',
   older: 'Show older entries',
