@@ -309,13 +309,13 @@ function toStores({ settings: { shared }, state }: NodeReportDeps): readonly Sto
   ];
 }
 
-function toUpstreams({ loadBalancer, clock }: NodeReportDeps, { id, upstreams }: Deployment): readonly UpstreamReport[] {
-  return upstreams.map((upstream) => toUpstream(upstream, { deployment: id, loadBalancer, clock }));
+function toUpstreams({ loadBalancer, clock }: NodeReportDeps, deployment: Deployment): readonly UpstreamReport[] {
+  return deployment.upstreams.map((upstream) => toUpstream(upstream, { deployment, loadBalancer, clock }));
 }
 
 function toUpstream(
   upstream: Upstream,
-  { deployment, loadBalancer, clock }: { deployment: string; loadBalancer: LoadBalancer; clock: Clock },
+  { deployment, loadBalancer, clock }: { deployment: Deployment; loadBalancer: LoadBalancer; clock: Clock },
 ): UpstreamReport {
   const { reason, failuresInARow, refusedStatus, lastError, offForMs, parallel, maxParallel } = loadBalancer.getBackOff(
     upstream,
@@ -323,7 +323,8 @@ function toUpstream(
   );
   return {
     id: upstream.id,
-    deployment,
+    deployment: deployment.id,
+    displayName: deployment.displayName ?? null,
     protocol: upstream.protocol,
     origin: upstream.endpoint?.origin ?? null,
     region: upstream.region ?? null,

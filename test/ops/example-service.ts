@@ -385,6 +385,7 @@ const fullReport: NodeReport = {
       ...{
         id: 'demo/0',
         deployment: 'demo',
+        displayName: null,
         protocol: 'demo',
         origin: null,
         region: null,

@@ -162,7 +162,8 @@ describe('the administration page', () => {
 
   it('changes limits in a table, and undoes a change', async () => {
     const { page } = await open('/limits');
-    const cell = page.getByLabel('staff: filed');
+    const cell = page.getByLabel('staff: From the file');
+    expect(await page.getByRole('rowheader').last().innerText()).toMatch(/^From the file\s+filed$/);
     expect(await cell.getAttribute('placeholder')).toBe('1,000');
     await cell.fill('1.5');
     await page.getByText('Enter an integer, or leave the limit empty.').waitFor();

@@ -8,6 +8,7 @@ const maxLookMs = 60_000;
 const hour = 3_600_000;
 const upstream = {
   protocol: 'openai',
+  displayName: null,
   region: null,
   weight: 1,
   parallel: null,
@@ -99,6 +100,11 @@ async function open(options?: BrowserContextOptions): Promise<TestPage> {
 
 describe('the operations page', () => {
   it('shows the health problems, the stores, and the paused upstreams', async () => {
+    const [one, ...others] = degradedReport.upstreams;
+    nodeReport = {
+      ...degradedReport,
+      upstreams: [{ ...(one as typeof upstream), displayName: 'Model One' } as never, ...others],
+    };
     const { page, issues } = await open();
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('Running with problems').waitFor();
@@ -109,7 +115,7 @@ describe('the operations page', () => {
     ]);
     expect(await health.locator('dd').allInnerTexts()).toEqual(['PostgreSQL · unreachable', 'S3', 'Redis']);
     const rows = page.getByRole('region', { name: 'Connections' }).locator('tbody tr');
-    expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'app', 'one']);
+    expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'app', expect.stringMatching(/^Model One\s+one$/)]);
     expect(await rows.first().innerText()).toMatch(
       /keeps failing\s+3 of 4 requests in progress\s+2 requests wait\s+paused until .*two\s+https:\/\/two\.example/s,
     );
@@ -269,14 +275,14 @@ describe('the automatic refresh of the operations page', () => {
   it('keeps the order of the rows and the focus', async () => {
     const { page, countRequests } = await openTimed();
     const rows = page.getByRole('region', { name: 'Connections' }).locator('tbody th');
-    expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
+    expect(await rows.allInnerTexts()).toEqual(['two', 'app', expect.stringMatching(/^Model One\s+one$/)]);
     await page.getByLabel('Show', { exact: true }).focus();
     nodeReport = { ...failing, node: { ...degradedReport.node, now: Date.UTC(2026, 0, 1, 12, 34, 56) } };
     await page.clock.runFor(16_000);
     await page.getByText(/^As of 12:34:56/).waitFor();
     expect(countRequests()).toBe(2);
     await page.getByRole('region', { name: 'Connections' }).getByText('failed the last 3 times').nth(1).waitFor();
-    expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
+    expect(await rows.allInnerTexts()).toEqual(['two', 'app', expect.stringMatching(/^Model One\s+one$/)]);
     expect(await page.evaluate('document.activeElement.tagName')).toBe('SELECT');
     nodeReport = {
       ...nodeReport,

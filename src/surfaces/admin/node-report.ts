@@ -32,6 +32,8 @@ export interface StoreReport {
 export interface UpstreamReport {
   readonly id: string;
   readonly deployment: string;
+  /** Name of the deployment for users. Null if it has none. */
+  readonly displayName: string | null;
   readonly protocol: string;
   /** Scheme, host, and port. The rest of the URL may contain secrets. */
   readonly origin: string | null;

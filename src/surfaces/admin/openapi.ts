@@ -159,6 +159,7 @@ const issue: Schema = buildObject({ file: text, path: text, message: text, hint:
 const upstream: Schema = buildOptionalObject({
   id: text,
   deployment: text,
+  displayName: orNull('string', 'Name of the deployment for users.'),
   protocol: text,
   origin: orNull('string', 'Scheme, host, and port of its URL.'),
   region: orNull('string'),

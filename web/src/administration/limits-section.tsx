@@ -1,6 +1,7 @@
 import { type FormEvent, useDeferredValue, useId, useMemo, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
+import { DeploymentName } from '../parts/deployment-name.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -32,8 +33,8 @@ export function LimitsSection() {
   const applications = useEntries('applications');
   const isLoading = [roles, models, applications].some(({ entries }) => entries === undefined);
   const { entries: roleEntries = [] } = roles;
-  const deployments = useMemo(
-    () => [...(models.entries ?? []), ...(applications.entries ?? [])].map(({ id }) => id),
+  const names = useMemo(
+    () => new Map([...(models.entries ?? []), ...(applications.entries ?? [])].map((entry) => [entry.id, readName(entry)])),
     [models.entries, applications.entries],
   );
   return (
@@ -46,18 +47,23 @@ export function LimitsSection() {
           {strings.noRoles} <a href={formatRoute({ at: 'administration', section: 'roles', id: '' })}>{strings.addRole}</a>
         </p>
       )}
-      {roleEntries.length > 0 && !isLoading && <LimitsForm {...{ roles: roleEntries, deployments, reload: roles.reload }} />}
+      {roleEntries.length > 0 && !isLoading && <LimitsForm {...{ roles: roleEntries, names, reload: roles.reload }} />}
     </section>
   );
 }
 
+function readName({ id, value: { displayName } }: Entry): string {
+  return typeof displayName === 'string' ? displayName : id;
+}
+
 interface LimitsFormProps {
   readonly roles: readonly Entry[];
-  readonly deployments: readonly string[];
+  /** Names of the deployments by ID. */
+  readonly names: ReadonlyMap<string, string>;
   readonly reload: () => void;
 }
 
-function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
+function LimitsForm({ roles, names, reload }: LimitsFormProps) {
   const strings = useAdminStrings();
   const { labels } = useFieldStrings();
   const { service, isAdmin, announce } = usePage();
@@ -70,7 +76,7 @@ function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
   const windowId = useId();
   const searchText = useDeferredValue(query).trim().toLowerCase();
   const limitsByRole = useMemo(() => new Map(roles.map(({ id, value }) => [id, readLimits(value)])), [roles]);
-  const rows = useMemo(() => listRows(deployments, limitsByRole, searchText), [deployments, limitsByRole, searchText]);
+  const rows = useMemo(() => listRows(names, limitsByRole, searchText), [names, limitsByRole, searchText]);
   const leaveQuestion = useLeaveQuestion(changes.length > 0 && !isSaving, strings.leaveQuestion, strings.discard);
   const isInvalid = changes.some(({ text }) => parseLimit(text) === null);
   const change = (cell: CellChange): void => setChanges((now) => [...now.filter((changed) => !isSameCell(changed, cell)), cell]);
@@ -108,9 +114,12 @@ function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
             ))}
           </select>
         </div>
-        {deployments.length > 8 && <SearchField label={strings.search} value={query} onChange={setQuery} />}
+        {names.size > 8 && <SearchField label={strings.search} value={query} onChange={setQuery} />}
       </div>
-      <LimitsTable {...{ roles, rows: rows.slice(0, rowCount), limitsByRole, window, changes, change }} canChange={isAdmin} />
+      <LimitsTable
+        {...{ roles, rows: rows.slice(0, rowCount), names, limitsByRole, window, changes, change }}
+        canChange={isAdmin}
+      />
       {rows.length > rowCount && <MoreButton onClick={() => setRowCount((count) => count + rowsAtATime)} />}
       <p className="soft small">{strings.limitsNote}</p>
       {isInvalid && (
@@ -135,6 +144,7 @@ interface LimitsTableProps {
   readonly roles: readonly Entry[];
   /** IDs of deployments, and `*`. */
   readonly rows: readonly string[];
+  readonly names: ReadonlyMap<string, string>;
   readonly limitsByRole: ReadonlyMap<string, RoleLimits>;
   readonly window: LimitWindow;
   readonly changes: readonly CellChange[];
@@ -142,7 +152,7 @@ interface LimitsTableProps {
   readonly canChange: boolean;
 }
 
-function LimitsTable({ roles, rows, limitsByRole, window, changes, change, canChange }: LimitsTableProps) {
+function LimitsTable({ roles, rows, names, limitsByRole, window, changes, change, canChange }: LimitsTableProps) {
   const strings = useAdminStrings();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
@@ -162,10 +172,16 @@ function LimitsTable({ roles, rows, limitsByRole, window, changes, change, canCh
         <tbody>
           {rows.map((deployment) => (
             <tr key={deployment}>
-              <th scope="row">{deployment === otherDeployments ? strings.allOthers : deployment}</th>
+              <th scope="row">
+                {deployment === otherDeployments ? (
+                  strings.allOthers
+                ) : (
+                  <DeploymentName id={deployment} name={names.get(deployment)} />
+                )}
+              </th>
               {roles.map((role) => (
                 <td key={role.id}>
-                  <LimitCell {...{ role, deployment, limitsByRole, window, changes, change, canChange }} />
+                  <LimitCell {...{ role, deployment, names, limitsByRole, window, changes, change, canChange }} />
                 </td>
               ))}
             </tr>
@@ -182,7 +198,7 @@ interface LimitCellProps extends Omit<LimitsTableProps, 'roles' | 'rows'> {
 }
 
 /** The limit of a role for a deployment. Only an own limit is a value. An inherited one is a placeholder. */
-function LimitCell({ role, deployment, limitsByRole, window, changes, change, canChange }: LimitCellProps) {
+function LimitCell({ role, deployment, names, limitsByRole, window, changes, change, canChange }: LimitCellProps) {
   const strings = useAdminStrings();
   const { language } = useLanguage();
   const cell = { role: role.id, deployment, window };
@@ -191,7 +207,7 @@ function LimitCell({ role, deployment, limitsByRole, window, changes, change, ca
   const displayedLimit = number ?? strings.noLimit;
   if (!canChange || role.source === 'file') return <span className={isOwn ? undefined : 'soft'}>{displayedLimit}</span>;
   const changed = changes.find((changed) => isSameCell(changed, cell));
-  const name = deployment === otherDeployments ? strings.allOthers : deployment;
+  const name = deployment === otherDeployments ? strings.allOthers : (names.get(deployment) ?? deployment);
   return (
     <input
       {...{ type: 'text', inputMode: 'numeric', className: changed && 'changed' }}
@@ -210,13 +226,13 @@ function isSameCell(cell: Omit<CellChange, 'text'>, candidate: Omit<CellChange, 
 
 /** Lists `*` and the deployments, including those that only a role names. */
 function listRows(
-  deployments: readonly string[],
+  names: ReadonlyMap<string, string>,
   limits: ReadonlyMap<string, RoleLimits>,
   searchText: string,
 ): readonly string[] {
   const roleDeployments = [...limits.values()].flatMap((role) => Object.keys(role));
-  const all = [...new Set([...deployments, ...roleDeployments])].filter((id) => id !== otherDeployments).sort();
-  return [otherDeployments, ...all.filter((id) => id.toLowerCase().includes(searchText))];
+  const all = [...new Set([...names.keys(), ...roleDeployments])].filter((id) => id !== otherDeployments).sort();
+  return [otherDeployments, ...all.filter((id) => `${names.get(id)}\n${id}`.toLowerCase().includes(searchText))];
 }
 
 interface CellsToSave {

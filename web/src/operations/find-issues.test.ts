@@ -3,7 +3,7 @@ import { findIssues, getSeverity, sortUpstreams } from './find-issues.ts';
 import type { NodeState, Upstream } from './read-operations.ts';
 
 const upstream = (id: string, fields: Partial<Upstream> = {}): Upstream => ({
-  ...{ id, deployment: id, protocol: 'openai', origin: '', model: id, tier: 0, weight: 1 },
+  ...{ id, deployment: id, displayName: undefined, protocol: 'openai', origin: '', model: id, tier: 0, weight: 1 },
   ...{ parallel: undefined, maxParallel: undefined, waiting: 0 },
   ...{ state: 'ok', failuresInARow: 0, refusedStatus: undefined, offUntilMs: undefined },
   ...fields,

@@ -4,6 +4,8 @@ import type { Service } from '../service/service.ts';
 export interface Upstream {
   readonly id: string;
   readonly deployment: string;
+  /** Name of the deployment. Undefined if it has none. */
+  readonly displayName: string | undefined;
   readonly protocol: string;
   /** '' if it has no address. */
   readonly origin: string;
@@ -123,6 +125,7 @@ function toUpstream(item: JsonObject, queues: readonly JsonObject[]): Upstream {
   return {
     id: toText(item.id),
     deployment: toText(item.deployment),
+    displayName: toText(item.displayName) || undefined,
     protocol: toText(item.protocol),
     origin: toText(item.origin),
     model: toText(item.model),

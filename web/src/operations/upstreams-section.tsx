@@ -1,5 +1,4 @@
 import { useId, useRef, useState } from 'react';
-import { useGetName } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -22,15 +21,14 @@ interface UpstreamsSectionProps {
 export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   const strings = useOperationsStrings();
   const { language } = useLanguage();
-  const getName = useGetName();
   const [text, setText] = useState('');
   const [which, setWhich] = useState<'all' | 'troubled'>('all');
   const field = useId();
   const rows = useStableOrder(upstreams, round);
   const withIssues = rows.filter((upstream) => getSeverity(upstream) !== 'good');
   const queryWords = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  const isMatch = ({ deployment, protocol, model, origin }: Upstream): boolean => {
-    const text = [deployment, getName(deployment), protocol, model, origin].join('\n').toLowerCase();
+  const isMatch = ({ deployment, displayName, protocol, model, origin }: Upstream): boolean => {
+    const text = [deployment, displayName, protocol, model, origin].join('\n').toLowerCase();
     return queryWords.every((word) => text.includes(word));
   };
   const visibleUpstreams = (which === 'all' ? rows : withIssues).filter(isMatch);
@@ -62,7 +60,10 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
           getKey={({ id }) => id}
           rows={visibleUpstreams}
           columns={[
-            { name: strings.deployment, render: ({ deployment }) => <DeploymentName id={deployment} /> },
+            {
+              name: strings.deployment,
+              render: ({ deployment, displayName }) => <DeploymentName id={deployment} name={displayName} />,
+            },
             { name: strings.state, render: (upstream) => <State upstream={upstream} /> },
             {
               name: strings.upstream,

@@ -1,10 +1,17 @@
 import { usePage } from '../page/page.tsx';
 
-/** The name of a deployment with its ID in small type. For an unavailable deployment, the end of its ID. */
-export function DeploymentName({ id }: { readonly id: string }) {
+interface DeploymentNameProps {
+  readonly id: string;
+  /** Name of a deployment that may not be available to the user. */
+  readonly name?: string | undefined;
+}
+
+/** The name of a deployment with its ID in small type. For a deployment without a known name, the end of its ID. */
+export function DeploymentName({ id, name: knownName }: DeploymentNameProps) {
   const { deployments } = usePage();
   const deployment = deployments.find((option) => option.id === id);
   const name =
+    knownName ??
     deployment?.name ??
     id
       .split('/')
