@@ -334,3 +334,10 @@ it('translates the usage page to German', async () => {
   await page.getByRole('heading', { name: 'Nach Benutzer' }).waitFor();
   expect(await page.locator('.usage-summary').textContent()).toBe('4 Anfragen, 4.500 Token, 3,50\u00a0$');
 });
+
+it('shows the days of the chart in the form of the region of the browser', async () => {
+  const { page } = await open('admin-key', { locale: 'en-GB' });
+  await page.locator('.day-chart summary').click();
+  const day = await page.getByRole('region', { name: 'Cost by day' }).locator('tbody th').last().innerText();
+  expect(day).toMatch(/^\d+ [A-Z][a-z]+$/);
+});

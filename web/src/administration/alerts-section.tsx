@@ -21,7 +21,7 @@ const example = `alerts:
 /** The configured alerts with the state of their webhooks, and how to add one. */
 export function AlertsSection() {
   const strings = useAdminStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { service } = usePage();
   const load = useCallback((signal: AbortSignal) => listAlerts(service, signal), [service]);
   const { value: alerts, error, isLoading } = useLoaded(load);
@@ -87,7 +87,7 @@ function splitAt(text: string, separator: string): readonly [string, string | un
 
 function AlertState({ alert: { lastSentAtMs, lastFailure, nextAttemptAtMs, pending } }: { readonly alert: ConfiguredAlert }) {
   const strings = useAdminStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   return (
     <span className="alert-state">
       <span>{lastSentAtMs === undefined ? strings.notSent : strings.lastSent(toMoment(lastSentAtMs, language))}</span>

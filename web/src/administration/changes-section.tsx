@@ -68,7 +68,7 @@ interface ChangeItemProps {
 
 function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, writeCount }, kinds, reload }: ChangeItemProps) {
   const strings = useAdminStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { service, isAdmin, announce, refresh } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
   const [error, setError] = useState<ErrorDetails>();

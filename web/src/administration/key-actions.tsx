@@ -21,7 +21,7 @@ const overlaps = [0, 3600, 86_400, 7 * 86_400] as const;
 /** Facts of a key, and the actions that replace, block, and unblock it. */
 export function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly stored: Entry }) {
   const strings = useAdminStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { service, announce } = usePage();
   const [overlap, setOverlap] = useState<number>(3600);
   const [isReplacing, setIsReplacing] = useState(false);

@@ -66,7 +66,7 @@ function ProjectKeys({ keys, isLoading }: KeyListProps) {
 function useKeyColumns(): Readonly<Record<'prefix' | 'lastUse' | 'expiry', Column<Entry>>> {
   const strings = useAdminStrings();
   const { labels } = useFieldStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   return {
     prefix: { name: strings.startsWith, render: ({ prefix }) => prefix !== '' && <code className="small">{prefix}…</code> },
     lastUse: {
@@ -164,7 +164,7 @@ interface BlockedUsersProps {
 
 function BlockedUsers({ blockedUsers, unblock }: BlockedUsersProps) {
   const strings = useAdminStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   if (blockedUsers.length === 0) return null;
   const actions: Column<BlockedUser> = {
     name: strings.actions,

@@ -56,7 +56,7 @@ export function ModelTest({ entry: { id, value } }: { readonly entry: Pick<Entry
 
 function Result({ result: { durationMs, answer, vectorLength, error } }: { readonly result: TestResult }) {
   const strings = useAdminStrings();
-  const { strings: pageStrings, language } = useLanguage();
+  const { strings: pageStrings, locale: language } = useLanguage();
   const seconds = (durationMs / 1000).toLocaleString(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
   if (error !== undefined) {
     return (

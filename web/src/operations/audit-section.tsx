@@ -106,7 +106,7 @@ function useHasNewer({ first, kind, latest }: NewerOptions): boolean {
 
 function Records({ records }: { readonly records: readonly AuditRecord[] }) {
   const strings = useOperationsStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   return (
     <DataTable<AuditRecord>
       label={strings.audit}
@@ -126,7 +126,7 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
           name: strings.action,
           render: ({ action }) => new Map(Object.entries(strings.actions)).get(action) ?? action,
         },
-        { name: strings.user, render: ({ user }) => <span title={user}>{toPersonName(user)}</span> },
+        { name: strings.user, render: ({ user }) => user !== '' && <span title={user}>{toPersonName(user)}</span> },
         { name: strings.target, render: (record) => <Target {...record} /> },
         { name: strings.details, render: (record) => <Details {...record} /> },
       ]}
@@ -142,7 +142,7 @@ function Target({ action, object }: AuditRecord) {
   const [kind = ''] = action.split('.');
   if (kind === 'consent' || kind === 'application') return <DeploymentName id={object} />;
   const word = kind === 'call' || uuidForm.test(object) ? new Map(Object.entries(targets)).get(kind) : undefined;
-  return <span title={object}>{word ?? toPersonName(object)}</span>;
+  return object === '' ? null : <span title={object}>{word ?? toPersonName(object)}</span>;
 }
 
 /** The details in words. The tooltip has all of them as recorded. */
@@ -154,7 +154,7 @@ function Details({ details }: AuditRecord) {
     return value === '' ? [] : [`${name}: ${values.get(value) ?? value}`];
   });
   const recorded = Object.entries(details).map(([key, value]) => `${key}: ${String(value)}`);
-  return <span title={recorded.join('\n')}>{parts.join(', ')}</span>;
+  return parts.length === 0 ? null : <span title={recorded.join('\n')}>{parts.join(', ')}</span>;
 }
 
 /** Returns the names of users without their kind, and only the paths of changed settings. */

@@ -18,7 +18,7 @@ const refreshMs = 15_000;
 
 /** State of the service for administrators: problems first, refreshed automatically. */
 export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) {
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const strings = useOperationsStrings();
   const { service, announce } = usePage();
   /** Increments on a manual refresh, which may change the order. */
@@ -68,7 +68,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
 /** The current configuration, and a rejected change with its errors. */
 function ConfigurationSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { files, loadedAtMs, refusedAtMs, errors, warnings } = state;
   return (
     <section className="sheet-section operations-configuration" aria-label={strings.configuration}>
@@ -114,7 +114,7 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
 /** Health of the service, with the reasons for problems. */
 function HealthSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { version, runtime, startedAtMs, stores, notReadyReasons, reasons } = state;
   const { severity, upstreams, isConfigurationRejected } = findIssues(state);
   const verdict = { good: strings.ok, doubtful: strings.degraded, bad: strings.notReady }[severity];

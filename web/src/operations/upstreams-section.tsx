@@ -20,7 +20,7 @@ interface UpstreamsSectionProps {
 /** All configured upstreams with their current state, those with problems first. */
 export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   const strings = useOperationsStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const [text, setText] = useState('');
   const [which, setWhich] = useState<'all' | 'troubled'>('all');
   const field = useId();
@@ -93,7 +93,7 @@ function useStableOrder(upstreams: readonly Upstream[], round: number): readonly
 
 function State({ upstream }: { readonly upstream: Upstream }) {
   const strings = useOperationsStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { state, failuresInARow, refusedStatus, offUntilMs, parallel = 0, maxParallel, waiting } = upstream;
   const number = (value: number): string => value.toLocaleString(language);
   const stateText = { ok: strings.inUse, rate_limited: strings.rateLimited, failing: strings.failing }[state];

@@ -29,7 +29,7 @@ const labelWidth = 62;
 /** Stacked bars per day, as wide as the available space, with a table of the same numbers below. */
 export function DayChart({ title, measure, days, series, open }: DayChartProps) {
   const strings = useUsageStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const toName = (day: string): string =>
     new Date(day).toLocaleDateString(language, { timeZone: 'UTC', day: 'numeric', month: 'short' });
   const rows = days.map((day, index) => ({ day, values: series.map(({ values }) => values[index] ?? 0) }));
@@ -89,7 +89,7 @@ interface DrawingProps extends Pick<DayChartProps, 'open'> {
 }
 
 function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) {
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const [frame, width] = useWidth();
   const computeSum = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
   const highestSum = Math.max(...rows.map(({ values }) => computeSum(values)));

@@ -27,7 +27,7 @@ function listShared(service: Service, signal: AbortSignal): Promise<readonly Sha
 /** The saved applications that other users may use, with their owners and users. */
 export function SharedSection() {
   const strings = useAdminStrings();
-  const { language } = useLanguage();
+  const { locale: language } = useLanguage();
   const { service } = usePage();
   const load = useCallback((signal: AbortSignal) => listShared(service, signal), [service]);
   const { value: applications, error, isLoading } = useLoaded(load);
