@@ -121,7 +121,7 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
   return (
     <div className="builder-bar">
       <span className="soft small">{isDirty ? (hasUsers ? unsavedShared : unsaved) : allSaved}</span>
-      {isDirty && isRestored && (
+      {isDirty && (stored !== undefined || isRestored) && (
         <button type="button" className="button" onClick={discard}>
           {builderStrings.discardChanges}
         </button>

@@ -56,7 +56,7 @@ export const builderGerman: BuilderStrings = {
   tryShared: 'Geteilte Version öffnen',
   saveAndTry: 'Speichern und in einem Gespräch öffnen',
   saveForAll: 'Für alle speichern',
-  unsavedShared: 'Nur du siehst diese Änderungen, bis du speicherst',
+  unsavedShared: 'Nur du siehst ungespeicherte Änderungen',
   discardChanges: 'Änderungen verwerfen',
   yourRoles: 'Deine Rollen:',
   replaceDraftQuestion: 'In diesem Tab gibt es eine neue Anwendung, die nicht gespeichert ist. Möchtest du sie ersetzen?',

@@ -55,7 +55,7 @@ export const builderEnglish = {
   tryShared: 'Open shared version',
   saveAndTry: 'Save and open in chat',
   saveForAll: 'Save for everyone',
-  unsavedShared: 'Only you see these changes until you save',
+  unsavedShared: 'Only you see unsaved changes',
   discardChanges: 'Discard changes',
   yourRoles: 'Your roles:',
   replaceDraftQuestion: 'You have an unsaved new application in this tab. Replace it?',

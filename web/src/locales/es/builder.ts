@@ -59,7 +59,7 @@ export const builderSpanish: BuilderStrings = {
   tryShared: 'Abrir la versión compartida',
   saveAndTry: 'Guardar y abrir en una conversación',
   saveForAll: 'Guardar para todos',
-  unsavedShared: 'Solo tú ves estos cambios hasta que los guardes',
+  unsavedShared: 'Solo tú ves los cambios sin guardar',
   discardChanges: 'Descartar los cambios',
   yourRoles: 'Tus roles:',
   replaceDraftQuestion: 'En esta pestaña hay una aplicación nueva sin guardar. ¿Quieres sustituirla?',

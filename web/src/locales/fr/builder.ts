@@ -59,7 +59,7 @@ export const builderFrench: BuilderStrings = {
   tryShared: 'Ouvrir la version partagée',
   saveAndTry: 'Enregistrer et ouvrir dans une conversation',
   saveForAll: 'Enregistrer pour tous',
-  unsavedShared: 'Vous seul voyez ces modifications avant l’enregistrement',
+  unsavedShared: 'Vous seul voyez ce qui n’est pas enregistré',
   discardChanges: 'Abandonner les modifications',
   yourRoles: 'Vos rôles :',
   replaceDraftQuestion: 'Cet onglet contient une nouvelle application non enregistrée. Voulez-vous la remplacer ?',
