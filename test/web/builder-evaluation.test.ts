@@ -136,7 +136,22 @@ it('creates and edits a case in the form', async () => {
   await store(service, 'form', weather('city'));
   const { page, issues } = await openEditor('form', { browser, service });
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
-  await page.getByRole('button', { name: 'New test case' }).click();
+  const newCase = page.getByRole('button', { name: 'New test case' });
+  const hasFocus = (text: string) => expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe(text);
+  await newCase.click();
+  await expect
+    .poll(() =>
+      page
+        .getByLabel('Name')
+        .last()
+        .evaluate((field) => field === field.ownerDocument.activeElement),
+    )
+    .toBe(true);
+  const cancel = page.locator('.case-editor').getByRole('button', { name: 'Cancel' });
+  expect((await cancel.boundingBox())?.y).toBeLessThan((await page.locator('.builder-bar').boundingBox())?.y ?? 0);
+  await cancel.click();
+  await hasFocus('New test case');
+  await newCase.click();
   await page.getByLabel('Name').last().fill('Weather');
   await page.getByLabel('User message').fill('What is the weather in Oslo?');
   const checks = page.getByRole('group', { name: /^Check \d$/ });

@@ -334,6 +334,7 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   await web.getByRole('button', { name: 'Read the document' }).click();
   expect(await web.getByRole('checkbox', { name: /dropItems/ }).isChecked()).toBe(false);
   await web.getByRole('button', { name: 'Add 1 operation' }).click();
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Read the document');
   const line = web.locator('.builder-card > details > summary', { hasText: 'listItems' });
   expect(await line.innerText()).toMatch(/^GET\s+listItems\s+Does listItems$/);
   const address = web.getByLabel('Address · required');

@@ -79,6 +79,8 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
     setImported(undefined);
     setStatus(builderStrings.operationsAdded(count));
     announce(builderStrings.operationsAdded(count));
+    // The button that was pressed disappears.
+    document.getElementById(`${id}-read`)?.focus();
   };
   const errorProps = error !== undefined && { 'aria-invalid': true, 'aria-describedby': `${id}-fault` };
   return (
@@ -103,7 +105,12 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
           </p>
         )}
         <div className="row">
-          <button type="submit" className="button" disabled={isReading || (url.trim() === '' && text.trim() === '')}>
+          <button
+            type="submit"
+            id={`${id}-read`}
+            className="button"
+            disabled={isReading || (url.trim() === '' && text.trim() === '')}
+          >
             {isReading ? builderStrings.reading : builderStrings.readDocument}
           </button>
           {status !== '' && <span className="small">{status}</span>}

@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -25,10 +25,11 @@ interface CaseEditorProps {
   readonly onCancel: () => void;
 }
 
-/** Edits a case as a form or as JSON. */
+/** Edits a case as a form or as JSON. It has the focus while it is open. */
 export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
   const strings = useBuilderStrings();
   const { cancel } = useStrings();
+  const editor = useFocus();
   const [draft, setDraft] = useState(() => toDraft(entry));
   /** The JSON text, while the JSON view is open. */
   const [text, setText] = useState<string>();
@@ -54,7 +55,7 @@ export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
     } else setProblem(strings.noForm);
   };
   return (
-    <div className="case-editor">
+    <div className="case-editor" ref={editor}>
       {text === undefined ? (
         <CaseForm {...{ draft, setDraft, errors }} />
       ) : (
@@ -74,6 +75,20 @@ export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
       </div>
     </div>
   );
+}
+
+/** Focuses the first field of an element, and returns the focus to the opener when the element disappears with it. */
+function useFocus(): RefObject<HTMLDivElement | null> {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    element.current?.querySelector('input')?.focus();
+    element.current?.scrollIntoView({ block: 'nearest' });
+    return () => {
+      if (document.activeElement === document.body && opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  return element;
 }
 
 interface CaseFormProps {
