@@ -122,6 +122,17 @@ describe('the chat list', () => {
     await expect.poll(async () => (await listChats()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
   });
 
+  it('starts a project from the list of chats', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.openAt(`/#key=${callerKey}`);
+    await page.getByRole('button', { name: 'New project' }).click();
+    await page.getByRole('textbox', { name: 'New project' }).fill(' Winter  trip ');
+    await page.getByRole('button', { name: 'Start a chat' }).click();
+    await page.getByText('This chat belongs to the project “Winter trip”').waitFor();
+    await sendMessage('Where?');
+    await readAnswer();
+    await page.getByRole('group', { name: 'Show only' }).getByRole('button', { name: 'Winter trip' }).waitFor();
+  });
+
   it('sends the instructions and files of a project and the notes about the user with each question, until they are disabled', async () => {
     await storeChat('Gardens', { tags: ['home'] });
     fixture.upstream.script(...Array.from({ length: 3 }, () => eventsReply(...plainReply('Fine.'))));

@@ -16,6 +16,7 @@ describe('a sign-in', () => {
     await sendMessage('Count to 2');
     await readAnswer();
     await page.getByRole('button', { name: 'Settings', exact: true }).dblclick();
+    expect(await page.evaluate('getSelection().toString()')).toBe('');
     const settings = page.getByRole('dialog', { name: 'Settings' });
     await settings.getByRole('button', { name: 'Sign out' }).click();
     const question = page.getByRole('dialog', { name: 'Do you want to sign out? You need the key to sign in again.' });

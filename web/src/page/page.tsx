@@ -87,6 +87,5 @@ export function useVisibility(): string {
 /** Returns a function that returns the name of a deployment. If it is not available to the user, the stored name or the ID. */
 export function useGetName(): (id: string, storedName?: string) => string {
   const { deployments } = usePage();
-  return (id, storedName) =>
-    deployments.find((deployment) => deployment.id === id)?.name ?? storedName ?? getReadableName(id);
+  return (id, storedName) => deployments.find((deployment) => deployment.id === id)?.name ?? storedName ?? getReadableName(id);
 }

@@ -1,4 +1,4 @@
-import { useId, useRef, useState } from 'react';
+import { type MouseEvent, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { hasAppDrafts } from '../chat/composer/drafts.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
@@ -35,6 +35,10 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const team = getKeyTeam(user);
   const open = (): void => settings.current?.showModal();
   const close = (): void => settings.current?.close();
+  // The second press of a double click on the button would select the heading.
+  const onMouseDown = (event: MouseEvent): void => {
+    if (event.detail > 1 && event.target === event.currentTarget) event.preventDefault();
+  };
   const removeAll = async (): Promise<void> => {
     if (!(await askConfirmation(strings.deleteAllQuestion, strings.confirmDelete))) return;
     replyRunner.stopAll();
@@ -77,7 +81,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
         {strings.settings}
       </button>
       {createPortal(
-        <dialog {...{ ref: settings, className: 'settings', 'aria-labelledby': title, closedby: 'closerequest' }}>
+        <dialog {...{ ref: settings, className: 'settings', 'aria-labelledby': title, closedby: 'closerequest', onMouseDown }}>
           <h2 id={title}>{strings.settings}</h2>
           <p className="soft small">{team === undefined ? strings.signedInAs(user) : strings.signedInWithKey(team)}</p>
           <Segments

@@ -14,6 +14,7 @@ import { usePage, useSummaries } from './page.tsx';
 import { formatRoute, type Route } from './route.ts';
 import { SettingsMenu } from './settings-menu.tsx';
 
+const NewProjectDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ NewProjectDialog: view }) => view));
 const ProjectDialog = lazyView(() => import('../projects/project-dialog.tsx').then(({ ProjectDialog: view }) => view));
 
 interface SidebarProps {
@@ -110,7 +111,7 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
             panel.current?.querySelector<HTMLElement>('.heads a')?.focus();
           }}
         />
-        <FilterList {...{ filter }} onSelect={setFilter} />
+        <FilterList {...{ filter, closeMenu }} onSelect={setFilter} />
         <ConversationList
           {...{ summaries: visibleSummaries, excerpts, query: searchText, empty: isSearch ? emptyText : strings.noConversations }}
           todayMs={new Date().setHours(0, 0, 0, 0)}
@@ -159,11 +160,12 @@ function PageLink({ to, icon, name }: PageLinkProps) {
 
 interface FilterListProps {
   readonly filter: ConversationFilter;
+  readonly closeMenu: () => void;
   readonly onSelect: (filter: ConversationFilter) => void;
 }
 
-/** Filters for tags and the archive. Not rendered if there are none. */
-function FilterList({ filter, onSelect }: FilterListProps) {
+/** Filters for projects and the archive, if there are any, and a button for a new project. */
+function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
   const strings = useStrings();
   const summaries = useSummaries();
   const tags = listTags(summaries);
@@ -172,7 +174,6 @@ function FilterList({ filter, onSelect }: FilterListProps) {
   useEffect(() => {
     if (isStale) onSelect('all');
   }, [isStale, onSelect]);
-  if (tags.length === 0 && !isArchive) return null;
   const options: readonly [string, ConversationFilter, boolean][] = [
     ...tags.map(
       (tag) => [tag, { tag }, typeof filter === 'object' && filter.tag === tag] as [string, ConversationFilter, boolean],
@@ -181,19 +182,36 @@ function FilterList({ filter, onSelect }: FilterListProps) {
   ];
   return (
     <>
-      <div {...{ className: 'shelves', role: 'group', 'aria-label': strings.showOnly }}>
-        {options.map(([name, option, isChosen]) => (
-          <button
-            key={typeof option === 'object' ? `tag ${name}` : option}
-            {...{ type: 'button', className: 'button slim' }}
-            aria-pressed={isChosen}
-            onClick={() => onSelect(isChosen ? 'all' : option)}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
-      {typeof filter === 'object' && <ProjectActions project={filter.tag} />}
+      {options.length > 0 && (
+        <div {...{ className: 'shelves', role: 'group', 'aria-label': strings.showOnly }}>
+          {options.map(([name, option, isChosen]) => (
+            <button
+              key={typeof option === 'object' ? `tag ${name}` : option}
+              {...{ type: 'button', className: 'button slim' }}
+              aria-pressed={isChosen}
+              onClick={() => onSelect(isChosen ? 'all' : option)}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
+      {typeof filter === 'object' ? (
+        <ProjectActions project={filter.tag} />
+      ) : (
+        <div className="project-actions">
+          <DialogButton {...{ id: 'new project', icon: 'folder', title: strings.newProject, form: 'line' }}>
+            {(close) => (
+              <NewProjectDialog
+                close={() => {
+                  close();
+                  closeMenu();
+                }}
+              />
+            )}
+          </DialogButton>
+        </div>
+      )}
     </>
   );
 }

@@ -2,12 +2,19 @@ import { type FormEvent, useId, useState } from 'react';
 import type { ConversationSummary } from '../conversation/database.ts';
 import { listTags } from '../page/conversation-filter.ts';
 import { useUpdateAttributes } from '../page/conversation-menu.tsx';
-import { useSummaries, useVisibility } from '../page/page.tsx';
+import { usePage, useSummaries, useVisibility } from '../page/page.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { useStrings } from '../strings/strings.tsx';
 import { useProjectsStrings } from './projects-strings.ts';
+import '../forms/forms.css';
 import '../parts/question-dialog.css';
 
 const maxTags = 20;
+const maxProjectChars = 60;
+
+function toProjectName(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
 
 interface ProjectsDialogProps {
   readonly summary: ConversationSummary;
@@ -18,6 +25,7 @@ interface ProjectsDialogProps {
 /** Projects of a chat, which are its tags: existing ones with checkboxes, and a new one. */
 export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps) {
   const strings = useProjectsStrings();
+  const { newProject } = useStrings();
   const updateAttributes = useUpdateAttributes(summary);
   const { dialog, closeDialog } = useModalDialog(onClose);
   const [newTag, setNewTag] = useState('');
@@ -28,7 +36,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   const toggle = (tag: string): void =>
     void updateAttributes({ tags: tags.includes(tag) ? tags.filter((selectedTag) => selectedTag !== tag) : [...tags, tag] });
   const add = (): void => {
-    const tag = newTag.trim().replace(/\s+/g, ' ');
+    const tag = toProjectName(newTag);
     setNewTag('');
     if (tag !== '' && !tags.includes(tag)) toggle(tag);
   };
@@ -55,14 +63,14 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
         }}
       >
         <label className="heard-only" htmlFor={inputId}>
-          {strings.newProject}
+          {newProject}
         </label>
         <input
           {...{
             id: inputId,
             value: newTag,
-            maxLength: 60,
-            placeholder: strings.newProject,
+            maxLength: maxProjectChars,
+            placeholder: newProject,
             disabled: isFull,
             autoComplete: 'off',
           }}
@@ -84,6 +92,46 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
           {strings.done}
         </button>
       </div>
+    </dialog>
+  );
+}
+
+/** Starts a chat in a project with a new name. */
+export function NewProjectDialog({ close }: { readonly close: () => void }) {
+  const strings = useProjectsStrings();
+  const { newProject, cancel } = useStrings();
+  const { go } = usePage();
+  const { dialog, closeDialog } = useModalDialog(close);
+  const [text, setText] = useState('');
+  const id = useId();
+  const project = toProjectName(text);
+  const start = (event: FormEvent): void => {
+    event.preventDefault();
+    closeDialog();
+    go({ at: 'new', project });
+  };
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': id, closedby: 'any' }}>
+      <form className="form" onSubmit={start}>
+        <h2>
+          <label id={id} htmlFor={`${id}-name`}>
+            {newProject}
+          </label>
+        </h2>
+        <p className="soft small">{strings.newProjectHint}</p>
+        <input
+          {...{ id: `${id}-name`, value: text, maxLength: maxProjectChars, autoComplete: 'off' }}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <div className="row end">
+          <button type="button" className="button" onClick={closeDialog}>
+            {cancel}
+          </button>
+          <button type="submit" className="button primary" disabled={project === ''}>
+            {strings.startProject}
+          </button>
+        </div>
+      </form>
     </dialog>
   );
 }

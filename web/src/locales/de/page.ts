@@ -81,6 +81,7 @@ export const german: Strings = {
   pin: 'Anheften',
   unpin: 'Nicht mehr anheften',
   projects: 'Projekte…',
+  newProject: 'Neues Projekt',
   newInProject: (project) => `Neues Gespräch in „${project}“`,
   projectSettings: 'Anweisungen und Dateien',
   startsInProject: (project) => `Dieses Gespräch gehört zum Projekt „${project}“ und verwendet dessen Anweisungen und Dateien.`,

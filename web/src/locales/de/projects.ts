@@ -2,7 +2,8 @@ import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsGerman: ProjectsStrings = {
   projectsOfConversation: (title) => `Projekte für „${title}“`,
-  newProject: 'Neues Projekt',
+  newProjectHint: 'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Sein erstes Gespräch legt es an.',
+  startProject: 'Gespräch beginnen',
   addProject: 'Hinzufügen',
   done: 'Fertig',
   title: (project) => `Projekt „${project}“`,

@@ -81,6 +81,7 @@ export const english = {
   pin: 'Pin',
   unpin: 'Unpin',
   projects: 'Projects…',
+  newProject: 'New project',
   newInProject: (project: string) => `New chat in “${project}”`,
   projectSettings: 'Instructions and files',
   startsInProject: (project: string) => `This chat belongs to the project “${project}” and uses its instructions and files.`,

@@ -1,6 +1,7 @@
 export const projectsEnglish = {
   projectsOfConversation: (title: string) => `Projects for “${title}”`,
-  newProject: 'New project',
+  newProjectHint: 'A project gathers chats, and gives them instructions and files. Its first chat creates it.',
+  startProject: 'Start a chat',
   addProject: 'Add',
   done: 'Done',
   title: (project: string) => `Project “${project}”`,

@@ -84,6 +84,7 @@ export const spanish: Strings = {
   pin: 'Fijar',
   unpin: 'Dejar de fijar',
   projects: 'Proyectos…',
+  newProject: 'Nuevo proyecto',
   newInProject: (project) => `Nueva conversación en «${project}»`,
   projectSettings: 'Instrucciones y archivos',
   startsInProject: (project) => `Esta conversación pertenece al proyecto «${project}» y usa sus instrucciones y archivos.`,

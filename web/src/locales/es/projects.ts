@@ -2,7 +2,8 @@ import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsSpanish: ProjectsStrings = {
   projectsOfConversation: (title) => `Proyectos para «${title}»`,
-  newProject: 'Nuevo proyecto',
+  newProjectHint: 'Un proyecto reúne conversaciones y les da instrucciones y archivos. Su primera conversación lo crea.',
+  startProject: 'Empezar una conversación',
   addProject: 'Añadir',
   done: 'Listo',
   title: (project) => `Proyecto «${project}»`,

@@ -84,6 +84,7 @@ export const french: Strings = {
   pin: 'Épingler',
   unpin: 'Désépingler',
   projects: 'Projets…',
+  newProject: 'Nouveau projet',
   newInProject: (project) => `Nouvelle conversation dans « ${project} »`,
   projectSettings: 'Instructions et fichiers',
   startsInProject: (project) =>

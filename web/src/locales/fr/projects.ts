@@ -2,7 +2,9 @@ import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsFrench: ProjectsStrings = {
   projectsOfConversation: (title) => `Projets pour « ${title} »`,
-  newProject: 'Nouveau projet',
+  newProjectHint:
+    'Un projet rassemble des conversations et leur donne des instructions et des fichiers. Sa première conversation le crée.',
+  startProject: 'Commencer une conversation',
   addProject: 'Ajouter',
   done: 'Terminé',
   title: (project) => `Projet « ${project} »`,
