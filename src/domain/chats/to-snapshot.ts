@@ -16,7 +16,13 @@ const isControl = (value: unknown): boolean =>
   isJsonObject(value) && isText(value.label) && (value.value === undefined || isJsonObject(value.value));
 const questionFields: FieldChecks = { filled: (value) => Array.isArray(value) && value.every(isText), control: isControl };
 const isYes = (value: unknown): boolean => value === true;
-const replyFields: FieldChecks = { endedAtMs: isNumber, deployment: isText, deploymentName: isText, finish: isText, isEdited: isYes };
+const replyFields: FieldChecks = {
+  endedAtMs: isNumber,
+  deployment: isText,
+  deploymentName: isText,
+  finish: isText,
+  isEdited: isYes,
+};
 const attachmentFields: FieldChecks = { index: isNumber, type: isText, title: isText, data: isText };
 const endStates: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted'];
 

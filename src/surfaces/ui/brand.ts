@@ -48,7 +48,8 @@ export function branded(index: PageFile, settings: PageSettings): PageFile {
   ];
   let text = index.plain.toString('utf8');
   if (name !== undefined) text = text.replaceAll('Parley', () => escaped(name));
-  if (logo !== undefined) text = text.replace(/(<link rel="icon" )href="[^"]*" type="image\/svg\+xml"/, `$1href="${logo}"`);
+  if (logo !== undefined)
+    text = text.replace(/(<link rel="icon" )href="[^"]{0,20000}" type="image\/svg\+xml"/, `$1href="${logo}"`);
   text = text.replace('</head>', () => `${head.filter((line) => line !== false).join('\n    ')}\n  </head>`);
   return toFile(index.path, index.contentType, Buffer.from(text));
 }
