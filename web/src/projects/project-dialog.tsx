@@ -74,7 +74,7 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
       </div>
       <div className="field">
         <h3>{strings.files}</h3>
-        <UploadList {...{ uploads, remove }} />
+        {uploads.length > 0 && <UploadList {...{ uploads, remove }} />}
         <button type="button" className="button slim" onClick={() => input.current?.click()}>
           {strings.addFiles}
         </button>

@@ -23,12 +23,13 @@ import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import type { UserMessage } from '../user-message.ts';
 import { readDraft, saveDraft } from './drafts.ts';
-import { UploadList } from './upload-list.tsx';
+import type { UploadListProps } from './upload-list.tsx';
 import { useAddressee, usePromptChoice } from './use-composer-choices.tsx';
 import { useFileDrop, useUploads } from './use-uploads.ts';
 import './composer.css';
 
 const SettingRow = lazyView(() => import('../settings/setting-choices.tsx').then(({ SettingRow: view }) => view));
+const UploadList = lazyView(() => import('./upload-list.tsx').then(({ UploadList: view }) => view));
 const QueueList = lazyView(() => import('./queue-list.tsx').then(({ QueueList: view }) => view));
 const FilePicker = lazyView(() => import('../../files/file-picker.tsx').then(({ FilePicker: view }) => view));
 const DictateButton = lazyView(() => import('../../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
@@ -158,7 +159,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
           </p>
         )}
         {address.chips}
-        <UploadList uploads={uploads} remove={removeUpload} />
+        <Uploads uploads={uploads} remove={removeUpload} />
         {sendsWhenUploaded && (
           <p className="small soft" role="status">
             {strings.sendsWhenUploaded}
@@ -206,6 +207,18 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
         )}
       </form>
     </>
+  );
+}
+
+/** Files of a message. The code is loaded for the first file. */
+export function Uploads(props: UploadListProps) {
+  if (props.uploads.length === 0) return null;
+  return (
+    <Guard fallback={null}>
+      <Suspense fallback={null}>
+        <UploadList {...props} />
+      </Suspense>
+    </Guard>
   );
 }
 

@@ -6,10 +6,14 @@ import type { ErrorDetails } from '../../service/service-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import type { FileRejection, Upload } from './use-uploads.ts';
 
+export interface UploadListProps {
+  readonly uploads: readonly Upload[];
+  readonly remove: (id: string) => void;
+}
+
 /** Files of the message with their upload progress. */
-export function UploadList({ uploads, remove }: { readonly uploads: readonly Upload[]; readonly remove: (id: string) => void }) {
+export function UploadList({ uploads, remove }: UploadListProps) {
   const strings = useStrings();
-  if (uploads.length === 0) return null;
   return (
     <ul className="uploads" aria-label={strings.attachments}>
       {uploads.map(({ id, name, share, attachment, error, rejection }) => (

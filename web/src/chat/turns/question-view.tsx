@@ -6,7 +6,7 @@ import { useConversation, usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
-import { UploadList } from '../composer/upload-list.tsx';
+import { Uploads } from '../composer/composer.tsx';
 import { useUploads } from '../composer/use-uploads.ts';
 import { focusMessage } from '../focus-message.ts';
 import { TurnTime } from '../turn-time.tsx';
@@ -136,7 +136,7 @@ function Editor({ question, conversationId, close }: EditorProps) {
       {...{ isBlocked, mayBeEmpty: ready.length > 0 }}
       isSentByEnter
     >
-      <UploadList uploads={uploads} remove={remove} />
+      <Uploads uploads={uploads} remove={remove} />
     </TurnEditor>
   );
 }
