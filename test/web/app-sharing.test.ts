@@ -108,7 +108,7 @@ it('finds the users of a key by its name, and names the default role', async () 
   const { page } = await openEditor('guide', fixture);
   const dialog = await openDialog(page);
   await dialog.getByRole('searchbox').fill('anna berg');
-  await dialog.getByRole('listitem').filter({ hasText: 'Everyone with a key of this project' }).waitFor();
+  await dialog.getByRole('listitem').filter({ hasText: 'Everyone with a key of this team' }).waitFor();
   await dialog.getByRole('button', { name: 'Give access to reader (key)' }).click();
   await dialog.getByRole('searchbox').fill('default');
   await dialog.getByRole('button', { name: 'Give access to Everyone with the standard role' }).click();

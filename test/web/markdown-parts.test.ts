@@ -86,7 +86,7 @@ it('draws HTML tags, alerts, sections, and footnotes, and draws diagrams and HTM
   expect(await frame.locator('body').innerText()).toBe('Seen');
   expect(await page.locator('iframe[title=Preview]').getAttribute('sandbox')).toBe('allow-scripts');
   expect(await page.title()).not.toBe('taken');
-  await reply.getByText('Scripts and pictures from the network are blocked.').waitFor();
+  await reply.getByText('Scripts do not run, and pictures from the network are not loaded.').waitFor();
   // The frame of a diagram follows the setting of the page.
   expect(await diagram.contentFrame().getByText('Start', { exact: true }).evaluate(readColor)).toBe('rgb(204, 204, 204)');
   // Playwright also reports requests that the policy of the sheet blocks.

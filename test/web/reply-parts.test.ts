@@ -240,7 +240,7 @@ describe('citations in an answer', () => {
     await panel.getByRole('button', { name: '2 weavers.md' }).click();
     const other = page.getByRole('complementary', { name: 'Source 2: weavers.md' });
     await other.getByText('Forty looms.').waitFor();
-    await other.getByText('You have no access to the whole file. The owner of the application has it.').waitFor();
+    await other.getByText('You have no access to the whole file. Ask the owner of the application for it.').waitFor();
     expect(await page.locator('.source-document').count()).toBe(0);
     await page.keyboard.press('Escape');
     await page.locator('.source-panel').waitFor({ state: 'detached' });

@@ -18,7 +18,7 @@ export const builderGerman: BuilderStrings = {
     webApi: {
       name: 'Wetter',
       purpose: 'Schlägt Daten in einem Webdienst nach. Sie verwendet einen Wetterdienst, bis du deinen eigenen einträgst.',
-      instructions: 'Sag, wie das Wetter dort ist, wonach gefragt wird. Sieh mit deinem Werkzeug nach; rate nie.',
+      instructions: 'Beschreibe das Wetter an dem Ort, nach dem gefragt wird. Sieh immer mit deinem Werkzeug nach.',
       starters: ['Wie ist das Wetter in Oslo?', 'Ist es in Rom oder in Athen wärmer?'],
       note: 'Sie ruft open-meteo.com auf. Ersetze die Adresse und die Parameter durch die deiner eigenen Web-API.',
     },
@@ -113,7 +113,7 @@ export const builderGerman: BuilderStrings = {
   shareIntro: 'Änderungen hier gelten sofort. Ungespeicherte Änderungen der Anwendung werden nicht veröffentlicht.',
   personOrRole: 'Person oder Rolle',
   personOrRoleHint:
-    'Gib einen Namen, eine vollständige E-Mail-Adresse oder eine ID ein. Nach dem Anfang eines Namens findest du nur Personen, die eine Rolle oder ein Team mit dir gemeinsam haben. Der vollständige Name eines Schlüssels oder eines Teams reicht immer.',
+    'Gib einen Namen, eine vollständige E-Mail-Adresse oder eine ID ein. Mit dem Anfang eines Namens findest du nur Personen, die eine Rolle oder ein Team mit dir gemeinsam haben. Der vollständige Name eines Schlüssels oder eines Teams reicht immer.',
   nobodyFound: (text: string) =>
     `Hier ist keine Person, kein Schlüssel und keine Rolle „${text}“ bekannt. Prüfe die Schreibweise, oder bitte die Person, sich einmal anzumelden.`,
   matchesFound: 'Gefunden',
@@ -126,7 +126,7 @@ export const builderGerman: BuilderStrings = {
   everyoneStandard: 'Alle mit der Standardrolle',
   standardRoleHint: 'Rolle „default“. Benutzer ohne andere Rollen haben sie.',
   keyName: (name) => `${name} (Schlüssel)`,
-  keyHint: 'Alle mit einem Schlüssel dieses Projekts',
+  keyHint: 'Alle mit einem Schlüssel dieses Teams',
   alreadyShared: 'Hat Zugriff',
   removeAccess: 'Entfernen',
   removeAccessFor: (name: string) => `Zugriff von ${name} entfernen`,

@@ -10,7 +10,7 @@ export const german: Strings = {
   showAll: 'Alles anzeigen',
   showLess: 'Weniger anzeigen',
   preview: 'Vorschau',
-  sheetNote: 'Skripte und Bilder aus dem Netz sind blockiert.',
+  sheetNote: 'Skripte werden nicht ausgeführt, und Bilder aus dem Netz werden nicht geladen.',
   diagram: 'Diagramm',
   diagramInvalid: 'Dieses Diagramm hat einen Fehler, daher wird sein Quelltext gezeigt.',
   showFootnote: (id) => `Fußnote ${id}`,
@@ -245,7 +245,7 @@ export const german: Strings = {
   opensElsewhere: 'öffnet einen neuen Tab',
   brokenAttachment: 'Der Inhalt dieses Anhangs kann nicht gelesen werden.',
   fileUnavailable: 'Die Datei ist nicht mehr verfügbar.',
-  fileForbidden: 'Du hast keinen Zugriff auf die ganze Datei. Der Besitzer der Anwendung hat sie.',
+  fileForbidden: 'Du hast keinen Zugriff auf die ganze Datei. Bitte den Besitzer der Anwendung darum.',
   asTable: 'Als Tabelle',
   moreRows: (count) => (count === '1' ? '1 weitere Zeile ist im Download.' : `${count} weitere Zeilen sind im Download.`),
 

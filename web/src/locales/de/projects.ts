@@ -2,7 +2,8 @@ import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsGerman: ProjectsStrings = {
   projectsOfConversation: (title) => `Projekte für „${title}“`,
-  newProjectHint: 'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Sein erstes Gespräch legt es an.',
+  newProjectHint:
+    'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Es wird mit seinem ersten Gespräch angelegt.',
   startProject: 'Gespräch beginnen',
   addProject: 'Hinzufügen',
   done: 'Fertig',

@@ -93,7 +93,7 @@ export const usageGerman: UsageStrings = {
   noReply: 'Keine Antwort',
   asJson: 'Als JSON',
   innerNote:
-    'Diese Summe zählt jede Anfrage einmal, während die Zahlen nach Modell oder Anwendung auch die Anfragen zählen, die Anwendungen stellen.',
+    'Diese Summe zählt jede Anfrage einmal. Die Zahlen nach Modell oder Anwendung zählen auch die Anfragen, die Anwendungen stellen.',
   utcNote: 'Jeder Tag beginnt um Mitternacht UTC.',
   truncatedNote: (count) => `Nur die ersten ${count} werden angezeigt. Der Rest ist im Download.`,
   csv: 'Als CSV herunterladen',

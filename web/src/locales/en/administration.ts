@@ -181,7 +181,7 @@ export const adminEnglish = {
   newKey: 'The new key',
   copyKey: 'Copy the key',
   shownOnce:
-    'Copy it now. It is shown only once. A program can call your models with it. A person who signs in here with it sees all chats, files, and memory of its team.',
+    'Copy it now. It is shown only once. A program can call your models with it. A person who signs in here with the key sees all chats, files, and memory of its team.',
   keySaved: 'I have saved it',
   actions: 'Actions',
   user: 'User',

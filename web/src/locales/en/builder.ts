@@ -126,7 +126,7 @@ export const builderEnglish = {
   everyoneStandard: 'Everyone with the standard role',
   standardRoleHint: 'Role “default”. Users without other roles have it.',
   keyName: (name: string) => `${name} (key)`,
-  keyHint: 'Everyone with a key of this project',
+  keyHint: 'Everyone with a key of this team',
   alreadyShared: 'Has access',
   removeAccess: 'Remove',
   removeAccessFor: (name: string) => `Remove the access of ${name}`,
@@ -275,7 +275,7 @@ export const builderEnglish = {
   documentFailed: (name: string, why: string) => `${name} could not be uploaded. ${why}`,
   testChat: 'Test chat',
   testHint:
-    'Ask it a question. It answers with your changes, also before you save them. The chat is not saved. Below each answer, you can see its steps.',
+    'Ask it a question. It answers with your changes, even before you save them. The chat is not saved. Below each answer, you can see its steps.',
   closeTest: 'Close the test chat',
   startOver: 'Start over',
   trace: 'Steps in detail',
@@ -401,7 +401,7 @@ export const builderEnglish = {
   evaluateNow: 'Evaluate now',
 
   documentsHint:
-    'The application searches the files that you upload here: PDF, Word, PowerPoint, and Excel files, web pages, and text files such as Markdown, CSV, and JSON. In English texts, it also finds passages that use other words than the question. In other languages, the words must match, unless your administrator set up these languages. The files are read automatically when you save the application.',
+    'The application searches the files that you upload here. It can read PDF, Word, PowerPoint, and Excel files, web pages, and text files such as Markdown, CSV, and JSON. In English texts, it also finds passages that use other words than the question. In other languages, the words must match, unless your administrator set up these languages. The files are read automatically when you save the application.',
   documentsRead: 'All documents were read.',
   documentStates: { waiting: 'waiting to be read', indexing: 'is being read', ready: 'ready', failed: 'cannot be read' },
   passagesRead: (done: number, total: number) => `${done} of ${total} passages`,

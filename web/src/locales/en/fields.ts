@@ -164,7 +164,7 @@ export const fieldsEnglish = {
     selfService: 'Allows users who sign in to create keys for themselves.',
     owners: 'They can see the usage of the team and create keys in it.',
     project:
-      'All keys of a team are the same user: they share chats, files, and memory. Create a team for each person who signs in with a key, or add an identity provider under “Sign-in”. The configuration calls a team `project`.',
+      'All keys of a team are the same user: they share chats, files, and memory. Create a separate team for each person who signs in with a key, or add an identity provider under “Sign-in”. The configuration calls a team `project`.',
     roles: 'They decide which models the key can use, and its limits. Without a role, it has the role “default”.',
     expiresAt: 'Left empty: it does not expire.',
     allowedIps: 'Addresses or networks, such as 10.0.0.0/8. Without an entry: from everywhere.',

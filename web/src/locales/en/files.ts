@@ -2,7 +2,7 @@
 export const filesEnglish = {
   title: 'Files',
   intro: (visibility: string) =>
-    `Files that you uploaded here or attached in chats. Applications that you give them to can read them. ${visibility}`,
+    `Files that you uploaded here or attached in chats. Applications can read the files that you give them. ${visibility}`,
   path: 'Folder',
   root: 'All files',
   choose: 'Upload files',

@@ -9,7 +9,7 @@ export const english = {
   showAll: 'Show all',
   showLess: 'Show less',
   preview: 'Preview',
-  sheetNote: 'Scripts and pictures from the network are blocked.',
+  sheetNote: 'Scripts do not run, and pictures from the network are not loaded.',
   diagram: 'Diagram',
   diagramInvalid: 'This diagram has an error, so its source is shown.',
   showFootnote: (id: string) => `Footnote ${id}`,
@@ -242,7 +242,7 @@ export const english = {
   opensElsewhere: 'opens in a new tab',
   brokenAttachment: 'The content of this attachment cannot be read.',
   fileUnavailable: 'The file is no longer available.',
-  fileForbidden: 'You have no access to the whole file. The owner of the application has it.',
+  fileForbidden: 'You have no access to the whole file. Ask the owner of the application for it.',
   asTable: 'As a table',
   moreRows: (count: string) => (count === '1' ? '1 more row is in the download.' : `${count} more rows are in the download.`),
 

@@ -1,6 +1,6 @@
 export const projectsEnglish = {
   projectsOfConversation: (title: string) => `Projects for “${title}”`,
-  newProjectHint: 'A project gathers chats, and gives them instructions and files. Its first chat creates it.',
+  newProjectHint: 'A project groups chats, and gives them instructions and files. It is created with its first chat.',
   startProject: 'Start a chat',
   addProject: 'Add',
   done: 'Done',

@@ -94,7 +94,7 @@ export const usageEnglish = {
   noReply: 'No reply',
   asJson: 'As JSON',
   innerNote:
-    'This total counts each request once, while the numbers by model or application also count the requests that applications make.',
+    'This total counts each request once. The numbers by model or application also count the requests that applications make.',
   utcNote: 'Each day starts at midnight UTC.',
   truncatedNote: (count: string) => `Only the first ${count} are shown. The rest is in the download.`,
   csv: 'Download as CSV',

@@ -176,7 +176,7 @@ export const adminSpanish: AdminStrings = {
   newKey: 'La nueva clave',
   copyKey: 'Copiar la clave',
   shownOnce:
-    'Cópiala ahora. Solo se muestra una vez. Un programa puede llamar a tus modelos con ella. Una persona que inicia sesión aquí con ella ve todas las conversaciones, los archivos y la memoria de su equipo.',
+    'Cópiala ahora. Solo se muestra una vez. Un programa puede llamar a tus modelos con ella. Una persona que inicia sesión aquí con ella ve todas las conversaciones, los archivos y la memoria del equipo de la clave.',
   keySaved: 'Ya la guardé',
   actions: 'Acciones',
   user: 'Usuario',

@@ -131,7 +131,7 @@ export const builderSpanish: BuilderStrings = {
   everyoneStandard: 'Quienes tienen el rol estándar',
   standardRoleHint: 'Rol «default». Lo tienen los usuarios sin otros roles.',
   keyName: (name) => `${name} (clave)`,
-  keyHint: 'Quienes tienen una clave de este proyecto',
+  keyHint: 'Quienes tienen una clave de este equipo',
   alreadyShared: 'Tiene acceso',
   removeAccess: 'Quitar',
   removeAccessFor: (name: string) => `Quitar el acceso de ${name}`,

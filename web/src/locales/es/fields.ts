@@ -162,7 +162,7 @@ export const fieldsSpanish: FieldStrings = {
     selfService: 'Permite que los usuarios con sesión creen sus propias claves.',
     owners: 'Ven el uso del equipo y pueden crear claves en él.',
     project:
-      'Todas las claves de un equipo son el mismo usuario: comparten conversaciones, archivos y memoria. Crea un equipo para cada persona que inicie sesión con una clave, o añade un proveedor de identidad en «Inicio de sesión». La configuración llama `project` a un equipo.',
+      'Todas las claves de un equipo son el mismo usuario: comparten conversaciones, archivos y memoria. Crea un equipo distinto para cada persona que inicie sesión con una clave, o añade un proveedor de identidad en «Inicio de sesión». En la configuración, un equipo se llama `project`.',
     roles: 'Deciden qué modelos puede usar la clave y sus límites. Sin roles, tiene el rol «default».',
     expiresAt: 'Vacío: no caduca.',
     allowedIps: 'Direcciones o redes, como 10.0.0.0/8. Sin entradas: desde cualquier lugar.',

@@ -13,7 +13,7 @@ export const spanish: Strings = {
   showAll: 'Mostrar todo',
   showLess: 'Mostrar menos',
   preview: 'Vista previa',
-  sheetNote: 'Los scripts y las imágenes de la red están bloqueados.',
+  sheetNote: 'Los scripts no se ejecutan y las imágenes de la red no se cargan.',
   diagram: 'Diagrama',
   diagramInvalid: 'Este diagrama tiene un error, por eso se muestra su código.',
   showFootnote: (id) => `Nota ${id}`,
@@ -30,8 +30,8 @@ export const spanish: Strings = {
     `Sesión iniciada con una clave del equipo ${team}. Todos los que tienen una clave de este equipo ven las mismas conversaciones, los mismos archivos y la misma memoria.`,
   visibleTo: (team) =>
     team === undefined
-      ? 'Otras personas no pueden verlo.'
-      : `Todos los que tienen una clave del equipo «${team}» también pueden verlo y cambiarlo.`,
+      ? 'Otras personas no pueden ver esto.'
+      : `Todos los que tienen una clave del equipo «${team}» también pueden ver y cambiar esto.`,
   signOut: 'Cerrar sesión',
   signOutQuestion: '¿Quieres cerrar la sesión?',
   signOutWithKeyQuestion: '¿Quieres cerrar la sesión? Necesitarás la clave para volver a iniciarla.',
@@ -245,7 +245,7 @@ export const spanish: Strings = {
   opensElsewhere: 'se abre en una pestaña nueva',
   brokenAttachment: 'No se puede leer el contenido de este adjunto.',
   fileUnavailable: 'El archivo ya no está disponible.',
-  fileForbidden: 'No tienes acceso al archivo completo. El propietario de la aplicación lo tiene.',
+  fileForbidden: 'No tienes acceso al archivo completo. Pídelo al propietario de la aplicación.',
   asTable: 'Como tabla',
   moreRows: (count) => `${count} ${plural(count, 'fila más está', 'filas más están')} en la descarga.`,
 

@@ -2,7 +2,7 @@ import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsSpanish: ProjectsStrings = {
   projectsOfConversation: (title) => `Proyectos para «${title}»`,
-  newProjectHint: 'Un proyecto reúne conversaciones y les da instrucciones y archivos. Su primera conversación lo crea.',
+  newProjectHint: 'Un proyecto reúne conversaciones y les da instrucciones y archivos. Se crea con su primera conversación.',
   startProject: 'Empezar una conversación',
   addProject: 'Añadir',
   done: 'Listo',

@@ -95,7 +95,7 @@ export const usageSpanish: UsageStrings = {
   noReply: 'Sin respuesta',
   asJson: 'Como JSON',
   innerNote:
-    'Este total cuenta cada solicitud una vez, mientras que los números por modelo o aplicación cuentan también las solicitudes que hacen las aplicaciones.',
+    'Este total cuenta cada solicitud una vez. Los números por modelo o aplicación cuentan también las solicitudes que hacen las aplicaciones.',
   utcNote: 'Cada día empieza a medianoche UTC.',
   truncatedNote: (count) => `Solo se muestran los primeros ${count}. El resto está en la descarga.`,
   csv: 'Descargar como CSV',

@@ -72,7 +72,7 @@ export const adminFrench: AdminStrings = {
     projects: {
       title: 'Équipes',
       intro:
-        'Une équipe est un groupe de clés et d’utilisateurs avec des limites et des responsables communs. La configuration l’appelle « project ».',
+        'Une équipe est un groupe de clés et d’utilisateurs avec des limites et des responsables communs. Dans la configuration, elle s’appelle « project ».',
       add: 'Ajouter une équipe',
       empty:
         'Aucune équipe n’a encore de réglages. Une clé peut appartenir à une équipe sans réglages. Ajoutez une équipe pour limiter son utilisation.',
@@ -181,7 +181,7 @@ export const adminFrench: AdminStrings = {
   newKey: 'La nouvelle clé',
   copyKey: 'Copier la clé',
   shownOnce:
-    'Copiez-la maintenant. Elle ne s’affiche qu’une fois. Un programme peut s’en servir pour appeler vos modèles. Une personne qui se connecte ici avec elle voit toutes les conversations, tous les fichiers et la mémoire de son équipe.',
+    'Copiez-la maintenant. Elle ne s’affiche qu’une fois. Un programme peut s’en servir pour appeler vos modèles. Une personne qui se connecte ici avec elle voit toutes les conversations, tous les fichiers et la mémoire de l’équipe de la clé.',
   keySaved: 'Je l’ai conservée',
   actions: 'Actions',
   user: 'Utilisateur',

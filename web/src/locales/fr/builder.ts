@@ -132,7 +132,7 @@ export const builderFrench: BuilderStrings = {
   everyoneStandard: 'Tous ceux qui ont le rôle standard',
   standardRoleHint: 'Rôle « default ». Les utilisateurs sans autre rôle l’ont.',
   keyName: (name) => `${name} (clé)`,
-  keyHint: 'Tous ceux qui ont une clé de ce projet',
+  keyHint: 'Tous ceux qui ont une clé de cette équipe',
   alreadyShared: 'A accès',
   removeAccess: 'Retirer',
   removeAccessFor: (name: string) => `Retirer l’accès de ${name}`,

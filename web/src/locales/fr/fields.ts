@@ -162,7 +162,7 @@ export const fieldsFrench: FieldStrings = {
     selfService: 'Permet aux utilisateurs connectés de créer leurs propres clés.',
     owners: 'Ils voient l’utilisation de l’équipe et peuvent y créer des clés.',
     project:
-      'Toutes les clés d’une équipe sont le même utilisateur : elles partagent conversations, fichiers et mémoire. Créez une équipe pour chaque personne qui se connecte avec une clé, ou ajoutez un fournisseur d’identité sous « Connexion ». La configuration appelle une équipe `project`.',
+      'Toutes les clés d’une équipe sont le même utilisateur : elles partagent conversations, fichiers et mémoire. Créez une équipe distincte pour chaque personne qui se connecte avec une clé, ou ajoutez un fournisseur d’identité sous « Connexion ». Dans la configuration, une équipe s’appelle `project`.',
     roles: 'Ils décident des modèles que la clé peut utiliser et de ses limites. Sans rôle, elle a le rôle « default ».',
     expiresAt: 'Vide : elle n’expire pas.',
     allowedIps: 'Des adresses ou des réseaux, comme 10.0.0.0/8. Sans entrée : de partout.',

@@ -110,10 +110,10 @@ export const operationsFrench: OperationsStrings = {
   details: 'Détails',
   targets: { call: 'Requête', chat: 'Conversation partagée', key: 'Clé', scim: 'Utilisateur ou groupe' },
   detailNames: {
-    code: 'Raison',
+    code: 'Motif',
     count: 'Nombre',
     user: 'Utilisateur',
-    reason: 'Raison',
+    reason: 'Motif',
     name: 'Nom',
     active: 'Actif',
     addedUsers: 'Utilisateurs ajoutés',

@@ -13,7 +13,7 @@ export const french: Strings = {
   showAll: 'Tout afficher',
   showLess: 'Afficher moins',
   preview: 'Aperçu',
-  sheetNote: 'Les scripts et les images du réseau sont bloqués.',
+  sheetNote: 'Les scripts ne s’exécutent pas, et les images du réseau ne sont pas chargées.',
   diagram: 'Diagramme',
   diagramInvalid: 'Ce diagramme contient une erreur. Sa source est affichée à la place.',
   showFootnote: (id) => `Note ${id}`,
@@ -30,8 +30,8 @@ export const french: Strings = {
     `Connecté avec une clé de l’équipe ${team}. Toute personne ayant une clé de cette équipe voit les mêmes conversations, les mêmes fichiers et la même mémoire.`,
   visibleTo: (team) =>
     team === undefined
-      ? 'Les autres personnes ne peuvent pas le voir.'
-      : `Toute personne ayant une clé de l’équipe « ${team} » peut aussi le voir et le modifier.`,
+      ? 'Les autres personnes ne peuvent pas voir cela.'
+      : `Toute personne ayant une clé de l’équipe « ${team} » peut aussi voir et modifier cela.`,
   signOut: 'Se déconnecter',
   signOutQuestion: 'Voulez-vous vous déconnecter ?',
   signOutWithKeyQuestion: 'Voulez-vous vous déconnecter ? Il vous faudra la clé pour vous reconnecter.',
@@ -136,7 +136,7 @@ export const french: Strings = {
   sendLater: 'Envoyer quand cette réponse sera complète',
   stop: 'Arrêter',
   attach: 'Joindre des fichiers',
-  attachUpload: 'Envoyer depuis cet appareil',
+  attachUpload: 'Ajouter depuis cet appareil',
   attachStored: 'Depuis vos fichiers',
   dropHere: 'Déposez des fichiers pour les joindre',
   removeAttachment: (name) => `Retirer ${name}`,
@@ -248,7 +248,7 @@ export const french: Strings = {
   opensElsewhere: 's’ouvre dans un nouvel onglet',
   brokenAttachment: 'Le contenu de cette pièce jointe est illisible.',
   fileUnavailable: 'Le fichier n’est plus disponible.',
-  fileForbidden: 'Vous n’avez pas accès au fichier entier. Le propriétaire de l’application l’a.',
+  fileForbidden: 'Vous n’avez pas accès au fichier entier. Demandez-le au propriétaire de l’application.',
   asTable: 'En tableau',
   moreRows: (count) =>
     `${count} ${plural(count, 'autre ligne se trouve', 'autres lignes se trouvent')} dans le fichier téléchargé.`,

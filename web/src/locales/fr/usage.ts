@@ -95,7 +95,7 @@ export const usageFrench: UsageStrings = {
   noReply: 'Aucune réponse',
   asJson: 'En JSON',
   innerNote:
-    'Ce total compte chaque requête une fois, tandis que les nombres par modèle ou application comptent aussi les requêtes que font les applications.',
+    'Ce total compte chaque requête une fois. Les nombres par modèle ou application comptent aussi les requêtes que font les applications.',
   utcNote: 'Chaque jour commence à minuit UTC.',
   truncatedNote: (count) => `Seuls les ${count} premiers sont affichés. Le reste se trouve dans le fichier téléchargé.`,
   csv: 'Télécharger en CSV',
