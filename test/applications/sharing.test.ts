@@ -245,9 +245,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the search for people, on %s',
     for (const [sub, claims] of Object.entries(people)) {
       const token = await cluster.issuer.token({ sub, ...claims });
       tokens.set(sub, token);
-      await sendWithCredentials(cluster.nodes[0], token, '/v1/user/info');
+      // A write that fails is repeated with the next request.
+      await vi.waitFor(async () => {
+        await sendWithCredentials(cluster.nodes[0], token, '/v1/user/info');
+        expect((await search('desk-key', sub)).people).toEqual([sub]);
+      });
     }
-    await vi.waitFor(async () => expect((await search('desk-key', 'dora')).people).toEqual(['dora']));
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -273,7 +276,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the search for people, on %s',
     expect((await search('shop-key', 'desk')).people).toEqual(['key:desk']);
     expect((await search('shop-key', 'key:desk')).people).toEqual(['key:desk']);
     for (const text of ['anna arlig', 'Till']) expect((await search('desk-key', text)).people).toEqual(['key:shop']);
-    for (const text of ['shop-key', 'till-secret', 'Anna']) expect((await search('desk-key', text)).people).toEqual([]);
+    for (const text of ['shop-key', 'till-secret', 'Anna', '\u0301']) expect((await search('desk-key', text)).people).toEqual([]);
     expect((await search('shop-key', 'carl@example.com')).people).toEqual([]);
     expect((await search('shop-key', 'carl')).people).toEqual(['carl']);
   });

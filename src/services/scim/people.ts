@@ -87,7 +87,7 @@ export class People {
     const { configuration } = snapshot();
     const text = search.trim();
     const start = foldName(text);
-    const people = text === '' ? [] : await this.#searchPeople(caller, text);
+    const people = start === '' ? [] : await this.#searchPeople(caller, text);
     const ownRoles = caller.roles.filter((role) => foldName(role).startsWith(start));
     const isKnownRole = text !== '' && (listKnownRoles(configuration).has(text) || (await store.hasRole(text)));
     const unique = new Map(people.map((person) => [person.id, person]));
