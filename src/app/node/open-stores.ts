@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Seal } from '#base/secrets/seal.ts';
+import { Seal, SealError } from '#base/secrets/seal.ts';
 import type { CounterArchive } from '#domain/limits/limit-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 import type { Journal } from '#domain/usage/journal.ts';
@@ -108,7 +108,10 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   const applications = new SqlApplicationStore(database, seal, tools.caches);
   const index = new SqlFileIndex(database);
   const passages = new SqlPassageIndex(database);
-  if (tools.worker === undefined || tools.worker.slot === 1) void reached.then(() => reseal(database, seal, tools));
+  let isClosed = false;
+  const reportResealError: StoreDeps['reportError'] = (message, error) => isClosed || tools.reportError(message, error);
+  if (tools.worker === undefined || tools.worker.slot === 1)
+    void reached.then(() => reseal(database, seal, { note: tools.note, reportError: reportResealError }));
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
   const contents = openContents(blobs, records, tools);
@@ -160,6 +163,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     isWritable: opened.isWritable,
     areFilesElsewhere: contents.areElsewhere,
     async close() {
+      isClosed = true;
       contents.stop();
       blobs.close();
       await replica?.close();
@@ -190,13 +194,21 @@ function readFromReplica(journal: DurableStores['journal'], replica: Journal): D
 }
 
 /** Encrypts stored data with the newest secret in the background, so that the operator can remove an older secret. */
-async function reseal(database: SqlDatabase, seal: Seal, { note, reportError }: StoreDeps): Promise<void> {
+async function reseal(
+  database: SqlDatabase,
+  seal: Seal,
+  { note, reportError }: Pick<StoreDeps, 'note' | 'reportError'>,
+): Promise<void> {
   try {
     const count = await resealAll(database, seal);
     if (seal.hasOlderSecrets)
       note(`all stored data except the content of calls are encrypted with the newest secret: ${count} values changed`);
   } catch (error) {
-    reportError('cannot read all stored data with the secrets of PARLEY_SECRET: add the older secrets again and restart', error);
+    const claim =
+      error instanceof SealError
+        ? 'cannot read all stored data with the secrets of PARLEY_SECRET: add the older secrets again and restart'
+        : 'could not encrypt all stored data with the newest secret: the next start tries again';
+    reportError(claim, error);
   }
 }
 
