@@ -33,8 +33,8 @@ export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
   const permits = new WeakMap<Caller, Map<string, Permit>>();
   return async (call, use) => {
     const snapshot = deps.snapshot();
-    const isActive = call.version === undefined && call.draft === undefined;
-    let permit = isActive ? permits.get(call.caller)?.get(call.deployment) : undefined;
+    const isCached = call.version === undefined && call.draft === undefined;
+    let permit = isCached ? permits.get(call.caller)?.get(call.deployment) : undefined;
     if (permit?.snapshot !== snapshot || permit.use !== use) {
       permit = await createPermit(deps, call, { use, snapshot });
       if (permit.isCacheable) cachePermit(permits, call, permit);

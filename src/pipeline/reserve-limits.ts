@@ -24,7 +24,7 @@ interface CallUsage extends CallAmounts {
 
 /** Properties of a call that decide which limits it counts against. */
 interface LimitedCall extends Pick<Target, 'deployment' | 'account' | 'snapshot'> {
-  readonly call: Pick<Call, 'caller'>;
+  readonly call: Pick<Call, 'caller' | 'draft'>;
 }
 
 /** A request for limit capacity. */
@@ -60,7 +60,7 @@ const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
   const { counters, sizes, clock, reportError } = deps;
-  return async ({ call: { caller }, deployment, account, snapshot }, request) => {
+  return async ({ call: { caller, draft }, deployment, account, snapshot }, request) => {
     if (account.limits.length === 0) return unlimited;
     const expected = sizes.estimate(deployment, request);
     const estimate = { tokens: expected.total_tokens, cost: computeCost(deployment, expected) };
@@ -87,7 +87,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       headers: toLimitHeaders(countRequest(statuses), nowMs),
       claims: claims.claims,
       settle(used = noUsage) {
-        if (used.completeUsage !== undefined) sizes.learn(deployment, request, used.completeUsage);
+        if (used.completeUsage !== undefined && draft === undefined) sizes.learn(deployment, request, used.completeUsage);
         counters.settle(account, admission, used).catch((error) => reportError('could not count the usage of a call', error));
       },
     };

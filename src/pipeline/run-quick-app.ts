@@ -120,7 +120,8 @@ async function load(deps: QuickAppDeps, app: QuickApp, running: ApplicationRun):
   const { deployment, snapshot } = prepared.target;
   const createSender = createSenderFactory(deps, running);
   const { deployments, dangling } = await findDeploymentTools(deployment, { catalog: deps.catalog, snapshot, caller });
-  deps.onGraph({ deployments: [deployment], dangling });
+  // A draft must not replace the findings for the saved application.
+  if (prepared.target.call.draft === undefined) deps.onGraph({ deployments: [deployment], dangling });
   const sources = deps.toolSources(snapshot.configuration);
   const mayRead = (file: string): boolean => caller.chain?.rights.allows('READ', file) === true;
   const owner = deployment.ownership?.owner ?? null;

@@ -356,6 +356,7 @@ export class LoadBalancer {
       this.#sweepIfDue(nowMs);
       health = { ...initialHealth };
       this.#health.set(revision, health);
+      if (this.#health.size > maxUpstreams) this.#health.delete(this.#health.keys().next().value ?? '');
     }
     health.touchedAtMs = nowMs;
     return health;
@@ -369,6 +370,9 @@ export class LoadBalancer {
       if (Math.max(touchedAtMs, offUntilMs) + retentionMs <= nowMs) this.#health.delete(revision);
   }
 }
+
+/** Maximum number of upstreams whose health is stored. Users can create any number with drafts of applications. */
+const maxUpstreams = 10_000;
 
 const initialHealth: Readonly<UpstreamHealth> = {
   touchedAtMs: 0,

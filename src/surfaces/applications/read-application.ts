@@ -1,4 +1,3 @@
-import { stripPathPrefix } from '#base/http/url-path.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import { BlockedAddressError, NetGuard } from '#base/net/net-guard.ts';
 import { truncate } from '#base/text/truncate.ts';
@@ -65,23 +64,27 @@ export async function readApplication(body: unknown, saving: SaveContext): Promi
 
 type DraftDeps = Pick<ApplicationDeps, 'store' | 'catalog' | 'files' | 'people' | 'snapshot' | 'clock'>;
 
+/** Path in the bucket for an application that was never saved. Each further path would have separate limits. */
+const unsavedPath = 'unsaved';
+
 /**
- * Returns the deployment of an unsaved application, after the checks of `PUT`. `url` is the request path below `base`. Secrets that
- * are `***` come from the saved application, if there is one.
+ * Returns the deployment of an unsaved application, after the checks of `PUT`. `path` is the encoded `{bucket}/{path}` of the saved
+ * application, which provides the secrets that are `***`, or `{bucket}/unsaved`.
  */
 export async function readDraft(
   { clock, ...deps }: DraftDeps,
-  { caller, url, base, application }: { caller: Caller; url: string; base: string; application: unknown },
+  { caller, path, application }: { caller: Caller; path: string; application: unknown },
 ): Promise<Deployment> {
   rejectPerRequestKey(caller, 'try applications');
   requireUnbound(caller, undefined);
-  const location = parseApplicationLocation(stripPathPrefix(base, url));
+  const location = parseApplicationLocation(path);
   if (location === undefined) throw notFound();
   requireOwner(caller, location);
   const { maxBytes } = storedEntries.application;
   if (Buffer.byteLength(JSON.stringify(application) ?? '') > maxBytes)
     throw createRequestError('application', `must have at most ${maxBytes} bytes`);
   const stored = await deps.store.find(location.id);
+  if (stored === undefined && path !== `${location.bucket}/${unsavedPath}`) throw notFound();
   const entry = await readApplication(application, { ...deps, caller, location, snapshot: deps.snapshot(), stored });
   const { id, spelling } = location;
   const nowMs = clock.epochMs();

@@ -310,7 +310,7 @@ export const draftOperations: readonly ApiOperation[] = [
     tag: 'Chat',
     summary: 'Answer with an unsaved application',
     description:
-      'The application answers as if it were saved. The saved application does not change. Only the owner of the bucket may do this. A secret that is `***` comes from the saved application, if there is one. The reply is a chat completion.',
+      'The application answers as if it were saved. The saved application does not change. Only the owner of the bucket may do this. The path names the saved application, or is `unsaved`. A secret that is `***` comes from the saved application, if there is one. The reply is a chat completion.',
     parameters: [inBucket, inPath('path', 'Path of the application in the bucket.', exampleNames.ownApplication)],
     body: json(draft, { draft: { summary: 'A quick app', value: example } }),
     responses: [

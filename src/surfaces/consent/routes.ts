@@ -63,9 +63,9 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
 async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyConsenter(deps, request);
   const requestedId = getId(request);
-  const atOnce = await deps.store.find(caller.subject, requestedId);
-  const id = atOnce === undefined ? (await find(deps, caller, requestedId)).deployment.id : requestedId;
-  const stored = atOnce ?? (await deps.store.find(caller.subject, id));
+  const accepted = await deps.store.find(caller.subject, requestedId);
+  const id = accepted === undefined ? (await find(deps, caller, requestedId)).deployment.id : requestedId;
+  const stored = accepted ?? (await deps.store.find(caller.subject, id));
   await deps.store.delete(caller.subject, id);
   if (stored !== undefined)
     deps.recordAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id, requestId: request.id });
