@@ -52,6 +52,7 @@ describe('a draft of an application', () => {
   it('answers if the application was never saved', async () => {
     expect((await tryDraft(quickApp(), { name: 'unsaved' })).status).toBe(200);
     expect((await show(service, getApplicationPath('unsaved'))).status).toBe(404);
+    expect((await tryDraft(quickApp(), { name: 'other-path' })).status).toBe(404);
   });
 
   it.each([

@@ -138,7 +138,7 @@ describe('the administration page', () => {
     await page.getByRole('button', { name: 'Unblock' }).waitFor();
     await goTo(page, '/keys');
     const row = page.getByRole('row', { name: /Build server/ });
-    expect(await row.innerText()).toMatch(/team\s+parley_k_[\w-]+…\s+never\s+Jan 1, 2030.*Blocked/s);
+    expect(await row.innerText()).toMatch(/team\s+parley_k_[\w-]+…\s+never\s+1 Jan 2030.*Blocked/s);
     expect(await page.content()).not.toContain(secret);
   });
 
@@ -200,10 +200,10 @@ describe('the administration page', () => {
     await goTo(page, '/alerts');
     const rows = page.locator('tbody tr');
     expect(await rows.nth(0).innerText()).toMatch(
-      /Team search\s+Spending limit in USD: Per month\s+80%, 100%\s+https:\/\/a\.example\s+Last sent Jan 2, 2026/,
+      /Team search\s+Spending limit in USD: Per month\s+80%, 100%\s+https:\/\/a\.example\s+Last sent 2 Jan 2026/,
     );
     expect(await rows.nth(1).innerText()).toMatch(
-      /Each user\s+Requests an hour · gpt\s+0\.5%.*No message sent in the last 7 days\s+Last failure: no response\s+Next attempt Jan 5, 2026.*, 2 messages waiting/s,
+      /Each user\s+Requests an hour · gpt\s+0\.5%.*No message sent in the last 7 days\s+Last failure: no response\s+Next attempt 5 Jan 2026.*, 2 messages waiting/s,
     );
   });
 

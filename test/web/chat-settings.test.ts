@@ -112,8 +112,8 @@ it('lets the user choose tools for a chat with a model and shows an error if a t
   expect(await readAnswer()).toContain('hail and thunder');
   await reload();
   await page.getByRole('button', { name: '(customized)' }).waitFor();
-  const toolMenu = page.locator('.composer summary');
-  const tool = page.locator('.composer').getByRole('checkbox');
+  const toolMenu = page.locator('.composer summary.setting');
+  const tool = page.locator('.setting-row').getByRole('checkbox');
   await toolMenu.click();
   expect([await toolMenu.innerText(), await tool.first().isChecked()]).toEqual(['Tools (1)', true]);
   await tool.first().uncheck();

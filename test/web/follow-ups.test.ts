@@ -15,7 +15,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const getSuggestions = ({ page }: TestPage) => page.getByRole('list', { name: 'Ask next' });
 /** Returns the number of requests for follow-up questions. Other requests to the model ask for a title. */
 const countRequests = () =>
-  fixture.upstream.requests.filter(({ text }) => text.includes('what the one who asked may want')).length;
+  fixture.upstream.requests.filter(({ text }) => text.includes('Suggest the next questions of the user')).length;
 
 async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest questions'): Promise<void> {
   const drawer = page.getByRole('button', { name: 'Show chats' });

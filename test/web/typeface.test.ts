@@ -30,10 +30,10 @@ const boxes = `[...document.querySelectorAll('h1, p, button, a, label, textarea'
   .filter(({ width }) => width > 1)
   .map(({ top, height }) => [Math.round(top), Math.round(height)])`;
 
-/** Width of the longest paragraph. */
+/** Width of the longest visible paragraph. */
 const width = `(() => {
   const range = document.createRange();
-  const texts = [...document.querySelectorAll('p')].sort((one, other) => other.textContent.length - one.textContent.length);
+  const texts = [...document.querySelectorAll('p')].filter((each) => each.checkVisibility()).sort((one, other) => other.textContent.length - one.textContent.length);
   range.selectNodeContents(texts[0]);
   return [...range.getClientRects()].reduce((sum, rect) => sum + rect.width, 0);
 })()`;

@@ -42,12 +42,13 @@ function SourceDialog(props: SourcePanelProps) {
   );
 }
 
-/** A popover, so that it is above the answers, which clip their content. The browser closes it with Escape or a click outside. */
+/** A popover, so that it is above the answers, which clip their content. It stays open while the user reads and writes. */
 function SourcesBeside(props: SourcePanelProps) {
   const panel = useRef<HTMLElement>(null);
   const heading = useId();
   useLayoutEffect(() => {
     const [element, previousFocus] = [panel.current, document.activeElement];
+    for (const openPanel of document.querySelectorAll<HTMLElement>('.source-panel:popover-open')) openPanel.hidePopover();
     element?.showPopover();
     element?.querySelector('button')?.focus();
     return () => {
@@ -57,7 +58,8 @@ function SourcesBeside(props: SourcePanelProps) {
   }, []);
   return (
     <aside
-      {...{ ref: panel, className: 'source-panel', 'aria-labelledby': heading, popover: 'auto' }}
+      {...{ ref: panel, className: 'source-panel', 'aria-labelledby': heading, popover: 'manual' }}
+      onKeyDown={({ key }) => key === 'Escape' && props.close()}
       onBeforeToggle={({ newState }) => newState === 'closed' && props.close()}
     >
       <SourceView {...props} heading={heading} />

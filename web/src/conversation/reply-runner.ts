@@ -71,7 +71,7 @@ interface Receipt {
   /** The answer as it starts. */
   readonly reply: Reply;
   /** Facts about the request, complete when it is sent. */
-  readonly noted?: Pick<Reply, 'usedContext'>;
+  readonly requestFacts?: Pick<Reply, 'usedContext'>;
   /** The answer that it starts with. */
   readonly earlier?: Reply | undefined;
   readonly continuation?: Continuation | undefined;
@@ -129,14 +129,14 @@ export class ReplyRunner {
       ...(omittedMessages > 0 && { omittedMessages }),
       ...(omittedFiles.length > 0 && { omittedFiles }),
     };
-    const noted: { usedContext?: UsedContext } = {};
+    const requestFacts: { usedContext?: UsedContext } = {};
     const buildRequest = async (): Promise<Omit<ReplyRequest, 'signal'>> => {
       const settings = conversation.settings ?? {};
       const context = await readContext?.(conversation, start.deployment);
       if (context !== undefined && (context.used.hasNotes || context.used.projects.length > 0)) {
-        noted.usedContext = context.used;
+        requestFacts.usedContext = context.used;
         // A page that resumes the answer reads it from the stored chat.
-        library.change(conversationId, (now) => withReply(now, { ...reply, ...noted }), 'now');
+        library.change(conversationId, (now) => withReply(now, { ...reply, ...requestFacts }), 'now');
       }
       const turnMessages = continuation === undefined ? history : [...history, continuation.prompt];
       const messages = withInstructions(withFiles(turnMessages, context?.files ?? [], target), [
@@ -154,7 +154,7 @@ export class ReplyRunner {
     const running = this.#register(conversationId, reply, true);
     library.change(conversationId, (now) => withTurn(now, reply), 'now');
     const chunks = this.#request(reply.id, buildRequest, running.controller.signal);
-    await this.#receive({ running, reply, noted, earlier, continuation }, chunks);
+    await this.#receive({ running, reply, requestFacts, earlier, continuation }, chunks);
   }
 
   /** Requests an answer and streams its chunks. */
@@ -163,13 +163,13 @@ export class ReplyRunner {
     buildRequest: () => Promise<Omit<ReplyRequest, 'signal'>>,
     signal: AbortSignal,
   ): AsyncGenerator<Chunk> {
-    const { service, loadRuns, stream: streamInstead } = this.#options;
+    const { service, loadRuns, stream: streamChunks } = this.#options;
     const request: ReplyRequest = { ...(await buildRequest()), signal };
     const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(replyId, isReconnecting);
     const onRetry = (retry: Retry | undefined): void => this.#setRetry(replyId, retry);
     const stream = async function* (): AsyncGenerator<Chunk> {
       if (loadRuns !== undefined) return yield* (await loadCode(loadRuns)).start(replyId, request, onReconnecting);
-      if (streamInstead !== undefined) return yield* streamInstead(request);
+      if (streamChunks !== undefined) return yield* streamChunks(request);
       const { streamReply } = await loadCode(() => import('../service/stream-reply.ts'));
       yield* streamReply(service, request);
     };
@@ -222,13 +222,13 @@ export class ReplyRunner {
   }
 
   /** Writes the chunks of an answer to its chat until it ends. */
-  async #receive({ running, reply, noted, earlier, continuation }: Receipt, chunks: AsyncGenerator<Chunk>): Promise<void> {
+  async #receive({ running, reply, requestFacts, earlier, continuation }: Receipt, chunks: AsyncGenerator<Chunk>): Promise<void> {
     const { library, onReplyDone } = this.#options;
     const { conversationId, controller } = running;
     const { isRun, ...start } = reply;
     let fold: ReplyFold | undefined;
     const toCurrentReply = (): Reply => {
-      const current = { ...(fold?.reply() ?? start), ...noted };
+      const current = { ...(fold?.reply() ?? start), ...requestFacts };
       return continuation?.withTotals(current) ?? current;
     };
     const forget = (): void => {

@@ -2,7 +2,7 @@ import { type FormEvent, useCallback, useId, useState } from 'react';
 import type { Attachment } from '#contract/chat/message.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -39,13 +39,7 @@ export function FilePicker({ attach, close }: FilePickerProps) {
       <h2 id={title}>{strings.pickerTitle}</h2>
       <ErrorMessage error={error} />
       <form className="file-picker" onSubmit={submit}>
-        <div className="search">
-          <Icon name="search" />
-          <input
-            {...{ type: 'search', value: query, placeholder: strings.searchFiles, 'aria-label': strings.searchFiles }}
-            onChange={({ target }) => setQuery(target.value)}
-          />
-        </div>
+        <SearchField label={strings.searchFiles} value={query} onChange={setQuery} />
         <ul>
           {items.map((item) => (
             <li key={item.reference} hidden={!isFound(item)}>

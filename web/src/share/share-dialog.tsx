@@ -68,7 +68,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const strings = useShareStrings();
   const { library, user, deployments } = usePage();
   const [days, setDays] = useState(defaultDays);
-  const [isCreatingVectors, setIsMaking] = useState(false);
+  const [isCreating, setIsCreating] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const field = useId();
   const [load] = useState(() => async () => {
@@ -79,7 +79,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const create = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setError(undefined);
-    setIsMaking(true);
+    setIsCreating(true);
     try {
       await library.sync(conversation);
       const used = new Set(
@@ -92,7 +92,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
     } catch (error) {
       setError(toErrorDetails(error));
     } finally {
-      setIsMaking(false);
+      setIsCreating(false);
     }
   };
   return (
@@ -110,7 +110,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
               </option>
             ))}
           </select>
-          <button type="submit" className="button primary" disabled={isCreatingVectors || files === undefined}>
+          <button type="submit" className="button primary" disabled={isCreating || files === undefined}>
             {strings.createLink}
           </button>
         </form>
