@@ -66,7 +66,9 @@ describe('the paperclip of the message box', () => {
     const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage('Read this')]);
     expect(request.postDataJSON().messages).toMatchObject([
       {
-        custom_content: { attachments: [{ title: 'plan.txt', url: `files/${bucket}/trips/oslo/plan.txt`, type: 'text/plain' }] },
+        custom_content: {
+          attachments: [{ title: 'plan.txt', data: await readContent('trips/oslo/plan.txt'), type: 'text/plain' }],
+        },
       },
     ]);
     expect(issues).toEqual({ externalRequests: [], errors: [] });

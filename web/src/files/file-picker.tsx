@@ -1,16 +1,22 @@
 import { type FormEvent, useCallback, useId, useState } from 'react';
 import type { Attachment } from '#contract/chat/message.ts';
+import { readContent } from '../attachments/read-content.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { attachFile, maxInlineBytes } from '../service/attach-file.ts';
+import type { Service } from '../service/service.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { formatSize } from './file-list.tsx';
 import { useFilesStrings } from './files-strings.ts';
 import { StoredFiles, type StoredItem } from './stored-files.ts';
 import '../parts/question-dialog.css';
 import './files.css';
+
+const readMs = 30_000;
 
 interface FilePickerProps {
   readonly attach: (attachments: readonly Attachment[]) => void;
@@ -28,16 +34,23 @@ export function FilePicker({ attach, close }: FilePickerProps) {
   const [query, setQuery] = useState('');
   const title = useId();
   const isFound = (item: StoredItem): boolean => getPath(item).toLowerCase().includes(query.trim().toLowerCase());
+  const [readError, setReadError] = useState<ErrorDetails>();
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const references = new Set(new FormData(event.currentTarget).getAll('file'));
-    attach(items.filter(({ reference }) => references.has(reference)).map(toAttachment));
-    closeDialog();
+    const selectedItems = items.filter(({ reference }) => references.has(reference));
+    Promise.all(selectedItems.map((item) => toMessageAttachment(service, item))).then(
+      (attachments) => {
+        attach(attachments);
+        closeDialog();
+      },
+      (error: unknown) => setReadError(toErrorDetails(error)),
+    );
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': title, 'aria-busy': isLoading }}>
       <h2 id={title}>{strings.pickerTitle}</h2>
-      <ErrorMessage error={error} />
+      <ErrorMessage error={error ?? readError} />
       <form className="file-picker" onSubmit={submit}>
         <SearchField label={strings.searchFiles} value={query} onChange={setQuery} />
         <ul>
@@ -78,6 +91,15 @@ function getPath({ name, reference }: StoredItem): string {
     .slice(2, -1)
     .filter((folder) => !uploadId.test(folder));
   return [...folders.map(decodeURIComponent), name].join('/');
+}
+
+/** Sends the content of a file as an upload would, because not all models can read references. */
+async function toMessageAttachment(service: Service, item: StoredItem): Promise<Attachment> {
+  const attachment = toAttachment(item);
+  const { title = '', type = '' } = attachment;
+  if (item.bytes === undefined || item.bytes > maxInlineBytes) return attachment;
+  const file = new File([await readContent(service, attachment)], title, { type });
+  return attachFile(service, file, { onProgress: () => undefined, signal: AbortSignal.timeout(readMs) });
 }
 
 function toAttachment({ name, reference, type }: StoredItem): Attachment {

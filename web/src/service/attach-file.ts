@@ -14,7 +14,7 @@ export interface UploadOptions {
 /** Error code: the file would have to be stored. */
 export const fileNotStored = 'file_not_kept';
 /** Maximum size of inline content. Larger files are stored and referenced. */
-const maxInlineBytes = 512 * 1024;
+export const maxInlineBytes = 512 * 1024;
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)(;|$))/i;
 const textNames =
   /\.(md|txt|csv|tsv|log|json|jsonl|ya?ml|xml|html?|css|[jt]sx?|py|rb|go|rs|java|kt|c|h|cpp|sh|sql|toml|ini|env)$/i;

@@ -3,7 +3,7 @@ import type { FilesStrings } from '../en/files.ts';
 export const filesGerman: FilesStrings = {
   title: 'Dateien',
   intro: (visibility) =>
-    `Dateien, die du hier hochgeladen oder in Gesprächen angehängt hast. Anwendungen, denen du sie gibst, können sie lesen. ${visibility}`,
+    `Dateien, die du hier hochgeladen hast, und Dateien über 512 kB, die du in Gesprächen angehängt hast. Anwendungen, denen du sie gibst, können sie lesen. ${visibility}`,
   path: 'Ordner',
   root: 'Alle Dateien',
   choose: 'Dateien hochladen',

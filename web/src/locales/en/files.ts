@@ -2,7 +2,7 @@
 export const filesEnglish = {
   title: 'Files',
   intro: (visibility: string) =>
-    `Files that you uploaded here or attached in chats. Applications can read the files that you give them. ${visibility}`,
+    `Files that you uploaded here, and files of more than 512 kB that you attached in chats. Applications can read the files that you give them. ${visibility}`,
   path: 'Folder',
   root: 'All files',
   choose: 'Upload files',

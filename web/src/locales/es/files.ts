@@ -3,7 +3,7 @@ import type { FilesStrings } from '../en/files.ts';
 export const filesSpanish: FilesStrings = {
   title: 'Archivos',
   intro: (visibility) =>
-    `Los archivos que has subido aquí o adjuntado en conversaciones. Las aplicaciones a las que se los das pueden leerlos. ${visibility}`,
+    `Los archivos que has subido aquí y los de más de 512 kB que has adjuntado en conversaciones. Las aplicaciones a las que se los das pueden leerlos. ${visibility}`,
   path: 'Carpeta',
   root: 'Todos los archivos',
   choose: 'Subir archivos',

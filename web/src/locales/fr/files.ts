@@ -3,7 +3,7 @@ import type { FilesStrings } from '../en/files.ts';
 export const filesFrench: FilesStrings = {
   title: 'Fichiers',
   intro: (visibility) =>
-    `Les fichiers que vous avez ajoutés ici ou joints à vos conversations. Les applications auxquelles vous les donnez peuvent les lire. ${visibility}`,
+    `Les fichiers que vous avez ajoutés ici, et ceux de plus de 512 ko joints à vos conversations. Les applications auxquelles vous les donnez peuvent les lire. ${visibility}`,
   path: 'Dossier',
   root: 'Tous les fichiers',
   choose: 'Ajouter des fichiers',
