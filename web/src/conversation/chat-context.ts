@@ -23,7 +23,8 @@ export interface Project {
 export interface ChatContext {
   readonly instructions: readonly string[];
   readonly files: readonly Attachment[];
-  readonly used: UsedContext;
+  /** Undefined if the chat sends nothing else. */
+  readonly used?: UsedContext;
 }
 
 /** The files that a deployment accepts in a message. */
@@ -75,7 +76,7 @@ export function readChatContext(
   return readStoredContext(service, conversation, owner !== 'other').then(toAccepted, (error: unknown) => {
     const { status } = toErrorDetails(error);
     if (status !== 403 && status !== 404) throw error;
-    return { instructions: [], files: [], used: { hasNotes: false, projects: [] } };
+    return { instructions: [], files: [] };
   });
 }
 
@@ -87,10 +88,11 @@ async function readStoredContext(service: Service, { tags = [] }: Conversation, 
   const notes = memory?.isOn && memory.notes.trim() !== '' ? [`${notesIntroduction}\n${memory.notes.trim()}`] : [];
   const instructions = projects.map((project) => project.instructions.trim()).filter((text) => text !== '');
   const isUsed = (project: Project | undefined): boolean => Boolean(project?.instructions.trim() || project?.files.length);
+  const used = { hasNotes: notes.length > 0, projects: tags.filter((_, index) => isUsed(projects[index])) };
   return {
     instructions: [...notes, ...instructions],
     files: projects.flatMap(({ files }) => files),
-    used: { hasNotes: notes.length > 0, projects: tags.filter((_, index) => isUsed(projects[index])) },
+    ...((used.hasNotes || used.projects.length > 0) && { used }),
   };
 }
 

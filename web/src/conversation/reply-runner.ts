@@ -133,7 +133,7 @@ export class ReplyRunner {
     const buildRequest = async (): Promise<Omit<ReplyRequest, 'signal'>> => {
       const settings = conversation.settings ?? {};
       const context = await readContext?.(conversation, start.deployment);
-      if (context !== undefined && (context.used.hasNotes || context.used.projects.length > 0)) {
+      if (context?.used !== undefined) {
         requestFacts.usedContext = context.used;
         // A page that resumes the answer reads it from the stored chat.
         library.change(conversationId, (now) => withReply(now, { ...reply, ...requestFacts }), 'now');

@@ -2,7 +2,7 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import type { Service } from './service.ts';
 import { canceledCode, lostCode, ServiceError, toErrorDetails } from './service-error.ts';
-import { type ReplyRequest, readEvents, toChunk } from './stream-reply.ts';
+import { type ReplyRequest, readEvents, toChunk, toRequestBody } from './stream-reply.ts';
 
 interface FollowOptions {
   readonly signal: AbortSignal;
@@ -73,12 +73,9 @@ export class ChatRuns {
   }
 
   /** Returns undefined if the service has the answer already, because it received an earlier attempt. */
-  async #post(
-    id: string,
-    { deployment, messages, fields = {}, signal }: ReplyRequest,
-    onReconnecting: FollowOptions['onReconnecting'],
-  ): Promise<Response | undefined> {
-    const body = { model: deployment, stream: true, stream_options: { include_cost: true }, ...fields, messages };
+  async #post(id: string, request: ReplyRequest, onReconnecting: FollowOptions['onReconnecting']): Promise<Response | undefined> {
+    const { deployment, signal } = request;
+    const body = { model: deployment, ...toRequestBody(request) };
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#service.send(getPath(id), { method: 'POST', body, signal });

@@ -19,6 +19,7 @@ export async function* streamReply(service: Service, request: ReplyRequest): Asy
   yield* streamChunks(service, { path, body: toRequestBody(request), signal: request.signal });
 }
 
+/** Returns the body of a streamed chat completion, without the deployment. */
 export function toRequestBody({ fields, messages }: ReplyRequest): object {
   return { stream: true, stream_options: { include_cost: true }, ...fields, messages };
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useId, useState } from 'react';
+import { defaultRole } from '#contract/roles.ts';
 import type { BuilderStrings } from '../../locales/en/builder.ts';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
@@ -89,8 +90,6 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
 function toIds({ people }: NamedAccess, removed: Grantee): readonly string[] {
   return people.map(({ id }) => id).filter((id) => removed.isRole || id !== removed.id);
 }
-
-const defaultRole = 'default';
 
 function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readonly Grantee[] {
   const { everyoneStandard, standardRoleHint, keyName, keyHint, role: roleWord } = strings;

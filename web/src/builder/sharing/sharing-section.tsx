@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { defaultRole } from '#contract/roles.ts';
 import { formatRoute } from '../../page/route.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -51,7 +52,7 @@ export function SharingSection({ stored, evaluationState, applyAccess }: Sharing
 function toSummary(stored: OwnApplication, strings: ReturnType<typeof useBuilderStrings>): string {
   const { roles, users } = stored.access;
   return isShared(stored)
-    ? strings.sharedWith(users.length, roles.map((role) => (role === 'default' ? strings.standardRole : role)).join(', '))
+    ? strings.sharedWith(users.length, roles.map((role) => (role === defaultRole ? strings.standardRole : role)).join(', '))
     : strings.onlyYou;
 }
 
