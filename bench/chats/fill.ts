@@ -1,6 +1,6 @@
 import type { Seal } from '#base/secrets/seal.ts';
 import { chatStates, toChatContext, toTurnRow } from '#stores/sql/chats/chat-rows.ts';
-import type { ChatRow, ChatTurnRow } from '#stores/sql/chats/chat-schema.ts';
+import type { ChatRow, ChatTurnRow } from '#stores/sql/chats/chat-tables.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 
 /** Maximum number of rows of eight columns that one statement of either engine accepts. */

@@ -1,9 +1,9 @@
 import type { ServiceDeps } from '#app/service/service-deps.ts';
+import { SqlBlockedUserStore } from '#stores/sql/callers/blocked-user-store.ts';
+import { SqlKeyStore } from '#stores/sql/callers/key-store.ts';
+import { SqlPeopleStore } from '#stores/sql/callers/people-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
-import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
-import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
-import { SqlPeopleStore } from '#stores/sql/people/people-store.ts';
 import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';

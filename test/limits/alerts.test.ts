@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { systemClock } from '#base/time/clock.ts';
 import type { UndeliveredAlert } from '#services/alerts/alert-deliveries.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
-import { SqlAlertStore } from '#stores/sql/alerts/alert-store.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
+import { SqlAlertStore } from '#stores/sql/limits/alert-store.ts';
 import { jsonReply, type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import { startService, type TestService } from '#test/start-service.ts';

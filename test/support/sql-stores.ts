@@ -3,12 +3,12 @@ import { Secret } from '#base/secrets/secret.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
+import { SqlBlockedUserStore } from '#stores/sql/callers/blocked-user-store.ts';
+import { SqlKeyStore } from '#stores/sql/callers/key-store.ts';
+import { SqlPeopleStore } from '#stores/sql/callers/people-store.ts';
 import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import type { OpenDatabase, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
-import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
-import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
-import { SqlPeopleStore } from '#stores/sql/people/people-store.ts';
 import type { ServiceOptions } from './start-service.ts';
 
 export type { OpenDatabase };

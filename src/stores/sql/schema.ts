@@ -1,28 +1,22 @@
 import type { Generated } from 'kysely';
-import type { EntrySchema } from './administration/entry-tables.ts';
-import type { AlertSchema } from './alerts/alert-tables.ts';
-import type { ChatSchema } from './chats/chat-schema.ts';
+import type { AdministrationSchema } from './administration/administration-tables.ts';
+import type { CallerSchema } from './callers/caller-tables.ts';
+import type { ChatSchema } from './chats/chat-tables.ts';
 import type { EvaluationSchema } from './evaluations/evaluation-tables.ts';
 import type { UsageSumSchema } from './journal/record-tables.ts';
-import type { KeySchema } from './keys/key-tables.ts';
-import type { LimitCounterSchema } from './limits/limit-counter-tables.ts';
-import type { NodeSchema } from './nodes/node-tables.ts';
-import type { PassageSchema } from './passages/passage-schema.ts';
-import type { PeopleSchema } from './people/people-tables.ts';
-import type { ResponseSchema } from './responses/response-schema.ts';
+import type { LimitSchema } from './limits/limit-tables.ts';
+import type { PassageSchema } from './passages/passage-tables.ts';
+import type { ResponseSchema } from './responses/response-tables.ts';
 import type { ScimSchema } from './scim/scim-tables.ts';
 
 /** The tables, which are the same in every engine. `migrations` creates them. Times are milliseconds since the epoch. */
 export interface Schema
-  extends AlertSchema,
+  extends AdministrationSchema,
+    CallerSchema,
     ChatSchema,
-    EntrySchema,
     EvaluationSchema,
-    KeySchema,
-    LimitCounterSchema,
-    NodeSchema,
+    LimitSchema,
     PassageSchema,
-    PeopleSchema,
     ResponseSchema,
     ScimSchema,
     UsageSumSchema {
@@ -30,6 +24,7 @@ export interface Schema
   readonly applications: ApplicationRow;
   readonly application_versions: ApplicationVersionRow;
   readonly application_roles: ApplicationRoleRow;
+  readonly application_users: ApplicationUserRow;
   readonly files: FileRow;
   readonly buckets: BucketRow;
   readonly file_reservations: ReservationRow;
@@ -79,6 +74,12 @@ interface ApplicationVersionRow {
 /** A role that an application names, which is deleted with its application. */
 interface ApplicationRoleRow {
   readonly role: string;
+  readonly application: string;
+}
+
+/** A user that an application lists. The row is deleted with the application. */
+interface ApplicationUserRow {
+  readonly user_id: string;
   readonly application: string;
 }
 

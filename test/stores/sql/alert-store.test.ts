@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SqlAlertStore } from '#stores/sql/alerts/alert-store.ts';
+import { SqlAlertStore } from '#stores/sql/limits/alert-store.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
 const delivery = { alert: 'alert', body: '{}', createdAtMs: 1000, expiresAtMs: 5000 };

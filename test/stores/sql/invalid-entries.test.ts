@@ -5,9 +5,9 @@ import { Secret } from '#base/secrets/secret.ts';
 import type { StoredKey } from '#domain/callers/key-store.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
+import { SqlKeyStore } from '#stores/sql/callers/key-store.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
-import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);

@@ -19,7 +19,7 @@ import type {
 import { type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import type { ChangeRow, EntryRow } from './entry-tables.ts';
+import type { ChangeRow, EntryRow } from './administration-tables.ts';
 
 /** Retention of deleted entries. It must exceed the time after which a node without updates reads all entries again. */
 const deletedForMs = 10 * 60_000;

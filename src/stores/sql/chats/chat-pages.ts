@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ChatCursor, ChatListQuery } from '#domain/chats/chat-store.ts';
 import type { Schema } from '../schema.ts';
 import { chatStates, type headColumns } from './chat-rows.ts';
-import type { ChatRow } from './chat-schema.ts';
+import type { ChatRow } from './chat-tables.ts';
 
 /** Columns that a search reads for every chat. */
 export const searchColumns = ['id', 'revision', 'shelf', 'updated_at_ms', 'bytes'] as const;

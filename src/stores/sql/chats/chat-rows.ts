@@ -6,7 +6,7 @@ import type { ChatTurn } from '#contract/page/stored-chat.ts';
 import type { ChatHead, ChatRef, DeletedChat } from '#domain/chats/chat-store.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
-import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-schema.ts';
+import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-tables.ts';
 
 /** Values of the column `shelf`. Deleted chats keep a row for a while, so that each device is notified. */
 export const chatStates = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as const;

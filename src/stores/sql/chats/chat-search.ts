@@ -6,7 +6,7 @@ import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
 import { listRows, type SearchRow, searchColumns, toCursor, updateListing } from './chat-pages.ts';
 import { chatStates, findOwner, openTurn } from './chat-rows.ts';
-import type { ChatOwnerRow } from './chat-schema.ts';
+import type { ChatOwnerRow } from './chat-tables.ts';
 import { ChatTexts } from './chat-texts.ts';
 import { findInLargeChat, type ReadDeps, readChatTexts } from './read-chat-texts.ts';
 

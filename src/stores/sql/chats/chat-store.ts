@@ -36,8 +36,8 @@ import {
   toHead,
   toTurnRow,
 } from './chat-rows.ts';
-import type { ChatRow } from './chat-schema.ts';
 import { ChatSearch } from './chat-search.ts';
+import type { ChatRow } from './chat-tables.ts';
 import { type ChatTexts, toChatTextBounds } from './chat-texts.ts';
 
 /** Retention of the row of a deleted chat. A device that syncs later must start again. */

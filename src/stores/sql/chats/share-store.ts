@@ -17,7 +17,7 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed, openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import { findChat, lockOwner } from './chat-rows.ts';
-import type { ChatShareRow } from './chat-schema.ts';
+import type { ChatShareRow } from './chat-tables.ts';
 
 /** Snapshots of chats in a table with one sealed row each. A row is found by the hash of its token. */
 export class SqlShareStore implements ShareStore {

@@ -1,7 +1,7 @@
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** Tables of cases and evaluations. Their rows are deleted with the application. */
-export function toEvaluationTables({ key }: ColumnTypes): readonly string[] {
+/** Creates the tables of cases and evaluations. Their rows are deleted with the application. */
+export function createEvaluationTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table evaluation_cases (
       id ${key} not null primary key,

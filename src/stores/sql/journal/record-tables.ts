@@ -67,7 +67,7 @@ export const recordTables = {
  * Partitions the records by day in PostgreSQL. In SQLite, `RecordDays` creates a table for each day. Adds the tables that
  * outlive the records.
  */
-export function toRecordTables({ engine, key }: ColumnTypes): readonly string[] {
+export function createRecordTables({ engine, key }: ColumnTypes): readonly string[] {
   const sums = `create table usage_sums (
     level integer not null,
     period integer not null,
@@ -96,18 +96,18 @@ export function toRecordTables({ engine, key }: ColumnTypes): readonly string[] 
     `create table key_uses (key_id ${key} not null primary key, last_used_at_ms bigint not null)`,
     'insert into key_uses select key_id, max(at_ms) from usage_records where key_id is not null group by key_id',
   ];
-  return [...(engine === 'postgres' ? toPartitions() : []), sums, ofKeys, periods, ...uses];
+  return [...(engine === 'postgres' ? createPartitions() : []), sums, ofKeys, periods, ...uses];
 }
 
 /** Adds the content of calls, which has partitions or tables by day like the records. */
-export function toCallContentTable({ engine, key }: ColumnTypes): readonly string[] {
+export function createCallContentTable({ engine, key }: ColumnTypes): readonly string[] {
   const columns = `id ${key} not null, at_ms bigint not null, sealed_content text not null`;
   if (engine === 'postgres') return [`create table call_contents (${columns}) partition by range (at_ms)`];
   return [`create table call_contents (${columns}, primary key (id))`];
 }
 
 /** Attaches the existing tables as the first partitions, up to two days after the migration or the last record. */
-function toPartitions(): readonly string[] {
+function createPartitions(): readonly string[] {
   const usageIndexes = [
     'in_time',
     'of_subject',

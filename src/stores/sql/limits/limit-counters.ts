@@ -4,7 +4,7 @@ import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
 import { parseWindowName, periodEnds, type Window } from '#domain/limits/windows.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import type { LimitCounterRow } from './limit-counter-tables.ts';
+import type { LimitCounterRow } from './limit-tables.ts';
 
 const rowsPerStatement = 500;
 const rowsPerPage = 5000;

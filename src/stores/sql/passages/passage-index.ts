@@ -12,7 +12,6 @@ import type {
 } from '#domain/tools/passage-index.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import type { DocumentRow } from './passage-schema.ts';
 import {
   computeExactShare,
   computeShare,
@@ -21,6 +20,7 @@ import {
   toIdentifiers,
   toQueryWords,
 } from './passage-search.ts';
+import type { DocumentRow } from './passage-tables.ts';
 
 /** Number of passages that are written in one step. A step takes a few milliseconds, during which other operations wait. */
 const rowsPerStatement = 50;

@@ -8,7 +8,7 @@ import type { ConversationRef } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
-import type { ConversationItemRow } from './response-schema.ts';
+import type { ConversationItemRow } from './response-tables.ts';
 
 interface SealedTransaction {
   /** Must be a transaction. */

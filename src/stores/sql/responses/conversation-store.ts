@@ -16,7 +16,7 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import { appendItems, openItem } from './conversation-rows.ts';
-import type { ConversationRow } from './response-schema.ts';
+import type { ConversationRow } from './response-tables.ts';
 import { releaseConversation } from './run-end.ts';
 
 type FoundRow = Pick<ConversationRow, 'id' | 'subject' | 'created_at_ms' | 'sealed_metadata'>;

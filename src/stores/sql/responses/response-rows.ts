@@ -5,7 +5,7 @@ import type { ResponseStatus, RunningResponse, StoredResponse } from '#domain/re
 import { listItems } from '#domain/responses/stored-items.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import { openSealedObject } from '../open-sealed.ts';
-import type { ResponseRow } from './response-schema.ts';
+import type { ResponseRow } from './response-tables.ts';
 
 /** The sealed fields of a response. */
 interface Content extends Pick<StoredResponse, 'response' | 'input' | 'items'> {}

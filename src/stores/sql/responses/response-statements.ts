@@ -1,7 +1,7 @@
 import { type Compilable, type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 import type { EndedFields } from './response-rows.ts';
-import type { ResponseRow } from './response-schema.ts';
+import type { ResponseRow } from './response-tables.ts';
 
 interface EndStatementFields extends EndedFields {
   readonly id: string;

@@ -19,9 +19,9 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import { openItem } from './conversation-rows.ts';
 import { fromRow, type ReadRow, readColumns, toRow, toRunningRow } from './response-rows.ts';
-import type { ResponseRow } from './response-schema.ts';
 import { asyncCommit, ResponseStatements } from './response-statements.ts';
 import { freeSpace, sweepResponses } from './response-sweep.ts';
+import type { ResponseRow } from './response-tables.ts';
 import { canCommitAsync, endRun } from './run-end.ts';
 import { SqlRunStore } from './run-store.ts';
 

@@ -32,7 +32,7 @@ export interface ScimGroupRow {
   readonly updated_at_ms: number;
 }
 
-export function toScimTables({ key }: ColumnTypes): readonly string[] {
+export function createScimTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table scim_users (
       id ${key} not null primary key,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AlertDelivery, AlertPage, AlertState, AlertStore, AlertUpdate } from '#domain/limits/alert-store.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import type { AlertRow } from './alert-tables.ts';
+import type { AlertRow } from './limit-tables.ts';
 
 const newestFirst = sql<number>`row_number() over (partition by alert order by coalesce(attempted_at_ms, 0) desc, error desc)`;
 

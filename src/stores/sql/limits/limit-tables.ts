@@ -1,9 +1,23 @@
 import type { AlertDelivery } from '#domain/limits/alert-store.ts';
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** Table of the webhooks about limits. */
-export interface AlertSchema {
+/** Tables of the limit counters, and of the webhooks about limits. */
+export interface LimitSchema {
+  readonly limit_counters: LimitCounterRow;
   readonly alert_deliveries: AlertRow;
+}
+
+export interface LimitCounterRow {
+  /** SHA-256 of the owner, the window, and the holder, because a holder may be too long for an index. */
+  readonly id: string;
+  /** The node that counted. */
+  readonly owner: string;
+  /** For example `tokens/month`. */
+  readonly period: string;
+  /** JSON text. */
+  readonly holder: string;
+  readonly ends_at_ms: number;
+  readonly used: number;
 }
 
 export interface AlertRow {
@@ -21,8 +35,21 @@ export interface AlertRow {
   readonly attempted_at_ms: number | null;
 }
 
-/** Statements that create the table of the webhooks about limits. */
-export function toAlertTable({ key }: ColumnTypes): readonly string[] {
+export function createLimitCounterTable({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table limit_counters (
+      id ${key} not null primary key,
+      owner text not null,
+      period text not null,
+      holder text not null,
+      ends_at_ms bigint not null,
+      used bigint not null
+    )`,
+    'create index limit_counters_ended on limit_counters (ends_at_ms)',
+  ];
+}
+
+export function createAlertTable({ key }: ColumnTypes): readonly string[] {
   return [
     `create table alert_deliveries (
       id ${key} not null primary key,
@@ -42,7 +69,7 @@ export function toAlertTable({ key }: ColumnTypes): readonly string[] {
 }
 
 /** Adds the time of the last attempt, and an index for the state of each alert. */
-export function toAlertAttempts(): readonly string[] {
+export function addAlertAttempts(): readonly string[] {
   return [
     'alter table alert_deliveries add column attempted_at_ms bigint',
     'create index alert_deliveries_of_alert on alert_deliveries (alert, status, attempted_at_ms)',

@@ -9,7 +9,7 @@ import type { KeyChanges, KeyPage, KeyRef, KeyStore, Rotation, StoredKey } from 
 import { fromRecordList, type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import type { KeyRow } from './key-tables.ts';
+import type { KeyRow } from './caller-tables.ts';
 
 const userSource = 'user';
 const { deployments, allowedIps } = NewKey.properties;

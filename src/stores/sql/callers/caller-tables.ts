@@ -1,11 +1,13 @@
 import type { Generated } from 'kysely';
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** Tables of keys that are created at run time. */
-export interface KeySchema {
+/** Tables of user keys, blocked users, and the people who have signed in. */
+export interface CallerSchema {
   readonly api_keys: KeyRow;
   readonly api_key_changes: KeyChangeRow;
   readonly blocked_users: BlockedUserRow;
+  readonly people: PersonRow;
+  readonly person_roles: { readonly role: string; readonly person: string };
 }
 
 export interface KeyRow {
@@ -36,7 +38,7 @@ export interface KeyRow {
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
   readonly last_used_at_ms: number | null;
-  /** Null if the key is not deleted. The row is retained for a while, so that every node learns of the deletion. */
+  /** Null if the key is not deleted. The row stays for a while, so that every node reads the deletion. */
   readonly deleted_at_ms: number | null;
 }
 
@@ -54,8 +56,22 @@ interface BlockedUserRow {
   readonly blocked_by: string;
 }
 
-/** Tables of keys, and the column of usage records for the key of a call. Every node polls the revision for changes. */
-export function toKeyTables({ key }: ColumnTypes): readonly string[] {
+interface PersonRow {
+  /** User subject. */
+  readonly id: string;
+  readonly name: string | null;
+  readonly address: string | null;
+  /** `name`, or `id` if there is none, in lower case and without accents. */
+  readonly folded_name: string;
+  /** `address` in lower case. */
+  readonly folded_address: string | null;
+  /** Null if the token had no project. */
+  readonly project: string | null;
+  readonly seen_at_ms: number;
+}
+
+/** Creates the tables of keys, and the column of usage records for the key of a call. Every node polls the revision for changes. */
+export function createKeyTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table api_keys (
       id ${key} not null primary key,
@@ -86,8 +102,8 @@ export function toKeyTables({ key }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** Table of blocked users with their revision, and the index for listing the keys of all users. */
-export function toBlockedUserTable({ key }: ColumnTypes): readonly string[] {
+/** Creates the table of blocked users with their revision, and the index for listing the keys of all users. */
+export function createBlockedUserTable({ key }: ColumnTypes): readonly string[] {
   return [
     `create table blocked_users (
       subject ${key} not null primary key,
@@ -98,5 +114,35 @@ export function toBlockedUserTable({ key }: ColumnTypes): readonly string[] {
     'create index blocked_users_in_time on blocked_users (blocked_at_ms, subject)',
     'alter table api_key_changes add column users_revision bigint not null default 0',
     'create index api_keys_in_time on api_keys (created_at_ms, id)',
+  ];
+}
+
+/** Creates the tables of people and their roles, and of the users that applications list. */
+export function createPeopleTables({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table people (
+      id ${key} not null primary key,
+      name text,
+      address text,
+      folded_name text not null,
+      folded_address ${key},
+      project ${key},
+      seen_at_ms bigint not null
+    )`,
+    'create index people_with_address on people (folded_address)',
+    'create index people_of_project on people (project)',
+    'create index people_seen on people (seen_at_ms)',
+    `create table person_roles (
+      role ${key} not null,
+      person ${key} not null references people (id) on delete cascade,
+      primary key (role, person)
+    )`,
+    'create index person_roles_of_person on person_roles (person)',
+    `create table application_users (
+      user_id ${key} not null,
+      application ${key} not null references applications (id) on delete cascade,
+      primary key (user_id, application)
+    )`,
+    'create index application_users_of_application on application_users (application)',
   ];
 }

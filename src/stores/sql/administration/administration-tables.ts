@@ -1,12 +1,13 @@
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** Tables of entries that administrators create at run time. */
-export interface EntrySchema {
+/** Tables of the entries that administrators create at run time, and of the running nodes. */
+export interface AdministrationSchema {
   readonly runtime_entries: EntryRow;
   readonly runtime_changes: ChangeRow;
   readonly runtime_revision: RevisionRow;
   readonly runtime_revoked_keys: RevokedKeyRow;
   readonly file_layer: FileLayerRow;
+  readonly nodes: NodeRow;
 }
 
 /** Configuration files that are in force on all nodes. The table has at most one row. */
@@ -25,7 +26,7 @@ export interface EntryRow {
   readonly revision: number;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
-  /** JSON, sealed for kind and ID. Null if the entry is deleted. The row stays for a while, so that every node learns of it. */
+  /** JSON, sealed for kind and ID. Null if the entry is deleted. The row stays for a while, so that every node reads the deletion. */
   readonly sealed_entry: string | null;
 }
 
@@ -50,14 +51,22 @@ interface RevisionRow {
   readonly revision: number;
 }
 
-/** A secret of a key that was deleted or replaced. */
+/** Digest of a key that was deleted or replaced. */
 interface RevokedKeyRow {
   readonly sha256: string;
   readonly at_ms: number;
 }
 
-/** Every node polls the revision for changes. */
-export function toEntryTables({ key }: ColumnTypes): readonly string[] {
+interface NodeRow {
+  readonly node: string;
+  readonly until_ms: number;
+  readonly files_digest: string | null;
+  /** JSON. */
+  readonly report: string;
+}
+
+/** Creates the tables of entries and their changes. Every node polls the revision for changes. */
+export function createEntryTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table runtime_entries (
       kind ${key} not null,
@@ -85,8 +94,26 @@ export function toEntryTables({ key }: ColumnTypes): readonly string[] {
   ];
 }
 
+/** Creates the table of nodes, and the table of the configuration files that are in force. */
+export function createNodeTables({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table nodes (
+      node ${key} not null primary key,
+      until_ms bigint not null,
+      files_digest text,
+      report text not null
+    )`,
+    `create table file_layer (
+      id integer not null primary key,
+      revision bigint not null,
+      digest text not null,
+      sealed_files text not null
+    )`,
+  ];
+}
+
 /** Adds the first writes of a change, so that a list of changes does not read all writes. */
-export function toFirstWrites(): readonly string[] {
+export function addFirstWrites(): readonly string[] {
   return [
     'alter table runtime_changes add column write_count integer',
     'alter table runtime_changes add column sealed_first_writes text',
