@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import type { ContentsLocation } from '#domain/files/contents-location.ts';
 import { StoreError } from '#domain/store-error.ts';
-import { claimName, toClaim } from './claim-location.ts';
 
 export interface LocatedBlobStoreDeps {
   /** The location that is recorded in the database. */
@@ -99,3 +98,28 @@ export class LocatedBlobStore implements BlobStore {
 }
 
 const elsewhereMessage = 'the file contents are in a location that this node cannot reach, see /health';
+
+/** Name of the blob that records which database owns the location. No file content has this name. */
+export const claimName = 'parley-database';
+
+/** Returns the content of the blob that claims a location for a database. `atMs` is in milliseconds since the epoch. */
+function toClaim(database: string, atMs: number): string {
+  return `${database} ${atMs}`;
+}
+
+/**
+ * Claims a location for the file contents of one database, unless another database owns it. Returns the time of the claim in
+ * milliseconds since the epoch, or undefined if another database owns the location. Throws `StoreError`.
+ */
+export async function claimLocation(
+  blobs: Pick<BlobStore, 'read' | 'write'>,
+  { database, nowMs }: { readonly database: string; readonly nowMs: number },
+): Promise<number | undefined> {
+  const content = await blobs.read(claimName, undefined);
+  if (content === undefined) {
+    await blobs.write(claimName, [Buffer.from(toClaim(database, nowMs))]);
+    return nowMs;
+  }
+  const [owner, since] = (await text(content)).split(' ');
+  return owner === database ? Number(since) : undefined;
+}

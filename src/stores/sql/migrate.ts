@@ -4,8 +4,7 @@ import { createBlockedUserTable, createKeyTables, createPeopleTables } from './c
 import { createChatTables, createShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
 import { createEvaluationTables } from './evaluations/evaluation-tables.ts';
-import { alignDayTables } from './journal/day-tables.ts';
-import { createCallContentTable, createRecordTables } from './journal/record-tables.ts';
+import { alignDayTables, createCallContentTable, createRecordTables } from './journal/record-tables.ts';
 import { addAlertAttempts, createAlertTable, createLimitCounterTable } from './limits/limit-tables.ts';
 import { createPassageTables } from './passages/passage-tables.ts';
 import { createResponseTables } from './responses/response-tables.ts';

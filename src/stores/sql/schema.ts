@@ -3,7 +3,7 @@ import type { AdministrationSchema } from './administration/administration-table
 import type { CallerSchema } from './callers/caller-tables.ts';
 import type { ChatSchema } from './chats/chat-tables.ts';
 import type { EvaluationSchema } from './evaluations/evaluation-tables.ts';
-import type { UsageSumSchema } from './journal/record-tables.ts';
+import type { RecordSchema } from './journal/record-tables.ts';
 import type { LimitSchema } from './limits/limit-tables.ts';
 import type { PassageSchema } from './passages/passage-tables.ts';
 import type { ResponseSchema } from './responses/response-tables.ts';
@@ -19,7 +19,7 @@ export interface Schema
     PassageSchema,
     ResponseSchema,
     ScimSchema,
-    UsageSumSchema {
+    RecordSchema {
   readonly consents: ConsentRow;
   readonly applications: ApplicationRow;
   readonly application_versions: ApplicationVersionRow;

@@ -16,8 +16,8 @@ import type {
   RuntimeEntry,
   StoredFiles,
 } from '#domain/administration/entry-store.ts';
-import { type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import type { ChangeRow, EntryRow } from './administration-tables.ts';
 

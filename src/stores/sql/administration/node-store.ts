@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson } from '#base/json/json.ts';
 import type { NodeRecord, NodeStore } from '#domain/administration/node-record.ts';
-import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/stored-values.ts';
 
 /** Running nodes in a table with one row each. */
 export class SqlNodeStore implements NodeStore {

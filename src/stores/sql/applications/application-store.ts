@@ -15,8 +15,8 @@ import type {
 } from '#domain/deployments/application-store.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreError } from '#domain/store-error.ts';
-import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { requireStorable } from '../engine/stored-values.ts';
 import type { Schema, SealedRow } from '../schema.ts';
 import {
   findAccessibleEtags,
@@ -26,13 +26,14 @@ import {
   findRows,
   findRowsOfUnknownRoles,
   findSharedEtags,
+  findVersionRow,
   type HeadRow,
+  listVersions,
   lockRow,
   openEntry,
   type WrittenRow,
   writeRow,
 } from './application-rows.ts';
-import { findVersionRow, listVersions } from './application-versions.ts';
 
 /** Bounds of reads. They are wider than those of writes, so that entries stored under older rules stay readable. */
 const storedBounds = { maxDepth: defaultJsonBounds.maxDepth, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { isStorableKey } from '#base/text/storable-key.ts';
 import type { BlockedUser, BlockedUserPage, BlockedUserStore, BlockedUserUpdates } from '#domain/callers/blocked-users.ts';
 import { scimAuthor } from '#domain/scim/scim-store.ts';
-import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { requireStorable } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 
 /** Blocked users in a table with one row each. */

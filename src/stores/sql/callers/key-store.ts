@@ -6,8 +6,8 @@ import { requireShape } from '#contract/errors/request-error.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
 import { NewKey } from '#contract/user-keys.ts';
 import type { KeyChanges, KeyPage, KeyRef, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
-import { fromRecordList, type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { parseTextList, type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import type { KeyRow } from './caller-tables.ts';
 
@@ -238,11 +238,11 @@ function toRow(key: StoredKey): Omit<KeyRow, 'revision'> {
 function toKey(row: KeyRow): StoredKey {
   const { former_digest: former, former_until_ms: untilMs } = row;
   return {
-    ...{ id: row.id, owner: row.owner, project: row.project, roles: fromRecordList(row.roles) },
+    ...{ id: row.id, owner: row.owner, project: row.project, roles: parseTextList(row.roles) },
     ...{ signedInAtMs: row.signed_in_at_ms, name: row.name, prefix: row.prefix, digest: row.digest, version: row.version },
     former: former === null || untilMs === null ? null : { digest: former, untilMs },
-    deployments: row.deployments === null ? null : fromRecordList(row.deployments),
-    allowedIps: row.allowed_ips === null ? null : fromRecordList(row.allowed_ips),
+    deployments: row.deployments === null ? null : parseTextList(row.deployments),
+    allowedIps: row.allowed_ips === null ? null : parseTextList(row.allowed_ips),
     ...{ createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms, lastUsedAtMs: row.last_used_at_ms },
   };
 }

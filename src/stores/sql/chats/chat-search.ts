@@ -4,11 +4,18 @@ import type { JsonObject } from '#base/json/json.ts';
 import { createExcerptOfTexts } from '#base/text/create-excerpt.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
-import { listRows, type SearchRow, searchColumns, toCursor, updateListing } from './chat-pages.ts';
-import { chatStates, findOwner, openTurn } from './chat-rows.ts';
+import {
+  chatStates,
+  findOwner,
+  listRows,
+  openTurn,
+  type SearchRow,
+  searchColumns,
+  toCursor,
+  updateListing,
+} from './chat-rows.ts';
 import type { ChatOwnerRow } from './chat-tables.ts';
-import { ChatTexts } from './chat-texts.ts';
-import { findInLargeChat, type ReadDeps, readChatTexts } from './read-chat-texts.ts';
+import { ChatTexts, findInLargeChat, type ReadDeps, readChatTexts } from './chat-texts.ts';
 
 export interface ChatSearchDeps extends ReadDeps {
   /** Decrypted texts of each user's chats. */

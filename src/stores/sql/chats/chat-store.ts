@@ -14,10 +14,8 @@ import type {
   StoredChat,
 } from '#domain/chats/chat-store.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealedObject } from '../open-sealed.ts';
-import { listRows, toCursor } from './chat-pages.ts';
+import { openSealedObject, requireStorable } from '../engine/stored-values.ts';
 import {
   chatStates,
   countTurnBytes,
@@ -27,11 +25,13 @@ import {
   findChat,
   findOwner,
   headColumns,
+  listRows,
   lockOwner,
   openTurn,
   putTurns,
   setOwner,
   toChatContext,
+  toCursor,
   toDeleted,
   toHead,
   toTurnRow,

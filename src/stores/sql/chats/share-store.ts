@@ -12,9 +12,8 @@ import type {
   ShareStore,
 } from '#domain/chats/chat-share.ts';
 import type { ChatRef } from '#domain/chats/chat-store.ts';
-import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealed, openSealedObject } from '../open-sealed.ts';
+import { openSealed, openSealedObject, requireStorable } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import { findChat, lockOwner } from './chat-rows.ts';
 import type { ChatShareRow } from './chat-tables.ts';

@@ -3,15 +3,15 @@ import { ConsentBody, type ConsentForm } from '#contract/consent.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
 import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
 import {
-  fromRecordJson,
+  parseRecord,
   type ReportInvalidEntry,
   readEntry,
   requireStorable,
-  toRecordJson,
+  stringifyRecord,
   withoutInvalid,
-} from '../engine/read-entry.ts';
-import type { SqlDatabase } from '../engine/sql-database.ts';
+} from '../engine/stored-values.ts';
 import type { ConsentRow } from '../schema.ts';
 
 const formCheck = compileShape(ConsentBody.properties.consent);
@@ -41,7 +41,7 @@ export class SqlConsentStore implements ConsentStore {
 
   async put(subject: string, { deployment, form, acceptedAtMs }: StoredConsent): Promise<void> {
     requireStorable(subject, deployment);
-    const values = { form: toRecordJson(form), accepted_at_ms: acceptedAtMs };
+    const values = { form: stringifyRecord(form), accepted_at_ms: acceptedAtMs };
     await this.#database.run((kysely) =>
       kysely
         .insertInto('consents')
@@ -69,7 +69,7 @@ export class SqlConsentStore implements ConsentStore {
   #toConsent({ deployment, form, accepted_at_ms }: ConsentRow): StoredConsent | undefined {
     return readEntry({ kind: 'consent', id: deployment, reportInvalid: this.#reportInvalid }, () => ({
       deployment,
-      form: requireShape<ConsentForm>(formCheck, fromRecordJson(form)),
+      form: requireShape<ConsentForm>(formCheck, parseRecord(form)),
       acceptedAtMs: accepted_at_ms,
     }));
   }

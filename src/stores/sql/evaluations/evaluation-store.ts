@@ -7,9 +7,8 @@ import type { CaseResult, Evaluation, EvaluationStatus, StoredCase } from '#doma
 import type { CaseStore, EvaluationBounds, EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import { lockRow } from '../applications/application-rows.ts';
 import { isAliveAt } from '../engine/is-alive-at.ts';
-import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealed } from '../open-sealed.ts';
+import { openSealed, type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import type { CaseRow, EvaluationRow } from './evaluation-tables.ts';
 

@@ -14,8 +14,8 @@ import type {
   Reservation,
 } from '#domain/files/file-index.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { requireStorable } from '../engine/stored-values.ts';
 import type { ReservationRow, Schema } from '../schema.ts';
 
 /** Maximum number of paths in one query. It exceeds the number of files that one application may name. */

@@ -1,7 +1,7 @@
 import type { Seal } from '#base/secrets/seal.ts';
 import type { CallContent, CallContentStore, ContentRecord, ContentUpkeepOptions } from '#domain/usage/call-content.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealed } from '../open-sealed.ts';
+import { openSealed } from '../engine/stored-values.ts';
 import { openRecordDays, type RecordDays, toDayNumber } from './record-days.ts';
 
 /** Content of calls, sealed and stored by day. */

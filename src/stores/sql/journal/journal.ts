@@ -18,8 +18,8 @@ import type {
   UsageRecord,
   UsageSum,
 } from '#domain/usage/journal.ts';
-import { fromRecordJson, fromRecordList, toRecordJson } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { parseRecord, parseTextList, stringifyRecord } from '../engine/stored-values.ts';
 import type { AuditRow, Schema, UsageRow } from '../schema.ts';
 import { KeyUses } from './key-uses.ts';
 import { openRecordDays, type RecordDays, type RecordSegment, toDayNumber } from './record-days.ts';
@@ -273,7 +273,7 @@ function toAuditRow({ id, atMs, action, subject, object, requestId, details }: A
     subject: orNull(subject),
     object: orNull(object),
     request_id: orNull(requestId),
-    details: toRecordJson(details),
+    details: stringifyRecord(details),
   };
 }
 
@@ -285,7 +285,7 @@ function toAudit({ id, at_ms, action, subject, object, request_id, details }: Au
     subject: subject ?? undefined,
     object: object ?? undefined,
     requestId: request_id ?? undefined,
-    details: fromRecordJson(details),
+    details: parseRecord(details),
   };
 }
 
@@ -340,7 +340,7 @@ function listCalls(
 function toRecord(row: UsageRow): UsageRecord {
   return {
     ...{ id: row.id, requestId: row.request_id, atMs: row.at_ms, subject: row.subject, project: row.project },
-    ...{ deployment: row.deployment, path: fromRecordList(row.path), operation: row.operation as Operation },
+    ...{ deployment: row.deployment, path: parseTextList(row.path), operation: row.operation as Operation },
     ...{ outcome: row.outcome as CallOutcome, status: row.status, durationMs: row.duration_ms },
     ...{ promptTokens: row.prompt_tokens, completionTokens: row.completion_tokens, cost: row.cost },
     ...(row.cache_read_tokens !== null && { cacheReadTokens: row.cache_read_tokens }),

@@ -2,8 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import { readDefinition, toCopy } from './day-tables.ts';
-import { recordTables } from './record-tables.ts';
+import { readDefinition, recordTables, toCopy } from './record-tables.ts';
 
 export const dayMs = 86_400_000;
 /** Number of days that have a partition before they begin. */

@@ -1,7 +1,8 @@
+import { type QueryExecutorProvider, sql } from 'kysely';
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** The content of calls, and tables that outlive the records: sums with their progress, and the last use of keys. */
-export interface UsageSumSchema {
+/** Tables of the content of calls, the sums of usage with their progress, and the last use of keys. */
+export interface RecordSchema {
   readonly call_contents: CallContentRow;
   readonly key_uses: KeyUseRow;
   readonly usage_sums: UsageSumRow;
@@ -91,12 +92,12 @@ export function createRecordTables({ engine, key }: ColumnTypes): readonly strin
     is_stale integer not null,
     primary key (level, period)
   )`;
-  const ofKeys = "create index usage_sums_of_key on usage_sums (key_id, period) where key_id <> ''";
+  const keyIndex = "create index usage_sums_of_key on usage_sums (key_id, period) where key_id <> ''";
   const uses = [
     `create table key_uses (key_id ${key} not null primary key, last_used_at_ms bigint not null)`,
     'insert into key_uses select key_id, max(at_ms) from usage_records where key_id is not null group by key_id',
   ];
-  return [...(engine === 'postgres' ? createPartitions() : []), sums, ofKeys, periods, ...uses];
+  return [...(engine === 'postgres' ? createPartitions() : []), sums, keyIndex, periods, ...uses];
 }
 
 /** Adds the content of calls, which has partitions or tables by day like the records. */
@@ -142,4 +143,38 @@ function attach(parent: string, partition: string): string {
     execute format('alter table ${parent} attach partition ${partition} for values from (minvalue) to (%s)',
       (select (greatest(floor(extract(epoch from now()) / 86400), max(at_ms) / 86400000) + 2)::bigint * 86400000 from ${partition}));
   end $$`;
+}
+
+/** Returns the statements that create a table of SQLite and its indexes. */
+export async function readDefinition(kysely: QueryExecutorProvider, table: string): Promise<readonly string[]> {
+  const { rows } = await sql<{ sql: string }>`select sql from sqlite_schema where tbl_name = ${table} and sql is not null
+    order by type = 'table' desc`.execute(kysely);
+  return rows.map((row) => row.sql);
+}
+
+/** Returns the statement that creates the table or index for another table. */
+export function toCopy(statement: string, table: string, copy: string): string {
+  return statement.replaceAll(table, copy).replace(/^create (table|index) /i, 'create $1 if not exists ');
+}
+
+/** Adds new columns and indexes of the base tables to their day tables in SQLite. Called after a migration. */
+export async function alignDayTables(kysely: QueryExecutorProvider): Promise<void> {
+  for (const { sqlite: base } of Object.values(recordTables)) {
+    const { rows } = await sql<{
+      name: string;
+    }>`select name from sqlite_schema where type = 'table' and name glob ${`${base}_[0-9]*`}`.execute(kysely);
+    const definition = rows.length === 0 ? [] : await readDefinition(kysely, base);
+    const columns = await readColumns(kysely, base);
+    for (const { name } of rows) {
+      const existing = new Set((await readColumns(kysely, name)).map((column) => column.name));
+      for (const column of columns)
+        if (!existing.has(column.name))
+          await sql`alter table ${sql.table(name)} add column ${sql.ref(column.name)} ${sql.raw(column.type)}`.execute(kysely);
+      for (const statement of definition.slice(1)) await sql.raw(toCopy(statement, base, name)).execute(kysely);
+    }
+  }
+}
+
+async function readColumns(kysely: QueryExecutorProvider, table: string): Promise<readonly { name: string; type: string }[]> {
+  return (await sql<{ name: string; type: string }>`select name, type from pragma_table_info(${table})`.execute(kysely)).rows;
 }

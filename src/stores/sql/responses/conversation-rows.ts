@@ -6,7 +6,7 @@ import { splitIntoBatches } from '#base/stream/batches.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
 import type { ConversationRef } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
-import { openSealedObject } from '../open-sealed.ts';
+import { openSealedObject } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import type { ConversationItemRow } from './response-tables.ts';
 

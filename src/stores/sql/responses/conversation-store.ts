@@ -11,9 +11,8 @@ import type {
   StoredConversation,
 } from '#domain/responses/conversation-store.ts';
 import { isAliveAt } from '../engine/is-alive-at.ts';
-import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealedObject } from '../open-sealed.ts';
+import { openSealedObject, requireStorable } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import { appendItems, openItem } from './conversation-rows.ts';
 import type { ConversationRow } from './response-tables.ts';

@@ -3,8 +3,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import type { EndedResponse, EventRun } from '#domain/responses/response-store.ts';
 import type { Schema } from '../schema.ts';
 import { appendNewItems } from './conversation-rows.ts';
-import { toEndedFields, toEventsContext } from './response-rows.ts';
-import type { ResponseStatements } from './response-statements.ts';
+import { type ResponseStatements, toEndedFields, toEventsContext } from './response-rows.ts';
 
 interface RunEndContext {
   readonly kysely: Kysely<Schema>;

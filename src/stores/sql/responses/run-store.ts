@@ -13,9 +13,18 @@ import type {
 } from '#domain/responses/response-store.ts';
 import { isAliveAt, nodeLease } from '../engine/is-alive-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealed } from '../open-sealed.ts';
-import { fromRow, type ReadRow, readColumns, toEventsContext, toRunContext, toRunningRow } from './response-rows.ts';
-import { commitAsync, type ResponseStatements, unfinishedStates } from './response-statements.ts';
+import { openSealed } from '../engine/stored-values.ts';
+import {
+  commitAsync,
+  fromRow,
+  type ReadRow,
+  type ResponseStatements,
+  readColumns,
+  toEventsContext,
+  toRunContext,
+  toRunningRow,
+  unfinishedStates,
+} from './response-rows.ts';
 import { endRun, toEventRow } from './run-end.ts';
 
 interface AppendedEvents {

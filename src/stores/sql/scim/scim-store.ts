@@ -18,8 +18,8 @@ import {
   scimAuthor,
 } from '#domain/scim/scim-store.ts';
 import { raiseUsersRevision } from '../callers/blocked-user-store.ts';
-import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import { toCondition } from './filter-condition.ts';
 import type { ScimGroupRow, ScimUserRow } from './scim-tables.ts';

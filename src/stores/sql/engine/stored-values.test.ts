@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import { openTurn, toHead } from './chats/chat-rows.ts';
-import { openSnapshot } from './chats/share-store.ts';
-import { openItem } from './responses/conversation-rows.ts';
-import { fromRow } from './responses/response-rows.ts';
+import { openTurn, toHead } from '../chats/chat-rows.ts';
+import { openSnapshot } from '../chats/share-store.ts';
+import { openItem } from '../responses/conversation-rows.ts';
+import { fromRow } from '../responses/response-rows.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);
 const sealed = (value: unknown, context: string): string => seal.seal(JSON.stringify(value), context);
