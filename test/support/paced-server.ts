@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { enforceBodyPace } from '#surfaces/http/body-pace.ts';
+import { enforceBodyPace } from '#surfaces/http/server-guards.ts';
 import { waitUntilListening } from './listening.ts';
 
 /** Starts a server that reads bodies at 1000 bytes per 100 ms or faster, except for `/later`. */

@@ -1,6 +1,6 @@
 import { compatOperations } from '#surfaces/chat-completions/openapi.ts';
 import { compatRoutes } from '#surfaces/chat-completions/routes.ts';
-import { routeNotFound } from '#surfaces/http/answer-methods.ts';
+import { routeNotFound } from '#surfaces/http/path-methods.ts';
 import { passThroughOperation } from '#surfaces/passthrough/openapi.ts';
 import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
 import { responseOperation } from '#surfaces/responses/openapi.ts';

@@ -31,15 +31,12 @@ import { AddinMount, mountedAddin } from '#surfaces/addin/mount.ts';
 import { listAliasOperations } from '#surfaces/chat-completions/openapi.ts';
 import { compatErrorDialectAt } from '#surfaces/chat-completions/replies.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
-import { answersToMalformed, rejectInvalidHeaders } from '#surfaces/http/answer-malformed.ts';
-import { answerMethods } from '#surfaces/http/answer-methods.ts';
-import { enforceBodyPace, headTimeouts } from '#surfaces/http/body-pace.ts';
 import { withCorsHeaders } from '#surfaces/http/cross-origin.ts';
 import { FastPath } from '#surfaces/http/fast-path.ts';
-import { answerErrors } from '#surfaces/http/framework-errors.ts';
-import type { MethodOfPath } from '#surfaces/http/openapi/path-methods.ts';
+import { answerErrors, answersToMalformed, rejectInvalidHeaders } from '#surfaces/http/framework-errors.ts';
+import { answerMethods, type MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
-import { requireHttps } from '#surfaces/http/strict-transport.ts';
+import { enforceBodyPace, headTimeouts, withStrictTransport } from '#surfaces/http/server-guards.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { scimErrorDialect, scimPrefix } from '#surfaces/scim/scim-error.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
@@ -165,7 +162,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
       const listener = withCorsHeaders(fastPath.before(framework), { snapshot, isReserved: addin.accepts });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
-        : createHttpsServer({ ...httpOptions, ...tls }, requireHttps(listener));
+        : createHttpsServer({ ...httpOptions, ...tls }, withStrictTransport(listener));
     },
   });
   enforceBodyPace(app.server);

@@ -1,9 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { endSocket } from '../http/answer-malformed.ts';
-import { enforceBodyPace, headTimeouts } from '../http/body-pace.ts';
-import { requireHttps } from '../http/strict-transport.ts';
+import { endSocket, enforceBodyPace, headTimeouts, withStrictTransport } from '../http/server-guards.ts';
 import { type OwnAnswer, refusal } from './own-answer.ts';
 import { corsConstants } from './rules.ts';
 
@@ -20,7 +18,7 @@ export function createAddinServer(
   handle: RequestListener,
   tls?: { readonly cert: Buffer; readonly key: Buffer },
 ): Server | SecureServer {
-  const listener = tls === undefined ? handle : requireHttps(handle);
+  const listener = tls === undefined ? handle : withStrictTransport(handle);
   const server = tls === undefined ? createServer(options, listener) : createSecureServer({ ...options, ...tls }, listener);
   server.on('checkExpectation', listener);
   server.on('clientError', answerMalformed);

@@ -7,11 +7,17 @@ import {
   inPath,
   inQuery,
   json,
+  listOperations,
+  moment,
+  nameObject,
+  nameSchema,
+  orNull,
+  reply,
   type Schema,
+  text,
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../http/openapi/operation-table.ts';
 import { outcomes } from './calls.ts';
 import { formats } from './export.ts';
 

@@ -6,7 +6,7 @@ import type { NodeRecord } from '#domain/administration/node-record.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import type { SurfaceDeps } from '../http/requests.ts';
+import type { SurfaceDeps } from '../http/read-request.ts';
 import {
   type CallsScope,
   callColumns,

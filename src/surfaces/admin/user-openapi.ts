@@ -1,8 +1,22 @@
 import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
-import { buildArray, buildObject, buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
+import {
+  buildArray,
+  buildObject,
+  buildPage,
+  inPath,
+  inQuery,
+  json,
+  listOperations,
+  moment,
+  type NamedSchema,
+  nameObject,
+  nameSchema,
+  orNull,
+  reply,
+  text,
+} from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../http/openapi/operation-table.ts';
 import { nextToken, paging } from './openapi.ts';
 
 const adminKeys = nameSchema(

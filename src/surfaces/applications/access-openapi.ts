@@ -1,7 +1,17 @@
 import { ApplicationAccess } from '#contract/application-access.ts';
-import { buildArray, buildList, inQuery, json } from '../http/openapi/operation.ts';
+import {
+  buildArray,
+  buildList,
+  inQuery,
+  json,
+  listOperations,
+  nameObject,
+  nameSchema,
+  orNull,
+  reply,
+  text,
+} from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
-import { listOperations, nameObject, nameSchema, orNull, reply, text } from '../http/openapi/operation-table.ts';
 import { conditions, pathParams } from './openapi.ts';
 
 const path = '/v1/access/applications/{bucket}/{path}';

@@ -7,7 +7,7 @@ import type { Person } from '#domain/callers/people-store.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { preconditionFailed } from '#domain/files/write-condition.ts';
 import { toWriteCondition } from '../http/conditions.ts';
-import { identifyUser, readRequest } from '../http/requests.ts';
+import { identifyUser, readRequest } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { identifyOwner, notFound } from './application-access.ts';
 import type { ApplicationDeps } from './application-deps.ts';

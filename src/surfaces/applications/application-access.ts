@@ -8,7 +8,7 @@ import { type ApplicationLocation, parseApplicationLocation } from '#domain/depl
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { toBucket } from '#domain/files/bucket.ts';
-import { identifyUser } from '../http/requests.ts';
+import { identifyUser } from '../http/read-request.ts';
 
 /** Returns the caller. Throws `access_denied` for per-request keys: an application may not manage its user's applications. */
 export function identifyBuilder(deps: { readonly identify: Identify }, request: FastifyRequest): Promise<Caller> {

@@ -6,7 +6,7 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolsetSurvey } from '#domain/tools/tool.ts';
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 import type { People } from '#services/scim/people.ts';
-import type { SurfaceDeps } from '../http/requests.ts';
+import type { SurfaceDeps } from '../http/read-request.ts';
 
 /** Dependencies of the application routes. */
 export interface ApplicationDeps extends SurfaceDeps {

@@ -1,8 +1,7 @@
 import { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { ImportRequest } from '#contract/tool-requests.ts';
-import { json } from '../http/openapi/operation.ts';
+import { json, listOperations, nameObject, reply } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
-import { listOperations, nameObject, reply } from '../http/openapi/operation-table.ts';
 
 const imported = nameObject('ImportedToolsets', {
   toolsets: {

@@ -3,7 +3,7 @@ import { IsolationError } from '#base/isolation/run-isolated.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { parseImportRequest } from '#contract/tool-requests.ts';
 import { ToolError } from '#domain/tools/tool.ts';
-import { identifyUser, readRequest, type SurfaceDeps } from '../http/requests.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 /** Request to import an OpenAPI document. */

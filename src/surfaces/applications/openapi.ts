@@ -6,22 +6,19 @@ import {
   inPath,
   inQuery,
   json,
-  type NamedSchema,
-  type Parameter,
-  type Schema,
-} from '../http/openapi/operation.ts';
-import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
-import { exampleNames } from '../http/openapi/operation-examples.ts';
-import {
-  inBucket,
   listConditions,
   listOperations,
   moment,
+  type NamedSchema,
   nameObject,
   nameSchema,
+  type Parameter,
   reply,
+  type Schema,
   text,
-} from '../http/openapi/operation-table.ts';
+} from '../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames, inBucket } from '../http/openapi/operation-examples.ts';
 
 const application: NamedSchema = { name: 'Application', schema: ApplicationEntry };
 

@@ -12,8 +12,7 @@ import { getPublicFeatures } from '#domain/deployments/features.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
-import { createDisconnectSignal } from '../http/disconnect-signal.ts';
-import { readRequest } from '../http/requests.ts';
+import { createDisconnectSignal, readRequest } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import {
   getQuery,

@@ -1,9 +1,8 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolErrorReasons } from '#domain/tools/tool.ts';
-import { buildObject, json } from '../http/openapi/operation.ts';
+import { buildObject, json, listOperations, nameObject, reply, text } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
-import { listOperations, nameObject, reply, text } from '../http/openapi/operation-table.ts';
 
 const failure = {
   anyOf: [

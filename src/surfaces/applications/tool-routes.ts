@@ -10,8 +10,7 @@ import type { ApplicationStore, StoredApplication } from '#domain/deployments/ap
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
-import { createDisconnectSignal } from '../http/disconnect-signal.ts';
-import { identifyUser, readRequest, type SurfaceDeps } from '../http/requests.ts';
+import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';

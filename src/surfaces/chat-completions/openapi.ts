@@ -14,11 +14,11 @@ import {
   json,
   type NamedSchema,
   type Parameter,
+  toIdSuffix,
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
-import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { inBucket, toIdSuffix } from '../http/openapi/operation-table.ts';
-import type { MethodOfPath } from '../http/openapi/path-methods.ts';
+import { exampleNames, inBucket, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import type { MethodOfPath } from '../http/path-methods.ts';
 import { apisOfDeployments, compatApis } from './path.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
 

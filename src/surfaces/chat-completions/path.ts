@@ -3,8 +3,7 @@ import type { RequestedVersion } from '#contract/api-version.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
-import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
-import { toAllowed } from '../http/openapi/path-methods.ts';
+import { methodNotAllowed, routeNotFound, toAllowed } from '../http/path-methods.ts';
 
 /** An API of a deployment. */
 export type CompatApi = CompatApiByModel | 'responses';

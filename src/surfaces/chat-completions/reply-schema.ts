@@ -1,5 +1,5 @@
 import { anyObject, buildObject, buildOptionalObject, type NamedSchema } from '../http/openapi/operation.ts';
-import { customContent, customContentDelta, statistics, tokenCounts } from '../http/openapi/operation-replies.ts';
+import { customContent, customContentDelta, statistics, tokenCounts } from '../http/openapi/shared-schemas.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };

@@ -1,8 +1,20 @@
 import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/stored-chat.ts';
-import { buildArray, buildObject, inHeader, inPath, inQuery, json, type Schema } from '../http/openapi/operation.ts';
+import {
+  buildArray,
+  buildObject,
+  inHeader,
+  inPath,
+  inQuery,
+  json,
+  listOperations,
+  nameObject,
+  nameSchema,
+  reply,
+  type Schema,
+  text,
+} from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, reply, text } from '../http/openapi/operation-table.ts';
 
 const revision: Schema = {
   type: 'integer',

@@ -18,10 +18,9 @@ import type {
   StoredChat,
 } from '#domain/chats/chat-store.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
-import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
-import { createDisconnectSignal } from '../http/disconnect-signal.ts';
-import { identifyUser, readRequest, type SurfaceDeps } from '../http/requests.ts';
+import { routeNotFound } from '../http/path-methods.ts';
+import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 export interface ChatRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {

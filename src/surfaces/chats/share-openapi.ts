@@ -1,8 +1,7 @@
 import { ChatTurn, NewShare } from '#contract/page/stored-chat.ts';
-import { buildArray, buildList, inPath, json } from '../http/openapi/operation.ts';
+import { buildArray, buildList, inPath, json, listOperations, nameObject, reply, text } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, reply, text } from '../http/openapi/operation-table.ts';
 
 const times = { createdAtMs: { type: 'integer' }, expiresAtMs: { type: 'integer' } };
 const shareFields = { id: text, chat: text, title: text, ...times };

@@ -13,9 +13,9 @@ import { toBucket } from '#domain/files/bucket.ts';
 import type { ContentLocation } from '#domain/files/resource-location.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
-import { routeNotFound } from '../http/answer-methods.ts';
+import { routeNotFound } from '../http/path-methods.ts';
+import { readRequest } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/read-file.ts';
-import { readRequest } from '../http/requests.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from './routes.ts';
 

@@ -1,7 +1,15 @@
-import { buildList, buildObject, json, type Schema } from '../http/openapi/operation.ts';
+import {
+  buildList,
+  buildObject,
+  json,
+  listOperations,
+  nameObject,
+  nameSchema,
+  reply,
+  type Schema,
+} from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, reply } from '../http/openapi/operation-table.ts';
 
 const form: Schema = {
   type: 'object',

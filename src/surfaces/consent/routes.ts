@@ -13,7 +13,7 @@ import {
 } from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
-import { identifyUser, readRequest, type SurfaceDeps } from '../http/requests.ts';
+import { identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 export interface ConsentSurfaceDeps extends ConsentDeps, SurfaceDeps {

@@ -1,8 +1,19 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { buildArray, buildObject, json, type Schema, unchangedAnswer } from '../http/openapi/operation.ts';
+import {
+  buildArray,
+  buildObject,
+  json,
+  listOperations,
+  nameObject,
+  nameSchema,
+  orNull,
+  reply,
+  type Schema,
+  text,
+  unchangedAnswer,
+} from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, orNull, reply, text } from '../http/openapi/operation-table.ts';
 
 const estimated: Schema = {
   type: 'boolean',

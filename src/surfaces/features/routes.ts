@@ -22,13 +22,12 @@ import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { selectDiscarded } from '#domain/usage/truncate-prompt.ts';
 import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
-import { parseBody } from '../http/read-request.ts';
+import { parseBody, type SurfaceDeps } from '../http/read-request.ts';
 import { endResponse } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
-import type { SurfaceDeps } from '../http/requests.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
 import type { RatingQuota } from './rating-quota.ts';
 

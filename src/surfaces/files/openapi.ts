@@ -1,8 +1,16 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { buildObject, inHeader, inPath, type Schema } from '../http/openapi/operation.ts';
+import {
+  buildObject,
+  inHeader,
+  inPath,
+  listConditions,
+  listOperations,
+  reply,
+  type Schema,
+  text,
+} from '../http/openapi/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/openapi/operation-errors.ts';
-import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { inBucket, listConditions, listOperations, reply, text } from '../http/openapi/operation-table.ts';
+import { exampleNames, inBucket } from '../http/openapi/operation-examples.ts';
 import { itemSchemas } from './resources/metadata-schemas.ts';
 
 const binary: Schema = { type: 'string', format: 'binary' };

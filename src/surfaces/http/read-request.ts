@@ -1,10 +1,16 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import { defaultJsonBounds, isJsonObject, type JsonBounds, JsonError } from '#base/json/json.ts';
 import { parseJsonBytes } from '#base/json/raw-json.ts';
 import { Pieces } from '#base/stream/pieces.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { rejectOtherCase } from '#contract/errors/request-error.ts';
-import { unauthorized } from '#domain/callers/identify.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { type Identify, unauthorized } from '#domain/callers/identify.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 
 const wellFormedId = /^[\w.:-]{1,128}$/;
 /** Lengths of the header names that carry credentials. */
@@ -21,7 +27,7 @@ export function getRequestId(request: IncomingMessage, newId: () => string): str
 /**
  * Returns whether an HTTP/1.0 request uses chunked encoding (RFC 9112, 6.1). Intermediaries could find another end of the body.
  */
-export function isChunkedTooEarly(httpVersion: string, transferEncoding: string | undefined): boolean {
+export function isChunkedHttp10(httpVersion: string, transferEncoding: string | undefined): boolean {
   return transferEncoding !== undefined && httpVersion === '1.0';
 }
 
@@ -215,15 +221,57 @@ export function readModel(body: unknown, message = unnamed): string {
   throw new ParleyError('invalid_request', message, { param: 'model' });
 }
 
+/** Dependencies of most surfaces. */
+export interface SurfaceDeps {
+  readonly identify: Identify;
+  readonly snapshot: () => ConfigSnapshot;
+  readonly clock: Clock;
+  readonly recordAudit: RecordAudit;
+}
+
+type IdentifyDeps = Pick<SurfaceDeps, 'identify'>;
+
+/** Returns the caller of a request. Throws the errors of `identify`. */
+export async function identifyCaller({ identify }: IdentifyDeps, { raw }: FastifyRequest): Promise<Caller> {
+  return identify(readCredentials(raw), raw);
+}
+
+/** Returns a caller that is not an application. Throws `access_denied` for per-request keys, with the action in the message. */
+export async function identifyUser(deps: IdentifyDeps, request: FastifyRequest, action: string): Promise<Caller> {
+  const caller = await identifyCaller(deps, request);
+  rejectPerRequestKey(caller, action);
+  return caller;
+}
+
+interface ReadOptions extends Partial<JsonBounds> {
+  readonly maxBytes: number;
+}
+
+/** Returns the parsed JSON body. Throws `unsupported_media_type`, `payload_too_large`, or `invalid_json`. */
+export async function readJson(request: FastifyRequest, options: ReadOptions): Promise<unknown> {
+  return (await readUnparsedJson(request, options))();
+}
+
 /**
- * Reads the complete body and returns a function that parses it with `parseBody`. Throws `payload_too_large`. The function
- * throws `invalid_json`.
+ * Returns the caller, and a function that parses the JSON body. Checks, in this order: announced size, caller, media type, and
+ * size.
  */
-export async function readJsonBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  rules?: Partial<JsonBounds>,
-): Promise<() => unknown> {
-  const bytes = await readBody(request, maxBytes);
-  return () => parseBody(bytes, rules);
+export async function readRequest<Identity>(request: FastifyRequest, options: ReadOptions, identify: () => Promise<Identity>) {
+  rejectLargeBody(request.raw, options.maxBytes);
+  const caller = await identify();
+  return { caller, body: await readUnparsedJson(request, options) };
+}
+
+/** The body is parsed later, so that callers can check the path and the headers first. */
+async function readUnparsedJson({ raw }: FastifyRequest, { maxBytes, ...bounds }: ReadOptions): Promise<() => unknown> {
+  requireJson(raw);
+  const bytes = await readBody(raw, maxBytes);
+  return () => parseBody(bytes, bounds);
+}
+
+/** Returns a signal that aborts when the client disconnects or when the response is complete. */
+export function createDisconnectSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => controller.abort(new Error('the client closed the connection')));
+  return controller.signal;
 }

@@ -1,8 +1,7 @@
 import { KeyRotation, NewKey, userKeyFields } from '#contract/user-keys.ts';
-import { buildList, inPath, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { buildList, inPath, json, listOperations, type NamedSchema, nameSchema, reply } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameSchema, reply } from '../http/openapi/operation-table.ts';
 
 const { properties, required } = userKeyFields;
 const userKey: NamedSchema = { name: 'UserKey', schema: { type: 'object', required, properties } };

@@ -15,7 +15,7 @@ import { createUserKey, toVisibleKey } from '#domain/callers/key-form.ts';
 import type { KeyRef, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
-import { identifyCaller, readRequest, type SurfaceDeps } from '../http/requests.ts';
+import { identifyCaller, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 export interface KeyRoutesDeps extends SurfaceDeps {

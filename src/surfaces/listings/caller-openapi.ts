@@ -1,10 +1,20 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { toStatsName, windows } from '#domain/limits/windows.ts';
-import { limitUsage } from '../http/openapi/limit-usage.ts';
-import { buildArray, buildList, buildObject, buildOptionalObject, unchangedAnswer } from '../http/openapi/operation.ts';
+import {
+  buildArray,
+  buildList,
+  buildObject,
+  buildOptionalObject,
+  listOperations,
+  nameObject,
+  nameSchema,
+  reply,
+  text,
+  unchangedAnswer,
+} from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, reply, text } from '../http/openapi/operation-table.ts';
+import { limitUsage } from '../http/openapi/shared-schemas.ts';
 
 const windowStats = nameObject(
   'WindowStats',

@@ -18,10 +18,8 @@ import { toLimitUsage } from '#domain/limits/limit-usage.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/passage-index.ts';
-import { routeNotFound } from '../http/answer-methods.ts';
-import { createDisconnectSignal } from '../http/disconnect-signal.ts';
-import { readCredentials } from '../http/read-request.ts';
-import type { SurfaceDeps } from '../http/requests.ts';
+import { routeNotFound } from '../http/path-methods.ts';
+import { createDisconnectSignal, readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 
 export interface CallerRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
   /** Whether the service can share chats. The configuration must also allow it. */

@@ -6,12 +6,15 @@ import {
   buildList,
   buildObject,
   inQuery,
+  listOperations,
   type NamedSchema,
+  nameSchema,
+  reply,
   type Schema,
+  text,
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameSchema, reply, text } from '../http/openapi/operation-table.ts';
 import { deploymentKinds } from './routes.ts';
 
 const count: Schema = { type: 'integer', minimum: 0 };

@@ -16,8 +16,7 @@ import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
-import { readCredentials } from '../http/read-request.ts';
-import type { SurfaceDeps } from '../http/requests.ts';
+import { readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 import { toListItem } from './list-item.ts';
 
 interface ListingDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {

@@ -5,12 +5,16 @@ import {
   type Content,
   inHeader,
   json,
+  listOperations,
   type NamedSchema,
+  nameObject,
+  nameSchema,
   type Parameter,
+  reply,
+  text,
 } from '../http/openapi/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, reply, text } from '../http/openapi/operation-table.ts';
 import { rpcCodes } from './rpc-error.ts';
 
 const jsonrpc = { const: '2.0' };

@@ -9,12 +9,15 @@ import {
   type ErrorShape,
   inHeader,
   json,
+  listOperations,
   type NamedSchema,
+  nameObject,
   type Parameter,
+  reply,
+  toIdSuffix,
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, reply, toIdSuffix } from '../http/openapi/operation-table.ts';
 import { message, messagesError, messagesEvent, messagesModel } from './reply-schema.ts';
 
 const messagesRequest: NamedSchema = { name: 'MessagesRequest', schema: MessagesBody };

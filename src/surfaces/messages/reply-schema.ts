@@ -1,6 +1,14 @@
-import { anyObject, buildObject, buildOptionalObject, type Schema } from '../http/openapi/operation.ts';
-import { customContent, customContentDelta, statistics } from '../http/openapi/operation-replies.ts';
-import { nameObject, nameSchema, orNull, text } from '../http/openapi/operation-table.ts';
+import {
+  anyObject,
+  buildObject,
+  buildOptionalObject,
+  nameObject,
+  nameSchema,
+  orNull,
+  type Schema,
+  text,
+} from '../http/openapi/operation.ts';
+import { customContent, customContentDelta, statistics } from '../http/openapi/shared-schemas.ts';
 
 const count = { type: 'integer', minimum: 0 };
 

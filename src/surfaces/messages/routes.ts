@@ -17,12 +17,11 @@ import { findUsable, listUsable } from '#domain/deployments/usable-deployments.t
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/usage.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
-import { readCredentials } from '../http/read-request.ts';
+import { readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
-import type { SurfaceDeps } from '../http/requests.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { canonicalPrefix, getErrorDialect } from './error-dialect.ts';
 import { JsonMessage, MessageWriter } from './message-reply.ts';

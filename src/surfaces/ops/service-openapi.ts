@@ -1,5 +1,12 @@
-import { type ApiResponse, anyObject, buildArray, buildObject } from '../http/openapi/operation.ts';
-import { listOperations, nameObject, reply } from '../http/openapi/operation-table.ts';
+import {
+  type ApiResponse,
+  anyObject,
+  buildArray,
+  buildObject,
+  listOperations,
+  nameObject,
+  reply,
+} from '../http/openapi/operation.ts';
 
 const reasons = buildArray(
   buildObject({ code: { type: 'string', description: 'Stable code for programs.' }, message: { type: 'string' } }),

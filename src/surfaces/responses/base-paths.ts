@@ -1,4 +1,4 @@
-import { toIdSuffix } from '../http/openapi/operation-table.ts';
+import { toIdSuffix } from '../http/openapi/operation.ts';
 
 /** A base path of the Responses API. */
 export interface ResponsesBase {

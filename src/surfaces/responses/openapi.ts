@@ -2,10 +2,19 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ResponseEvent } from '#contract/responses/events.ts';
 import { Compaction, ResponseObject } from '#contract/responses/response.ts';
 import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses/responses-request.ts';
-import { type ApiOperation, type Content, inQuery, json, type NamedSchema, type Parameter } from '../http/openapi/operation.ts';
+import {
+  type ApiOperation,
+  type Content,
+  inQuery,
+  json,
+  listOperations,
+  type NamedSchema,
+  nameObject,
+  type Parameter,
+  reply,
+} from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, reply } from '../http/openapi/operation-table.ts';
 import { listResponsesBases, type ResponsesBase } from './base-paths.ts';
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };

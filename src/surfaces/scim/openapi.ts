@@ -1,7 +1,20 @@
-import { anyObject, buildArray, buildObject, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
+import {
+  anyObject,
+  buildArray,
+  buildObject,
+  inPath,
+  inQuery,
+  json,
+  listOperations,
+  type NamedSchema,
+  nameObject,
+  nameSchema,
+  type OperationTable,
+  reply,
+  text,
+} from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listOperations, nameObject, nameSchema, type OperationTable, reply, text } from '../http/openapi/operation-table.ts';
 import { groupSchema, userSchema } from './resources.ts';
 import { scimErrorShape, scimMediaType, scimPrefix } from './scim-error.ts';
 

@@ -13,8 +13,7 @@ import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from 
 import { StoreError } from '#domain/store-error.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
-import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
-import { identifyUser } from '../http/requests.ts';
+import { identifyUser, parseBody, readBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { listResourceTypes, listSchemas, serviceProviderConfig } from './discovery.ts';
 import { patchGroup, patchUser, readMemberIds, readOperations } from './patch.ts';
@@ -71,13 +70,13 @@ export function scimRoutes(app: FastifyInstance, deps: ScimDeps): void {
   serve('GET', '/Users/:user', 0, async (request) => showUser(deps, await findUser(deps, request)));
   serve('PUT', '/Users/:user', userBytes, (request) =>
     changeUser(deps, request, async () => {
-      const body = await readBody(request, userBytes, userBounds);
+      const body = await readObjectBody(request, userBytes, userBounds);
       return () => body;
     }),
   );
   serve('PATCH', '/Users/:user', userBytes, (request) =>
     changeUser(deps, request, async () => {
-      const operations = readOperations(await readBody(request, userBytes, userBounds));
+      const operations = readOperations(await readObjectBody(request, userBytes, userBounds));
       return (before) => patchUser(toUserResource(before, []), operations);
     }),
   );
@@ -98,10 +97,10 @@ async function requireScim(deps: ScimDeps, request: FastifyRequest, reply: Fasti
   throw new ParleyError('access_denied', `This requires a key with the role ${scimRole}.`);
 }
 
-async function readBody({ raw }: FastifyRequest, maxBytes: number, bounds?: Partial<JsonBounds>): Promise<JsonObject> {
+async function readObjectBody({ raw }: FastifyRequest, maxBytes: number, bounds?: Partial<JsonBounds>): Promise<JsonObject> {
   const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() !== scimMediaType) requireJson(raw);
-  const body = (await readJsonBody(raw, maxBytes, bounds))();
+  const body = parseBody(await readBody(raw, maxBytes), bounds);
   if (isJsonObject(body)) return body;
   throw scimError('invalidSyntax', 'The body must be an object.');
 }
@@ -147,7 +146,7 @@ async function showUser({ store }: ScimDeps, user: ScimUser): Promise<JsonObject
 
 async function createUser(deps: ScimDeps, request: FastifyRequest): Promise<JsonObject> {
   const atMs = deps.clock.epochMs();
-  const body = await readBody(request, storedEntries.scimUser.maxBytes, userBounds);
+  const body = await readObjectBody(request, storedEntries.scimUser.maxBytes, userBounds);
   const user = { id: deps.newId(), ...readUser(body), createdAtMs: atMs, updatedAtMs: atMs };
   await writeUser(deps, request, { user, action: 'scim.user_created' }, (block) => deps.store.addUser(user, block));
   return showUser(deps, user);
@@ -247,7 +246,7 @@ async function showGroup({ store }: ScimDeps, group: ScimGroup, query: Query): P
 
 async function createGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
   const atMs = deps.clock.epochMs();
-  const body = await readBody(request, maxBytes);
+  const body = await readObjectBody(request, maxBytes);
   const group = { id: deps.newId(), ...readGroup(body), createdAtMs: atMs, updatedAtMs: atMs };
   const members = readMemberIds(getMember(body, 'members'));
   return writeGroup(deps, request, group, () => deps.store.addGroup(group, members));
@@ -255,7 +254,7 @@ async function createGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: nu
 
 async function replaceGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
   const before = await findGroup(deps, request);
-  const body = await readBody(request, maxBytes);
+  const body = await readObjectBody(request, maxBytes);
   const group = { ...before, ...readGroup(body), updatedAtMs: deps.clock.epochMs() };
   const changes = [{ op: 'set', userIds: readMemberIds(getMember(body, 'members')) }] as const;
   return writeGroup(deps, request, group, () => deps.store.replaceGroup(group, changes));
@@ -263,7 +262,7 @@ async function replaceGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: n
 
 async function changeGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
   const before = await findGroup(deps, request);
-  const operations = readOperations(await readBody(request, maxBytes));
+  const operations = readOperations(await readObjectBody(request, maxBytes));
   const { attributes, members } = patchGroup(toGroupResource(before, undefined), operations);
   const group = { ...before, ...readGroup(attributes), updatedAtMs: deps.clock.epochMs() };
   return writeGroup(deps, request, group, () => deps.store.replaceGroup(group, members));

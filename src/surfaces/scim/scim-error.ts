@@ -1,8 +1,7 @@
 import { errorMeanings } from '#contract/errors/error-meanings.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import type { ErrorDialect } from '../http/error-dialect.ts';
-import type { ErrorShape } from '../http/openapi/operation.ts';
-import { nameObject } from '../http/openapi/operation-table.ts';
+import { type ErrorShape, nameObject } from '../http/openapi/operation.ts';
 
 export const scimPrefix = '/scim/v2';
 export const scimMediaType = 'application/scim+json';

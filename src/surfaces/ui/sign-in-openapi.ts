@@ -1,6 +1,5 @@
 import { SignInOption } from '#contract/page/sign-in-option.ts';
-import { buildArray } from '../http/openapi/operation.ts';
-import { listOperations, nameObject, reply } from '../http/openapi/operation-table.ts';
+import { buildArray, listOperations, nameObject, reply } from '../http/openapi/operation.ts';
 
 const firstStart = {
   type: 'boolean',

@@ -7,9 +7,18 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { AlertDelivery, AlertState, AlertStore } from '#domain/limits/alert-store.ts';
 import { toAlertId } from '#domain/limits/limit-alerts.ts';
-import { buildObject, buildPage } from '../../http/openapi/operation.ts';
+import {
+  buildObject,
+  buildPage,
+  listOperations,
+  moment,
+  nameObject,
+  nameSchema,
+  orNull,
+  reply,
+  text,
+} from '../../http/openapi/operation.ts';
 import { keyErrors } from '../../http/openapi/operation-errors.ts';
-import { listOperations, moment, nameObject, nameSchema, orNull, reply, text } from '../../http/openapi/operation-table.ts';
 import { nextToken, paging } from '../openapi.ts';
 import { type Query, readLimit, readPage, readText, requireKnown, toPage } from '../query.ts';
 import { serveAdminRead } from '../require-admin.ts';

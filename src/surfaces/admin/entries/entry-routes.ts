@@ -25,8 +25,7 @@ import {
   toInvalidError,
 } from '#services/administration/runtime-entries.ts';
 import { toWriteCondition } from '../../http/conditions.ts';
-import { rejectLargeBody } from '../../http/read-request.ts';
-import { readJson, type SurfaceDeps } from '../../http/requests.ts';
+import { readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';

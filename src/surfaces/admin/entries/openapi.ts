@@ -2,11 +2,15 @@ import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { limitUsage } from '../../http/openapi/limit-usage.ts';
-import { anyObject, buildArray, buildObject, buildPage, inHeader, inPath, inQuery, json } from '../../http/openapi/operation.ts';
-import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
-import { exampleNames } from '../../http/openapi/operation-examples.ts';
 import {
+  anyObject,
+  buildArray,
+  buildObject,
+  buildPage,
+  inHeader,
+  inPath,
+  inQuery,
+  json,
   listOperations,
   moment,
   nameObject,
@@ -15,7 +19,10 @@ import {
   orNull,
   reply,
   text,
-} from '../../http/openapi/operation-table.ts';
+} from '../../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
+import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { limitUsage } from '../../http/openapi/shared-schemas.ts';
 import { nextToken, paging } from '../openapi.ts';
 
 const entry = nameSchema('AdminEntry', {

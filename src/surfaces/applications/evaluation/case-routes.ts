@@ -6,8 +6,7 @@ import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation
 import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cases.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
-import { readBody, rejectLargeBody } from '../../http/read-request.ts';
-import { readJson } from '../../http/requests.ts';
+import { readBody, readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';

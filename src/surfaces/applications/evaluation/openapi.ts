@@ -8,13 +8,18 @@ import {
   inPath,
   inQuery,
   json,
+  listOperations,
+  moment,
   type NamedSchema,
+  nameObject,
+  orNull,
+  reply,
   type Schema,
+  text,
   traceparent,
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
-import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { inBucket, listOperations, moment, nameObject, orNull, reply, text } from '../../http/openapi/operation-table.ts';
+import { exampleNames, inBucket } from '../../http/openapi/operation-examples.ts';
 
 const integer: Schema = { type: 'integer' };
 const evaluationCase: NamedSchema = { name: 'EvaluationCase', schema: EvaluationCase };

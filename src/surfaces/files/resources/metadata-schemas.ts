@@ -1,6 +1,5 @@
 import type { ResourceKind } from '#domain/files/resource-location.ts';
-import type { NamedSchema, Schema } from '../../http/openapi/operation.ts';
-import { moment, nameSchema, text } from '../../http/openapi/operation-table.ts';
+import { moment, type NamedSchema, nameSchema, type Schema, text } from '../../http/openapi/operation.ts';
 import { resourceTypes } from './to-metadata.ts';
 
 function toNodeFields(kind: ResourceKind): Record<string, Schema> {

@@ -16,7 +16,7 @@ import {
 } from '#domain/files/resource-location.ts';
 import { canRead, listPermissions } from '#domain/files/resource-rights.ts';
 import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
-import type { SurfaceDeps } from '../../http/requests.ts';
+import type { SurfaceDeps } from '../../http/read-request.ts';
 import { type ResourceFacts, type ShowPermissions, toFolderNode, toMetadata } from './to-metadata.ts';
 
 /** Dependencies of the routes for stored items. */

@@ -1,10 +1,18 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ConversationRecord, PromptRecord } from '#contract/resource-requests.ts';
 import { type ResourceKind, resourceKinds } from '#domain/files/resource-location.ts';
-import { inHeader, inPath, inQuery, json, type Schema } from '../../http/openapi/operation.ts';
+import {
+  inHeader,
+  inPath,
+  inQuery,
+  json,
+  listOperations,
+  type OperationTable,
+  reply,
+  type Schema,
+} from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
-import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { inBucket, listOperations, type OperationTable, reply } from '../../http/openapi/operation-table.ts';
+import { exampleNames, inBucket } from '../../http/openapi/operation-examples.ts';
 import { folderSchemas, itemSchemas } from './metadata-schemas.ts';
 
 interface RecordKind {

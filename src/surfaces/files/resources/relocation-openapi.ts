@@ -6,10 +6,9 @@ import {
   RelocationRequest,
   ShareListRequest,
 } from '#contract/resource-requests.ts';
-import { buildArray, buildObject, json, type Schema } from '../../http/openapi/operation.ts';
+import { buildArray, buildObject, json, listOperations, reply, type Schema } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listOperations, reply } from '../../http/openapi/operation-table.ts';
 
 const errors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'access_denied'];
 const file = `files/${exampleNames.bucket}/${exampleNames.file}`;

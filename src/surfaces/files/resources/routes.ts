@@ -36,9 +36,8 @@ import {
 import { listPermissions, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
-import { parseBody, readBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
+import { identifyCaller, parseBody, readBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { sendFile, toSelection } from '../../http/replies/read-file.ts';
-import { identifyCaller } from '../../http/requests.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { invalidPath, notFound, pathTooLong, type ResourceDeps, readMetadata } from './metadata.ts';
 import { toMetadata } from './to-metadata.ts';

@@ -54,3 +54,10 @@ export const exampleNames = {
 export function inDeploymentPath(example: string = exampleNames.chat): Parameter {
   return inPath('id', 'ID of the deployment. It may contain slashes.', example);
 }
+
+/** Path parameter of stored items. */
+export const inBucket = inPath(
+  'bucket',
+  'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.',
+  exampleNames.bucket,
+);

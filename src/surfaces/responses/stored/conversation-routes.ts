@@ -10,8 +10,7 @@ import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/r
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
 import { toStorageFullError } from '#services/responses/database-response-storage.ts';
-import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
-import type { SurfaceDeps } from '../../http/requests.ts';
+import { readCredentials, readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readInclude, readItemQuery, toItemList, unknownItem } from './stored-pages.ts';
 import { notStored } from './stored-routes.ts';
@@ -47,7 +46,7 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
 }
 
 async function create(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { caller, body } = await readBody(deps, request, { mayBeEmpty: true });
+  const { caller, body } = await readObjectBody(deps, request, { mayBeEmpty: true });
   requireStorageEnabled(deps);
   const items = toItems(deps, body.items ?? []);
   const metadata = readMetadata(body.metadata) ?? {};
@@ -60,7 +59,7 @@ async function create(deps: ConversationRoutesDeps, request: FastifyRequest): Pr
 }
 
 async function update(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { caller, body } = await readBody(deps, request);
+  const { caller, body } = await readObjectBody(deps, request);
   requireStorageEnabled(deps);
   const metadata = readMetadata(body.metadata);
   const location = { ...getParams(request), subject: caller.subject };
@@ -99,7 +98,7 @@ function toNextQuery(itemQuery: ItemQuery, items: readonly JsonObject[]): ItemQu
 }
 
 async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { caller, body } = await readBody(deps, request);
+  const { caller, body } = await readObjectBody(deps, request);
   requireStorageEnabled(deps);
   if (body.items === undefined) throw createRequestError('items', 'is required');
   const items = toItems(deps, body.items);
@@ -134,19 +133,19 @@ async function find(deps: ConversationRoutesDeps, request: FastifyRequest): Prom
   return stored;
 }
 
-async function readBody(
+async function readObjectBody(
   deps: ConversationRoutesDeps,
-  { raw, params }: FastifyRequest,
+  request: FastifyRequest,
   { mayBeEmpty = false }: { mayBeEmpty?: boolean } = {},
 ): Promise<{ caller: Caller; body: JsonObject }> {
+  const { raw, params } = request;
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   rejectLargeBody(raw, maxBodyBytes);
   const caller = await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
   requireConversationAccess(caller, params);
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (mayBeEmpty && (length ?? '0') === '0' && encoding === undefined) return { caller, body: {} };
-  requireJson(raw);
-  const body = (await readJsonBody(raw, maxBodyBytes))() ?? {};
+  const body = (await readJson(request, { maxBytes: maxBodyBytes })) ?? {};
   if (!isJsonObject(body)) throw createRequestError('body', 'must be an object');
   return { caller, body };
 }

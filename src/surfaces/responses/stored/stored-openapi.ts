@@ -1,18 +1,23 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ResponseEvent } from '#contract/responses/events.ts';
 import { ResponseObject } from '#contract/responses/response.ts';
-import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
-import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
-import { exampleNames } from '../../http/openapi/operation-examples.ts';
 import {
+  type ApiOperation,
+  inPath,
+  inQuery,
+  json,
   listOperations,
+  type NamedSchema,
   nameObject,
   nameSchema,
   type OperationTable,
   orNull,
   reply,
+  type Schema,
   text,
-} from '../../http/openapi/operation-table.ts';
+} from '../../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
+import { exampleNames } from '../../http/openapi/operation-examples.ts';
 import { listResponsesBases } from '../base-paths.ts';
 
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };

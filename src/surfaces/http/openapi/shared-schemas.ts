@@ -1,4 +1,4 @@
-import { buildOptionalObject, type NamedSchema, type Schema } from './operation.ts';
+import { buildObject, buildOptionalObject, type NamedSchema, type Schema } from './operation.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -96,3 +96,23 @@ const modelUsage = {
 
 /** Token counts of each deployment that contributed to a reply. */
 export const statistics = { type: 'object', properties: { usage_per_model: list(modelUsage) } };
+
+/** Usage of one limit of a project, a key, or a user. */
+export const limitUsage: NamedSchema = {
+  name: 'LimitUsage',
+  schema: buildObject(
+    {
+      of: { ...text, description: 'The scope that is counted: `project:…`, `key:…`, or `user:…`.' },
+      window: {
+        ...text,
+        description: 'Kind and period, such as `cost.month`. A limit of one deployment also names it, such as `tokens.day:gpt`.',
+      },
+      limit: { type: 'number', description: 'Tokens, requests, USD, or calls in progress.' },
+      used: { type: 'number' },
+      reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if it is 0.' },
+      remaining: { type: 'number' },
+      resetsAt: { type: 'integer', description: 'Milliseconds since the epoch. Absent for calls in progress.' },
+    },
+    ['reserved', 'resetsAt', 'of'],
+  ),
+};

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Server options that limit the time for the headers of a request to 15 s. `enforceBodyPace` limits the time for the body. */
@@ -49,4 +49,24 @@ function rejectSlowBody(server: Server, socket: Socket, { response }: IncomingBo
       Object.assign(new Error('the request body is too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
       socket,
     );
+}
+
+/** One year (RFC 6797). Does not include subdomains, because other parties may serve them. */
+const strictTransport = 'max-age=31536000';
+
+/** Adds the `Strict-Transport-Security` header to every response. For servers that terminate TLS themselves. */
+export function withStrictTransport(next: RequestListener): RequestListener {
+  return (request, response) => {
+    response.setHeader('strict-transport-security', strictTransport);
+    next(request, response);
+  };
+}
+
+const lingerMs = 1_000;
+
+/** Sends a final response and closes the connection after at most 1 s. */
+export function endSocket(socket: Socket, responseText: string): void {
+  socket.end(responseText);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }
