@@ -111,7 +111,7 @@ interface PathPattern {
 }
 
 /** Finds the methods of a path from the operations of the service. */
-export class PathMethods {
+class PathMethods {
   readonly #operations: () => readonly MethodOfPath[];
   #patterns: readonly PathPattern[] | undefined;
 
