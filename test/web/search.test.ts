@@ -18,11 +18,16 @@ const turns = Array.from({ length: 40 }, (_, index) => ({
       }),
 }));
 const otherReply = { kind: 'reply', id: 'other', parent: 't0', atMs: 1, text: 'Only here: thimble.' };
+const olderQuestion = [
+  { kind: 'question', id: 'o0', parent: 'other', atMs: 2, text: 'An older bodkin' },
+  { kind: 'reply', id: 'o1', parent: 'o0', atMs: 3, text: 'Its answer: awl.' },
+  { kind: 'question', id: 'n0', parent: 'other', atMs: 4, text: 'A newer question' },
+];
 
 beforeAll(async () => {
   fixture = await startChatsFixture();
   const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-  const body = { title: 'Straw', deployment: 'demo', updatedAtMs: Date.now(), turns: [...turns, otherReply] };
+  const body = { title: 'Straw', deployment: 'demo', updatedAtMs: Date.now(), turns: [otherReply, ...olderQuestion, ...turns] };
   await fixture.service.sendRequest({ method: 'POST', path: '/v1/chats/straw', headers, body });
 });
 
@@ -70,12 +75,14 @@ describe('a search', () => {
     },
   );
 
-  it('opens the version of an answer that contains the match', async () => {
+  it('opens the versions of questions and answers that contain the match', async () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
-    await page.getByRole('searchbox').fill('thimble');
-    await page.locator('.head', { hasText: 'Only here: thimble.' }).getByRole('link').click();
-    await page.locator('.reply', { hasText: 'Only here: thimble.' }).waitFor();
-    await expect.poll(() => readHighlights(page)).toEqual(['thimble']);
+    for (const word of ['awl', 'needle', 'bodkin', 'thimble']) {
+      await page.getByRole('searchbox').fill(word);
+      await page.locator('.head', { has: page.locator('mark', { hasText: word }) }).getByRole('link').click();
+      await expect.poll(() => readHighlights(page)).toContain(word);
+      await expect.poll(() => page.evaluate(isInSight)).toBe(true);
+    }
   });
 
   it('shows a notice if only the title matches', async () => {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { findBest } from '#base/text/create-excerpt.ts';
-import { type Conversation, listVisibleTurns, type Turn, withVisibleTurn } from '../conversation/conversation.ts';
+import { type Conversation, listTurnsUpTo, listVisibleTurns, type Turn, withVisibleTurn } from '../conversation/conversation.ts';
 import { splitWords } from '../conversation/split-words.ts';
 import { searchGerman } from '../locales/de/chat/search.ts';
 import { type SearchStrings, searchEnglish } from '../locales/en/chat/search.ts';
@@ -91,7 +91,7 @@ function useMarks(conversation: Conversation, query: string): Marks {
     const [best, root, pattern] = [findBestTurn(latest.current, words), document.querySelector('.turns'), toWordPattern(words)];
     if (best === undefined || root === null || pattern === undefined) return setCount(0);
     if (!listVisibleTurns(latest.current).some((turn) => turn.id === best.id))
-      library.change(id, (now) => withVisibleTurn(now, best));
+      library.change(id, (now) => listTurnsUpTo(now, best.id).reduce(withVisibleTurn, now));
     let isSettling = true;
     const settled = (): void => {
       isSettling = false;
