@@ -3,7 +3,7 @@ import { toEssence } from '#base/http/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';
-import { Icon, type IconName } from '../parts/icon.tsx';
+import { Icon, IconButton, type IconName } from '../parts/icon.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind, isTextKind } from './attachment-kind.ts';
 import { Chart } from './chart.tsx';
@@ -163,12 +163,7 @@ function Picture({ url, title }: { readonly url: string; readonly title: string 
         <img className="attachment-image" src={url} alt={title} />
       </button>
       <dialog {...{ ref: dialog, className: 'picture-dialog', 'aria-label': title, closedby: 'any' }}>
-        <button
-          {...{ type: 'button', className: 'icon-button', 'aria-label': strings.close, title: strings.close }}
-          onClick={() => dialog.current?.close()}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={strings.close} onClick={() => dialog.current?.close()} />
         <img src={url} alt={title} />
       </dialog>
     </>

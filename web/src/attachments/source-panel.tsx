@@ -1,7 +1,7 @@
 import { useCallback, useId, useLayoutEffect, useRef, useState } from 'react';
 import { escapePattern } from '#base/text/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { IconButton } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -78,12 +78,7 @@ function SourceView({ cited, selected, show, close, heading }: SourcePanelProps 
     <>
       <div className="source-head">
         <h2 id={heading}>{strings.showSource(number, name)}</h2>
-        <button
-          {...{ type: 'button', className: 'icon-button', 'aria-label': strings.close, title: strings.close }}
-          onClick={close}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={strings.close} onClick={close} />
       </div>
       {cited.length > 1 && <SourceRow {...{ cited, selected, show }} />}
       <section key={number} className="source-passage">

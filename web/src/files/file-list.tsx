@@ -1,6 +1,6 @@
 import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, IconButton } from '../parts/icon.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { useFilesStrings } from './files-strings.ts';
 import type { StoredItem } from './stored-files.ts';
@@ -84,25 +84,9 @@ function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pic
         )}
       </td>
       <td className="file-acts">
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={strings.download(name)}
-          title={strings.download(name)}
-          onClick={() => download(item)}
-        >
-          <Icon name="save" />
-        </button>
+        <IconButton icon="save" label={strings.download(name)} onClick={() => download(item)} />
         <CopyButton text={() => reference} label={strings.copyReference(name)} />
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={strings.remove(name)}
-          title={strings.remove(name)}
-          onClick={() => remove(item)}
-        >
-          <Icon name="trash" />
-        </button>
+        <IconButton icon="trash" label={strings.remove(name)} onClick={() => remove(item)} />
       </td>
     </tr>
   );

@@ -1,7 +1,7 @@
 import { type DragEvent, type FormEvent, useCallback, useId, useRef, useState } from 'react';
 import { usePage, useVisibility } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, IconButton } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { saveFile } from '../parts/save-file.ts';
@@ -243,15 +243,11 @@ function UploadList({ all, remove }: { readonly all: readonly PendingUpload[]; r
             {error === undefined ? name : strings.uploadFailed(name, describeError(error, strings))}
           </span>
           {error === undefined && <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />}
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={error === undefined ? filesStrings.stop(name) : filesStrings.dismiss(name)}
-            title={error === undefined ? filesStrings.stop(name) : filesStrings.dismiss(name)}
+          <IconButton
+            icon="close"
+            label={error === undefined ? filesStrings.stop(name) : filesStrings.dismiss(name)}
             onClick={() => remove(id)}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </li>
       ))}
     </ul>

@@ -1,7 +1,7 @@
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { DiagramSheet, HtmlSheet } from '../attachments/html-sheet.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { IconButton } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import { useStrings } from '../strings/strings.tsx';
 import type { HighlightedCode } from './highlight.ts';
@@ -56,20 +56,12 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
               {strings.preview}
             </button>
           )}
-          <button
-            {...{ type: 'button', className: 'icon-button', 'aria-pressed': isWrapped }}
-            aria-label={strings.wrapLines}
-            title={strings.wrapLines}
-            onClick={() => setIsWrapped(!isWrapped)}
-          >
-            <Icon name="wrap" />
-          </button>
-          <button
-            {...{ type: 'button', className: 'icon-button', 'aria-label': strings.download, title: strings.download }}
+          <IconButton icon="wrap" aria-pressed={isWrapped} label={strings.wrapLines} onClick={() => setIsWrapped(!isWrapped)} />
+          <IconButton
+            icon="save"
+            label={strings.download}
             onClick={() => saveFile(toFileName('code', getExtension(name)), new Blob([text], { type: 'text/plain' }))}
-          >
-            <Icon name="save" />
-          </button>
+          />
           <CopyButton text={() => text} />
         </span>
       </div>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useStrings } from '../strings/strings.tsx';
-import { Icon } from './icon.tsx';
+import { IconButton } from './icon.tsx';
 
 const visibleMs = 1600;
 
@@ -20,9 +20,5 @@ export function CopyButton({ text, label }: { readonly text: () => string; reado
     );
   };
   const name = isCopied ? strings.copied : (label ?? strings.copy);
-  return (
-    <button type="button" className="icon-button" aria-label={name} title={name} onClick={copy}>
-      <Icon name={isCopied ? 'check' : 'copy'} />
-    </button>
-  );
+  return <IconButton icon={isCopied ? 'check' : 'copy'} label={name} onClick={copy} />;
 }

@@ -1,3 +1,5 @@
+import type { ComponentProps } from 'react';
+
 /** Line drawings on a grid of 24. */
 const paths = {
   plus: 'M12 5v14M5 12h14',
@@ -64,5 +66,20 @@ export function Icon({ name }: { readonly name: IconName }) {
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d={paths[name]} />
     </svg>
+  );
+}
+
+interface IconButtonProps extends ComponentProps<'button'> {
+  readonly icon: IconName;
+  /** Text for screen readers, which also appears next to the pointer. */
+  readonly label: string;
+}
+
+/** A button with only an icon. */
+export function IconButton({ icon, label, className = '', ...props }: IconButtonProps) {
+  return (
+    <button type="button" className={`icon-button ${className}`} aria-label={label} title={label} {...props}>
+      <Icon name={icon} />
+    </button>
   );
 }

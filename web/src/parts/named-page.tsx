@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
 import { useStrings } from '../strings/strings.tsx';
-import { Icon } from './icon.tsx';
+import { IconButton } from './icon.tsx';
 
 interface NamedPageProps {
   /** Heading above the content. */
@@ -30,15 +30,7 @@ export function PageHeader({ openMenu, children }: { readonly openMenu: () => vo
   const strings = useStrings();
   return (
     <header className="page-header">
-      <button
-        type="button"
-        className="icon-button narrow-only"
-        aria-label={strings.showConversations}
-        title={strings.showConversations}
-        onClick={openMenu}
-      >
-        <Icon name="menu" />
-      </button>
+      <IconButton icon="menu" className="narrow-only" label={strings.showConversations} onClick={openMenu} />
       {children}
     </header>
   );

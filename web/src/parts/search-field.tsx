@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useId, useRef } from 'react';
 import { useStrings } from '../strings/strings.tsx';
-import { Icon } from './icon.tsx';
+import { Icon, IconButton } from './icon.tsx';
 
 interface SearchFieldProps {
   readonly id?: string;
@@ -31,15 +31,7 @@ export function SearchField({ id: givenId, label, value, onChange, onFocus, onKe
         {...{ ref: input, id, type: 'search', placeholder: label, value, onFocus, onKeyDown }}
         onChange={({ target }) => onChange(target.value)}
       />
-      {value !== '' && (
-        <button
-          {...{ type: 'button', className: 'icon-button', onClick: clear }}
-          aria-label={strings.clearSearch}
-          title={strings.clearSearch}
-        >
-          <Icon name="close" />
-        </button>
-      )}
+      {value !== '' && <IconButton icon="close" onClick={clear} label={strings.clearSearch} />}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { IconButton } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -53,22 +53,16 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
             <button type="button" className="quiet-link" onClick={() => edit(name)}>
               {name}
             </button>
-            <button
-              type="button"
-              className="icon-button"
-              {...{ 'aria-label': promptsStrings.saveOne(name), title: promptsStrings.saveOne(name) }}
+            <IconButton
+              icon="save"
+              label={promptsStrings.saveOne(name)}
               onClick={() => attempt(savePrompts(service, [name], name))}
-            >
-              <Icon name="save" />
-            </button>
-            <button
-              type="button"
-              className="icon-button"
-              {...{ 'aria-label': strings.deleteConversation(name), title: strings.deleteConversation(name) }}
+            />
+            <IconButton
+              icon="trash"
+              label={strings.deleteConversation(name)}
               onClick={() => attempt(deleteDocument(service, 'said', name))}
-            >
-              <Icon name="trash" />
-            </button>
+            />
           </li>
         ))}
       </ul>

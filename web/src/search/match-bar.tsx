@@ -7,7 +7,7 @@ import { type SearchStrings, searchEnglish } from '../locales/en/chat/search.ts'
 import { searchSpanish } from '../locales/es/chat/search.ts';
 import { searchFrench } from '../locales/fr/chat/search.ts';
 import { usePage } from '../page/page.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, IconButton } from '../parts/icon.tsx';
 import { useLocalizedStrings } from '../strings/strings.tsx';
 import { toWordPattern } from './word-pattern.ts';
 import './match-bar.css';
@@ -24,12 +24,13 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
   const { go } = usePage();
   const { count, index, goTo } = useMarks(conversation, query);
   const renderStepButton = (direction: 'up' | 'down', name: string, offset: number) => (
-    <button
-      {...{ type: 'button', className: `icon-button ${direction}`, 'aria-label': name, title: name, disabled: count < 2 }}
+    <IconButton
+      icon="down"
+      className={direction}
+      label={name}
+      disabled={count < 2}
       onClick={() => goTo((index + offset + count) % count)}
-    >
-      <Icon name="down" />
-    </button>
+    />
   );
   return (
     <search className="found-bar small" aria-label={strings.inConversation}>
@@ -40,12 +41,7 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
       </span>
       {renderStepButton('up', strings.earlier, -1)}
       {renderStepButton('down', strings.later, 1)}
-      <button
-        {...{ type: 'button', className: 'icon-button', 'aria-label': strings.removeHighlights, title: strings.removeHighlights }}
-        onClick={() => go({ at: 'conversation', id: conversation.id })}
-      >
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label={strings.removeHighlights} onClick={() => go({ at: 'conversation', id: conversation.id })} />
     </search>
   );
 }

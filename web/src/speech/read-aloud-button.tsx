@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { Icon } from '../parts/icon.tsx';
+import { IconButton } from '../parts/icon.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 
 /** Reads a markdown text aloud, and stops it. Not rendered if the device has no local voice. */
@@ -26,14 +26,7 @@ export function ReadAloudButton({ text }: { readonly text: string }) {
     setIsReading(false);
   };
   const name = isReading ? strings.stopReading : strings.readAloud;
-  return (
-    <button
-      {...{ type: 'button', className: 'icon-button', 'aria-label': name, title: name }}
-      onClick={() => (isReading ? stop() : void readAloud())}
-    >
-      <Icon name={isReading ? 'stop' : 'aloud'} />
-    </button>
-  );
+  return <IconButton icon={isReading ? 'stop' : 'aloud'} label={name} onClick={() => (isReading ? stop() : void readAloud())} />;
 }
 
 function subscribeToVoices(view: () => void): () => void {

@@ -1,4 +1,4 @@
-import { Icon, type IconName } from '../../parts/icon.tsx';
+import { IconButton, type IconName } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
 
 interface RemoveButtonProps {
@@ -11,9 +11,5 @@ interface RemoveButtonProps {
 export function RemoveButton({ name, icon = 'trash', remove }: RemoveButtonProps) {
   const strings = useBuilderStrings();
   const label = strings.removeItem(name);
-  return (
-    <button type="button" className="icon-button" aria-label={label} title={label} onClick={remove}>
-      <Icon name={icon} />
-    </button>
-  );
+  return <IconButton icon={icon} label={label} onClick={remove} />;
 }

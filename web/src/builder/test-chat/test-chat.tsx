@@ -7,7 +7,7 @@ import type { UserMessage } from '../../chat/user-message.ts';
 import { type Conversation, listVisibleTurns, type Turn } from '../../conversation/conversation.ts';
 import { type Page, PageContext, useConversation, usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
 import { type Deployment, readBucket, toDeployment } from '../../service/deployments.ts';
 import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
@@ -80,9 +80,7 @@ function TestPanel({ id, entry, evaluationState, onClose, deployment }: TestChat
         <button type="button" className="button slim" disabled={conversation === undefined} onClick={startOver}>
           {strings.startOver}
         </button>
-        <button type="button" className="icon-button" aria-label={strings.closeTest} title={strings.closeTest} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={strings.closeTest} onClick={onClose} />
       </header>
       {conversation === undefined ? (
         <div className="test-chat-hint">

@@ -12,7 +12,7 @@ import {
 import type { ChatSettings } from '../../conversation/chat-settings.ts';
 import type { QueuedMessage } from '../../conversation/outbox.ts';
 import { usePage } from '../../page/page.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -232,13 +232,7 @@ function PasteOffer({ settle }: { readonly settle: (isAccepted: boolean) => void
       <button type="button" className="button slim" onClick={() => settle(true)}>
         {strings.attachPicture}
       </button>
-      <button
-        {...{ type: 'button', className: 'icon-button', onClick: () => settle(false) }}
-        aria-label={strings.close}
-        title={strings.close}
-      >
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" onClick={() => settle(false)} label={strings.close} />
     </p>
   );
 }
@@ -257,12 +251,7 @@ function FileChooser({ types, add, pick }: FileChooserProps) {
   return (
     <>
       {pick === undefined ? (
-        <button
-          {...{ type: 'button', className: 'icon-button', 'aria-label': strings.attach, title: strings.attach }}
-          onClick={upload}
-        >
-          <Icon name="clip" />
-        </button>
+        <IconButton icon="clip" label={strings.attach} onClick={upload} />
       ) : (
         <Menu label={strings.attach} icon={<Icon name="clip" />}>
           <button type="button" onClick={upload}>

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import type { QueuedMessage } from '../../conversation/outbox.ts';
 import { usePage } from '../../page/page.tsx';
-import { Icon, type IconName } from '../../parts/icon.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
 import { focusMessage } from '../focus-message.ts';
 import './queue-list.css';
 import { queueGerman } from '../../locales/de/chat/queue.ts';
@@ -41,21 +41,13 @@ export function QueueList({ messages, conversationId, takeBack, isAnswering }: Q
         {messages.map((message) => (
           <li key={message.id}>
             <span className="queue-text">{toPreview(message)}</span>
-            <QueueButton icon="edit" name={strings.edit} act={() => takeBack(message)} />
-            <QueueButton icon="send" name={isAnswering ? strings.nowStops : strings.now} act={() => sendNow(message.id)} />
-            <QueueButton icon="close" name={strings.drop} act={() => drop(message.id)} />
+            <IconButton icon="edit" label={strings.edit} onClick={() => takeBack(message)} />
+            <IconButton icon="send" label={isAnswering ? strings.nowStops : strings.now} onClick={() => sendNow(message.id)} />
+            <IconButton icon="close" label={strings.drop} onClick={() => drop(message.id)} />
           </li>
         ))}
       </ul>
     </section>
-  );
-}
-
-function QueueButton({ icon, name, act }: { readonly icon: IconName; readonly name: string; readonly act: () => void }) {
-  return (
-    <button {...{ type: 'button', className: 'icon-button', 'aria-label': name, title: name, onClick: act }}>
-      <Icon name={icon} />
-    </button>
   );
 }
 

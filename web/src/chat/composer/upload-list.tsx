@@ -1,6 +1,6 @@
 import type { Attachment } from '#contract/chat/message.ts';
 import type { Strings } from '../../locales/en/page.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
 import { fileNotStored } from '../../service/attach-file.ts';
 import type { ErrorDetails } from '../../service/service-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
@@ -27,15 +27,7 @@ export function UploadList({ uploads, remove }: UploadListProps) {
           {attachment === undefined && error === undefined && (
             <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />
           )}
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={strings.removeAttachment(name)}
-            title={strings.removeAttachment(name)}
-            onClick={() => remove(id)}
-          >
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label={strings.removeAttachment(name)} onClick={() => remove(id)} />
         </li>
       ))}
     </ul>

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, Suspense, useLayoutEffect, useRef, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
 import type { ChoiceKeys } from '../../parts/choice-list.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { IconButton } from '../../parts/icon.tsx';
 import { lazyView } from '../../parts/lazy-view.tsx';
 import { nextPlaceholder } from '../../prompts/placeholder.ts';
 import type { Deployment } from '../../service/deployments.ts';
@@ -79,11 +79,7 @@ interface RemoveButtonProps {
 function RemoveButton({ name, isOnly, remove }: RemoveButtonProps) {
   const strings = useStrings();
   const label = isOnly ? strings.noAddressee : strings.removeAttachment(name);
-  return (
-    <button {...{ type: 'button', className: 'icon-button', 'aria-label': label, title: label }} onClick={remove}>
-      <Icon name="close" />
-    </button>
-  );
+  return <IconButton icon="close" label={label} onClick={remove} />;
 }
 
 /** Prompts after a slash at the start of a message, and the placeholders of a prompt, which Tab selects. */

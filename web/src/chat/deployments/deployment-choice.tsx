@@ -1,6 +1,6 @@
 import { type ReactNode, useId, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { moveFocus } from '../../parts/move-focus.ts';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -215,13 +215,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
           {owner === 'other' && <span className="soft small">{strings.sharedByOther}</span>}
         </span>
       </button>
-      <button
-        {...{ type: 'button', className: 'icon-button star', 'aria-label': starName, title: starName }}
-        data-favourite={isFavourite || undefined}
-        onClick={favour}
-      >
-        <Icon name="star" />
-      </button>
+      <IconButton icon="star" className="star" label={starName} data-favourite={isFavourite || undefined} onClick={favour} />
       {family.length > 1 && <Versions {...{ family, pick }} />}
     </li>
   );

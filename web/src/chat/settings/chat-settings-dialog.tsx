@@ -8,7 +8,7 @@ import '../../parts/question-dialog.css';
 import './chat-settings.css';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { IconButton } from '../../parts/icon.tsx';
 import { maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { deleteDocument, listDocuments } from '../../service/user-documents.ts';
@@ -147,14 +147,11 @@ function Presets({ settings, apply }: PresetsProps) {
               <button type="button" className="button slim" onClick={() => void use(presetName)}>
                 {presetName}
               </button>
-              <button
-                type="button"
-                className="icon-button"
-                {...{ 'aria-label': strings.deleteConversation(presetName), title: strings.deleteConversation(presetName) }}
+              <IconButton
+                icon="close"
+                label={strings.deleteConversation(presetName)}
                 onClick={() => void attempt(() => deleteDocument(service, 'presets', presetName))}
-              >
-                <Icon name="close" />
-              </button>
+              />
             </li>
           ))}
         </ul>

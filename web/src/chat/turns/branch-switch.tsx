@@ -1,6 +1,6 @@
 import { withVisibleTurn } from '../../conversation/conversation.ts';
 import { usePage } from '../../page/page.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { IconButton } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 
 interface BranchSwitchProps {
@@ -24,31 +24,21 @@ export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchP
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
     <div className="branches" role="group" aria-label={strings.version(position + 1, branches.length)}>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={strings.earlierVersion}
-        title={strings.earlierVersion}
+      <IconButton
+        icon="left"
+        label={strings.earlierVersion}
         disabled={position === 0}
         onClick={() => show(branches[position - 1])}
-      >
-        <Icon name="left" />
-      </button>
+      />
       <span aria-hidden="true">
         {position + 1}/{branches.length}
       </span>
-      <button
-        {...{
-          type: 'button',
-          className: 'icon-button',
-          'aria-label': strings.laterVersion,
-          disabled: position === branches.length - 1,
-        }}
-        title={strings.laterVersion}
+      <IconButton
+        icon="right"
+        label={strings.laterVersion}
+        disabled={position === branches.length - 1}
         onClick={() => show(branches[position + 1])}
-      >
-        <Icon name="right" />
-      </button>
+      />
     </div>
   );
 }

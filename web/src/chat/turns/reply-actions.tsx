@@ -12,7 +12,7 @@ import { FollowUps } from '../../follow-ups/follow-ups.tsx';
 import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
 import { rateReply } from '../../service/rate-reply.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { ReadAloudButton } from '../../speech/read-aloud-button.tsx';
@@ -54,14 +54,12 @@ export function ReplyActions({
     void replyRunner.answer(conversationId, reply.parent, { previous: reply });
   };
   const toggle = branches.length > 1 && (
-    <button
-      {...{ type: 'button', className: 'icon-button', 'aria-pressed': isSideBySide }}
-      aria-label={strings.sideBySide}
-      title={strings.sideBySide}
+    <IconButton
+      icon="columns"
+      aria-pressed={isSideBySide}
+      label={strings.sideBySide}
       onClick={() => setIsSideBySide(!isSideBySide)}
-    >
-      <Icon name="columns" />
-    </button>
+    />
   );
   // Other actions would apply to the last version, as if it were selected.
   if (isSideBySide) return <div className="actions">{toggle}</div>;
@@ -119,11 +117,7 @@ function ContinueButton({ reply, conversationId }: Pick<ReplyActionsProps, 'repl
 
 function EditButton({ edit }: { readonly edit: () => void }) {
   const { editAnswer: name } = useAnswerStrings();
-  return (
-    <button {...{ type: 'button', className: 'icon-button edit-answer', 'aria-label': name, title: name, onClick: edit }}>
-      <Icon name="edit" />
-    </button>
-  );
+  return <IconButton icon="edit" className="edit-answer" label={name} onClick={edit} />;
 }
 
 /** Continues in a new chat that contains the turns up to this answer. */
@@ -138,11 +132,7 @@ function ForkButton({ reply, conversationId }: Pick<ReplyActionsProps, 'reply' |
     go({ at: 'conversation', id: copy.id });
     focusMessage();
   };
-  return (
-    <button {...{ type: 'button', className: 'icon-button', 'aria-label': name, title: name, onClick: fork }}>
-      <Icon name="fork" />
-    </button>
-  );
+  return <IconButton icon="fork" label={name} onClick={fork} />;
 }
 
 /** Sends the same question to another deployment, which adds another version of the answer. */
@@ -217,18 +207,12 @@ function RatingButtons({ reply, conversationId }: { readonly reply: Reply; reado
   const button = (isGood: boolean) => {
     const name = isGood ? strings.goodAnswer : strings.badAnswer;
     return (
-      <button
-        {...{
-          type: 'button',
-          className: 'icon-button',
-          'aria-label': name,
-          title: name,
-          'aria-pressed': rating?.isGood === isGood,
-        }}
+      <IconButton
+        icon={isGood ? 'good' : 'bad'}
+        label={name}
+        aria-pressed={rating?.isGood === isGood}
         onClick={() => void rate({ isGood, comment: rating?.isGood === isGood ? rating.comment : '' })}
-      >
-        <Icon name={isGood ? 'good' : 'bad'} />
-      </button>
+      />
     );
   };
   return (

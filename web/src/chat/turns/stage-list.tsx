@@ -3,7 +3,7 @@ import type { StageDelta } from '#contract/chat/chunk.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { StageTime } from '../../conversation/conversation.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
 import { saveFile, toFileName } from '../../parts/save-file.ts';
 import { useLanguage } from '../../strings/strings.tsx';
 import { withoutConsentPath } from '../consent/consent-refusal.ts';
@@ -119,12 +119,11 @@ function StageText({ text, name }: { readonly text: string; readonly name: strin
         <p className="row small soft">
           {strings.truncatedText(maxChars.toLocaleString(language), text.length.toLocaleString(language))}
           <CopyButton text={() => text} />
-          <button
-            {...{ type: 'button', className: 'icon-button', 'aria-label': strings.download, title: strings.download }}
+          <IconButton
+            icon="save"
+            label={strings.download}
             onClick={() => saveFile(toFileName(name, 'md'), new Blob([text], { type: 'text/markdown' }))}
-          >
-            <Icon name="save" />
-          </button>
+          />
         </p>
       )}
     </>
