@@ -79,7 +79,10 @@ describe('a search', () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
     for (const word of ['awl', 'needle', 'bodkin', 'thimble']) {
       await page.getByRole('searchbox').fill(word);
-      await page.locator('.head', { has: page.locator('mark', { hasText: word }) }).getByRole('link').click();
+      await page
+        .locator('.head', { has: page.locator('mark', { hasText: word }) })
+        .getByRole('link')
+        .click();
       await expect.poll(() => readHighlights(page)).toContain(word);
       await expect.poll(() => page.evaluate(isInSight)).toBe(true);
     }
