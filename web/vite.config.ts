@@ -20,10 +20,7 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          groups: [
-            { name: 'main', tags: ['$initial'] },
-            { name: 'sync', test: /conversation\/(server-sync|merge)\.ts|service\/chats\.ts|rolldown\/runtime/ },
-          ],
+          groups: [{ name: 'main', tags: ['$initial'] }],
         },
       },
     },

@@ -22,12 +22,14 @@ import { DeploymentIcon } from './deployments/deployment-icon.tsx';
 import { pickDefaultDeployment, recordUse, saveLastDeployment } from './deployments/favourites.ts';
 import { focusMessage } from './focus-message.ts';
 import { StartView } from './start-view.tsx';
-import { Thread } from './turns/thread.tsx';
 import { useAnnouncements } from './use-announcements.ts';
 import type { UserMessage } from './user-message.ts';
 import './deployments/picker.css';
 import { Menu } from '../parts/menu.tsx';
 
+const importThread = () => import('./turns/thread.tsx');
+const preloadThread = (): void => void importThread().catch(() => undefined);
+const Thread = lazyView(() => importThread().then(({ Thread: view }) => view));
 const ChatUsage = lazyView(() => import('./chat-usage.tsx').then(({ ChatUsage: view }) => view));
 const FoundBar = lazyView(() => import('../search/match-bar.tsx').then(({ MatchBar: view }) => view));
 
@@ -60,6 +62,10 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   const last = turns.at(-1);
   const running = findRunningReply(replyRunner, conversation, last);
   useAnnouncements(last);
+  useEffect(() => {
+    // The view of turns is not part of the first load.
+    for (const type of ['keydown', 'pointerdown']) document.addEventListener(type, preloadThread, { once: true });
+  }, []);
 
   useEffect(() => {
     if (id !== undefined) void library.open(id).then((isThere) => !isThere && go({ at: 'new', missingTarget: 'conversation' }));
@@ -106,7 +112,9 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
       {conversation === undefined ? (
         <StartView {...{ deployment, project, sendMessage, choose }} />
       ) : (
-        <Thread {...{ conversation, turns, sendMessage }} />
+        <Suspense fallback={<div className="beginning" aria-busy="true" />}>
+          <Thread {...{ conversation, turns, sendMessage }} />
+        </Suspense>
       )}
       <div className="below">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
@@ -116,8 +124,10 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
           {...{ deployment, sendMessage, conversationId: id, running: running?.id, chosenSettings }}
           {...(temporary === undefined ? { draftKey: id ?? 'new' } : { firstText: temporary.firstText })}
         />
-        <Hint isNew={conversation === undefined} />
-        {turns.findLast(hasUsage) !== undefined && (
+        {conversation === undefined && (
+          <p className="composer-hint soft small">{strings.composerHint(toKeys('Mod K').join(' '))}</p>
+        )}
+        {turns.some((turn) => turn.kind === 'reply' && turn.usage !== undefined) && (
           <Guard fallback={null}>
             <Suspense fallback={null}>
               <ChatUsage {...{ conversation, turns, deployment }} />
@@ -187,17 +197,6 @@ function useTabTitle(title = ''): void {
   useEffect(() => {
     document.title = title === '' ? product : `${title} · ${product}`;
   }, [title, product]);
-}
-
-/** Whether the usage of a turn is known. */
-function hasUsage(turn: Turn): boolean {
-  return turn.kind === 'reply' && turn.usage !== undefined;
-}
-
-/** Keyboard hints, shown before the first message. */
-function Hint({ isNew }: { readonly isNew: boolean }) {
-  const strings = useStrings();
-  return isNew && <p className="composer-hint soft small">{strings.composerHint(toKeys('Mod K').join(' '))}</p>;
 }
 
 interface NoticesProps extends Pick<ChatPageProps, 'missingTarget'> {
