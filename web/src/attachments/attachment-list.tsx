@@ -1,4 +1,3 @@
-import { Suspense } from 'react';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { DisplayedAttachment } from './attachment-kind.ts';
@@ -19,10 +18,8 @@ export function AttachmentList({ attachments, isSent = false }: AttachmentListPr
     <ul className="attachments" aria-label={strings.attachments}>
       {attachments.map((attachment, index) => (
         <li key={attachment.index ?? `at ${index}`}>
-          <Guard fallback={<p className="note">{strings.brokenAttachment}</p>}>
-            <Suspense fallback={<div className="part-coming" />}>
-              <AttachmentCard {...{ attachment, isSent }} />
-            </Suspense>
+          <Guard fallback={<p className="note">{strings.brokenAttachment}</p>} pending={<div className="part-coming" />}>
+            <AttachmentCard {...{ attachment, isSent }} />
           </Guard>
         </li>
       ))}

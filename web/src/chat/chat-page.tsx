@@ -127,11 +127,9 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         {conversation === undefined && (
           <p className="composer-hint soft small">{strings.composerHint(toKeys('Mod K').join(' '))}</p>
         )}
-        {turns.some((turn) => turn.kind === 'reply' && turn.usage !== undefined) && (
+        {turns.findLast((turn) => turn.kind === 'reply' && turn.usage !== undefined) !== undefined && (
           <Guard fallback={null}>
-            <Suspense fallback={null}>
-              <ChatUsage {...{ conversation, turns, deployment }} />
-            </Suspense>
+            <ChatUsage {...{ conversation, turns, deployment }} />
           </Guard>
         )}
       </div>
@@ -156,9 +154,7 @@ function SearchMatches({ conversation }: { readonly conversation: Conversation |
   if (conversation === undefined || route.at !== 'conversation' || route.find === undefined) return null;
   return (
     <Guard fallback={null}>
-      <Suspense fallback={null}>
-        <FoundBar {...{ conversation, query: route.find }} />
-      </Suspense>
+      <FoundBar {...{ conversation, query: route.find }} />
     </Guard>
   );
 }

@@ -1,4 +1,3 @@
-import { Suspense } from 'react';
 import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
 
 const OfflinePage = lazyView(() => import('./offline-page.tsx').then(({ OfflinePage: view }) => view));
@@ -6,10 +5,8 @@ const OfflinePage = lazyView(() => import('./offline-page.tsx').then(({ OfflineP
 /** Shows the chats of the last user in this browser, read-only. */
 export function OfflineReader({ close }: { readonly close: () => void }) {
   return (
-    <Guard fallback={<MissingPart />}>
-      <Suspense fallback={<main aria-busy="true" />}>
-        <OfflinePage close={close} />
-      </Suspense>
+    <Guard fallback={<MissingPart />} pending={<main aria-busy="true" />}>
+      <OfflinePage close={close} />
     </Guard>
   );
 }

@@ -1,4 +1,4 @@
-import { Suspense, useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import type { Strings } from '../locales/en/page.ts';
 import { deleteKnownUser } from '../offline/known-user.ts';
 import { OfflineReader } from '../offline/offline-reader.tsx';
@@ -106,14 +106,12 @@ export function Entrance() {
     if (isReadingOffline) return <OfflineReader close={() => setIsReadingOffline(false)} />;
     if (isRestoring || linkedKey !== undefined) return <main className="sign-in" aria-busy="true" />;
     return (
-      <Guard fallback={<MissingPart />}>
-        <Suspense fallback={<main className="sign-in" aria-busy="true" />}>
-          <SignIn
-            {...{ isTrying, failure, providerSignOut, onKey }}
-            onFailure={setFailure}
-            onReadOffline={() => setIsReadingOffline(true)}
-          />
-        </Suspense>
+      <Guard fallback={<MissingPart />} pending={<main className="sign-in" aria-busy="true" />}>
+        <SignIn
+          {...{ isTrying, failure, providerSignOut, onKey }}
+          onFailure={setFailure}
+          onReadOffline={() => setIsReadingOffline(true)}
+        />
       </Guard>
     );
   }
@@ -124,14 +122,12 @@ export function Entrance() {
       <SignedIn {...{ session, signOut, appearance, setAppearance }} />
       {linkedKey !== undefined && (
         <Guard key={linkedKey} fallback={null}>
-          <Suspense>
-            <LinkedKey
-              {...{ linkedKey, visitor }}
-              user={session.user}
-              onEnter={enterLinked}
-              onClose={() => setLinkedKey(undefined)}
-            />
-          </Suspense>
+          <LinkedKey
+            {...{ linkedKey, visitor }}
+            user={session.user}
+            onEnter={enterLinked}
+            onClose={() => setLinkedKey(undefined)}
+          />
         </Guard>
       )}
     </>

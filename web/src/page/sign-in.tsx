@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, Suspense, useId, useState } from 'react';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { UnreachableNote } from '../offline/unreachable-note.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { Mark, Notice } from '../parts/operator-brand.tsx';
@@ -79,9 +79,7 @@ export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, o
         )}
         {isFirstStart && (
           <Guard fallback={null}>
-            <Suspense fallback={null}>
-              <FirstStart onKey={enter} />
-            </Suspense>
+            <FirstStart onKey={enter} />
           </Guard>
         )}
       </div>

@@ -1,14 +1,4 @@
-import {
-  Suspense,
-  useCallback,
-  useEffect,
-  useEffectEvent,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { ReadyNotices } from '../notifications/ready-notices.ts';
 import { OfflineNote } from '../offline/offline-note.tsx';
@@ -116,7 +106,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
           {...{ isMenuOpen, closeMenu, collapse, appearance, setAppearance }}
           openPalette={() => setPaletteOpenCount((count) => count + 1)}
         />
-        <Guard key={route.at} fallback={<MissingPart />}>
+        <Guard key={route.at} fallback={<MissingPart />} pending={<main className="content" aria-busy="true" />}>
           <Content route={route} openMenu={openMenu} />
         </Guard>
       </div>
@@ -133,8 +123,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 function Content({ route, openMenu }: { readonly route: Route; readonly openMenu: () => void }) {
   const { canAudit } = usePage();
   const lazyContent = renderLazyContent(route, canAudit, openMenu);
-  if (lazyContent !== undefined)
-    return <Suspense fallback={<main className="content" aria-busy="true" />}>{lazyContent}</Suspense>;
+  if (lazyContent !== undefined) return lazyContent;
   const id = route.at === 'conversation' ? route.id : undefined;
   const { deployment: preferred, project } = route.at === 'new' ? route : {};
   return (

@@ -44,10 +44,12 @@ function waitForRetry(): Promise<void> {
 interface GuardProps {
   /** Shown if the children fail to render. */
   readonly fallback: ReactNode;
+  /** Shown while the children load. */
+  readonly pending?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** An error boundary. */
+/** Boundary of a part of the page that can fail, and that may be loaded on demand. */
 export class Guard extends Component<GuardProps, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
 
@@ -60,7 +62,8 @@ export class Guard extends Component<GuardProps, { readonly hasFailed: boolean }
   }
 
   override render(): ReactNode {
-    return this.state.hasFailed ? this.props.fallback : this.props.children;
+    const { fallback, pending = null, children } = this.props;
+    return this.state.hasFailed ? fallback : <Suspense fallback={pending}>{children}</Suspense>;
   }
 }
 
@@ -87,11 +90,7 @@ interface LazyDialogProps {
 
 /** An error boundary for a dialog that is loaded on demand. It shows that a dialog is missing. */
 export function LazyDialog({ onClose, children }: LazyDialogProps) {
-  return (
-    <Guard fallback={<MissingDialog close={onClose} />}>
-      <Suspense fallback={null}>{children}</Suspense>
-    </Guard>
-  );
+  return <Guard fallback={<MissingDialog close={onClose} />}>{children}</Guard>;
 }
 
 function MissingDialog({ close: onClose }: { readonly close: () => void }) {

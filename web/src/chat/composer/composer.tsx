@@ -141,9 +141,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
       {address.choice}
       {queuedMessages.length > 0 && (
         <Guard fallback={null}>
-          <Suspense fallback={null}>
-            <QueueList {...{ messages: queuedMessages, conversationId, takeBack }} isAnswering={running !== undefined} />
-          </Suspense>
+          <QueueList {...{ messages: queuedMessages, conversationId, takeBack }} isAnswering={running !== undefined} />
         </Guard>
       )}
       {isPicking && (
@@ -200,9 +198,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
         </div>
         {chosenSettings !== undefined && (canReason || canUseAddons) && (
           <Guard fallback={null}>
-            <Suspense fallback={null}>
-              <SettingRow {...{ ...chosenSettings, canReason, canUseAddons }} />
-            </Suspense>
+            <SettingRow {...{ ...chosenSettings, canReason, canUseAddons }} />
           </Guard>
         )}
       </form>
@@ -215,9 +211,7 @@ export function Uploads(props: UploadListProps) {
   if (props.uploads.length === 0) return null;
   return (
     <Guard fallback={null}>
-      <Suspense fallback={null}>
-        <UploadList {...props} />
-      </Suspense>
+      <UploadList {...props} />
     </Guard>
   );
 }

@@ -1,4 +1,4 @@
-import { Suspense, useDeferredValue, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useDeferredValue, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { DisplayedAttachment } from '../../attachments/attachment-kind.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import { type CitedSource, listCitedNumbers, toCited, withoutMark } from '../../attachments/cited.ts';
@@ -56,20 +56,16 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
   return (
     <>
       {stages.length > 0 && (
-        <Guard fallback={null}>
-          <Suspense fallback={<div className="part-coming" />}>
-            <StageList {...{ stages, isRunning }} times={stageTimes} />
-          </Suspense>
+        <Guard fallback={null} pending={<div className="part-coming" />}>
+          <StageList {...{ stages, isRunning }} times={stageTimes} />
         </Guard>
       )}
       {thoughts !== undefined && <Thoughts text={thoughts} />}
       {text !== '' && (
-        <Guard fallback={plain}>
-          <Suspense fallback={plain}>
-            <SourcesContext value={sources}>
-              <Markdown text={text} isGrowing={isRunning} isLate={isLate} />
-            </SourcesContext>
-          </Suspense>
+        <Guard fallback={plain} pending={plain}>
+          <SourcesContext value={sources}>
+            <Markdown text={text} isGrowing={isRunning} isLate={isLate} />
+          </SourcesContext>
         </Guard>
       )}
       {isRunning && text === '' && <Waiting replyId={reply.id} />}

@@ -51,10 +51,8 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
   useEffect(() => void Promise.allSettled([loadActions(), loadEditor()]), []);
   if (isEditing)
     return (
-      <Guard fallback={<EditorMissing close={() => setIsEditing(false)} />}>
-        <Suspense fallback={<ReplyBody {...{ reply, isLate }} />}>
-          <ReplyEditor {...{ reply, conversationId, isLast: sendMessage !== undefined }} close={() => setIsEditing(false)} />
-        </Suspense>
+      <Guard fallback={<EditorMissing close={() => setIsEditing(false)} />} pending={<ReplyBody {...{ reply, isLate }} />}>
+        <ReplyEditor {...{ reply, conversationId, isLast: sendMessage !== undefined }} close={() => setIsEditing(false)} />
       </Guard>
     );
   return (
@@ -71,16 +69,12 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
       )}
       {Array.isArray(custom.controls) && !isRunning && (
         <Guard fallback={<p className="note">{strings.partMissing}</p>}>
-          <Suspense fallback={null}>
-            <ControlList {...{ controls: custom.controls, answered, sendMessage }} key={reply.id} />
-          </Suspense>
+          <ControlList {...{ controls: custom.controls, answered, sendMessage }} key={reply.id} />
         </Guard>
       )}
       {calls.length > 0 && sendMessage !== undefined && state === 'done' && (
         <Guard fallback={<p className="note">{strings.partMissing}</p>}>
-          <Suspense fallback={null}>
-            <ToolResultForm {...{ calls, sendMessage }} key={reply.id} />
-          </Suspense>
+          <ToolResultForm {...{ calls, sendMessage }} key={reply.id} />
         </Guard>
       )}
       {reply.fault !== undefined && (
@@ -91,14 +85,12 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
         />
       )}
       {!isRunning && (
-        <Guard fallback={<p className="note">{strings.partMissing}</p>}>
-          <Suspense fallback={<div className="part-coming" />}>
-            <ReplyActions
-              {...{ reply, branches, conversationId, isSideBySide, sendMessage }}
-              setIsSideBySide={setSideBySide}
-              edit={() => setIsEditing(true)}
-            />
-          </Suspense>
+        <Guard fallback={<p className="note">{strings.partMissing}</p>} pending={<div className="part-coming" />}>
+          <ReplyActions
+            {...{ reply, branches, conversationId, isSideBySide, sendMessage }}
+            setIsSideBySide={setSideBySide}
+            edit={() => setIsEditing(true)}
+          />
         </Guard>
       )}
     </article>
@@ -167,9 +159,7 @@ function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry 
         )}
         {error.code === 'context_length_exceeded' && (
           <Guard fallback={null}>
-            <Suspense fallback={null}>
-              <TooLongActions {...{ conversationId, questionId, deployment }} />
-            </Suspense>
+            <TooLongActions {...{ conversationId, questionId, deployment }} />
           </Guard>
         )}
         <ErrorSupport error={error} />
