@@ -1,8 +1,3 @@
-/**
- * Measures the cost of admitting a call: key, role, consent, and limits. `node bench/admit.ts` prints the result to stderr.
- * `--json` prints the values to stdout for the harness. Needs redis-server.
- */
-
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +13,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
 import { createIdentify } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
-import { createRequireConsent } from '#domain/consent/require-consent.ts';
+import { createRequireConsent } from '#domain/consent/consent.ts';
 import { Catalog } from '#domain/deployments/catalog.ts';
 import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
@@ -36,6 +31,11 @@ import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { startRedis } from '#test/start-redis.ts';
 import { startService } from '#test/start-service.ts';
+
+/**
+ * Measures the cost of admitting a call: key, role, consent, and limits. `node bench/admit.ts` prints the result to stderr.
+ * `--json` prints the values to stdout for the harness. Needs redis-server.
+ */
 
 const calls = 100_000;
 const rounds = 7;

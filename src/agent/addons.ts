@@ -1,7 +1,7 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
 import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-import { IsolationError } from '#base/isolation/run-isolated.ts';
+import { IsolationError } from '#base/isolation/isolated-process.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { AddonEntry, SecuritySettings } from '#contract/configuration/service.ts';

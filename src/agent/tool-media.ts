@@ -1,8 +1,8 @@
+import { isAcceptedType } from '#base/http/media-type.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { isAcceptedType } from '#contract/is-accepted-type.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Attachment } from '#domain/tools/tool.ts';
 

@@ -4,8 +4,7 @@ import type { ConfigurationError } from '#contract/configuration/checked-configu
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
-import { schemaAt } from '#contract/configuration/schema-node.ts';
-import { hiddenSecret } from '#contract/configuration/secret-fields.ts';
+import { hiddenSecret, schemaAt } from '#contract/configuration/schema-node.ts';
 import { readFiles, readSecretFile } from './load.ts';
 import { type Environment, escapeReferences, hasReference, substitute } from './substitute.ts';
 

@@ -1,7 +1,7 @@
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { findDiscriminator, readSchema, type SchemaNode } from '#contract/configuration/schema-node.ts';
 import { QuickAppForm } from '#contract/quick-app/form.ts';
-import { ObsoleteWebToolset } from '#contract/quick-app/web-toolset.ts';
+import { ObsoleteWebToolset } from '#contract/quick-app/toolsets.ts';
 
 const opening = `# Configuration
 

@@ -4,8 +4,7 @@ import { strict } from './configuration/fields.ts';
 import { ParleyError } from './errors/errors.ts';
 import { requireShape } from './errors/request-error.ts';
 import { QuickAppForm } from './quick-app/form.ts';
-import { McpToolset } from './quick-app/mcp-toolset.ts';
-import { RestToolset } from './quick-app/web-toolset.ts';
+import { McpToolset, RestToolset } from './quick-app/toolsets.ts';
 import { compileShape } from './schemas/compile-shape.ts';
 import { withoutNulls } from './schemas/normalize-request.ts';
 

@@ -8,10 +8,15 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
-import { isCallRejection, toRejectionError } from '#domain/upstreams/call-refusal.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
+import {
+  isCallRejection,
+  isRetryable,
+  toCallerError,
+  toRejectionError,
+  withoutSecrets,
+} from '#domain/upstreams/upstream-error.ts';
 import type { WaitingCall } from '#domain/upstreams/upstream-queue.ts';
 import type { CallAccount } from './call-account.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pipeOneFrom } from '#base/stream/pump.ts';
+import { pipeOneFrom } from '#base/stream/async-items.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { AttemptOutcome } from '#domain/telemetry.ts';

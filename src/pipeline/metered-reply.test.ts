@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pipeFrom } from '#base/stream/pump.ts';
+import { pipeFrom } from '#base/stream/async-items.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { Target } from '#domain/call.ts';

@@ -4,10 +4,8 @@ import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { RawChunk } from '#contract/chat/chunk.ts';
 import { RawFrame } from '#contract/chat/frame.ts';
-import { resolveReference } from '#domain/files/file-references.ts';
-import { isFolder, type ResourceLocation, toUrl } from '#domain/files/resource-location.ts';
-import { canRead } from '#domain/files/resource-rights.ts';
-import { isApplicationDocument } from '#domain/quick-app/quick-app-documents.ts';
+import { isFolder, type ResourceLocation, resolveReference, toUrl } from '#domain/files/resource-location.ts';
+import { canRead, isApplicationDocument } from '#domain/files/resource-rights.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
 type AnsweredCall = Pick<PreparedCall, 'target' | 'account'>;

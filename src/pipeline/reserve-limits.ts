@@ -2,11 +2,10 @@ import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Call, Target } from '#domain/call.ts';
 import { type Admission, type CallAmounts, InvalidAmountError, type LimitCounters } from '#domain/limits/limit-counters.ts';
-import { countRequest, toLimitError, toLimitHeaders } from '#domain/limits/limit-error.ts';
+import { countRequest, toLimitError, toLimitHeaders } from '#domain/limits/limit-status.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
-import type { TokenCounts } from '#domain/usage/usage.ts';
-import { computeCost } from '#domain/usage/usage.ts';
+import { computeCost, type TokenCounts } from '#domain/usage/usage.ts';
 
 export interface ReserveLimitsDeps {
   readonly counters: LimitCounters;

@@ -1,7 +1,6 @@
 import { type AddonTools, findAddons, type NamedAddon } from '#agent/addons.ts';
 import { runLoop } from '#agent/loop.ts';
-import { toAsyncIterable } from '#base/stream/async-items.ts';
-import { pipeFrom } from '#base/stream/pump.ts';
+import { pipeFrom, toAsyncIterable } from '#base/stream/async-items.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Frame, RawFrame } from '#contract/chat/frame.ts';

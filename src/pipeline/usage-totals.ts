@@ -3,8 +3,15 @@ import type { ModelUsage, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { findUsage } from '#domain/usage/reported-usage.ts';
-import { computeCost, countCached, estimateTokens, sumCounts, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
-import type { UsageDetails } from '#domain/usage/usage-details.ts';
+import {
+  computeCost,
+  countCached,
+  estimateTokens,
+  sumCounts,
+  type TokenCounts,
+  toModelUsages,
+  type UsageDetails,
+} from '#domain/usage/usage.ts';
 
 const maxTierChars = 32;
 

@@ -17,7 +17,7 @@ import type {
   TraceContext,
 } from '#domain/telemetry.ts';
 import type { ContentSource } from '#domain/usage/call-content.ts';
-import type { UsageDetails } from '#domain/usage/usage-details.ts';
+import type { UsageDetails } from '#domain/usage/usage.ts';
 import type { CallSeries, UpstreamSeries } from './series.ts';
 import type { SeriesStore } from './series-store.ts';
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { toAsyncIterable } from '#base/stream/async-items.ts';
-import { pipeFrom } from '#base/stream/pump.ts';
+import { pipeFrom, toAsyncIterable } from '#base/stream/async-items.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';

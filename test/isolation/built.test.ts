@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runIsolated } from '#base/isolation/run-isolated.ts';
+import { runIsolated } from '#base/isolation/isolated-process.ts';
 import type { Paper } from '../../bench/retrieval/corpus/paper.ts';
 import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-import { type IsolationBounds, IsolationError, runIsolated } from '#base/isolation/run-isolated.ts';
+import { type IsolationBounds, IsolationError, runIsolated } from '#base/isolation/isolated-process.ts';
 import type { Action } from './program.ts';
 
 const program = new URL('./program.ts', import.meta.url);

@@ -6,7 +6,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { serveIsolated } from '#base/isolation/serve-isolated.ts';
+import { serveIsolated } from '#base/isolation/isolated-process.ts';
 
 /** An action of the isolated test process. Most are hostile. */
 export type Action =

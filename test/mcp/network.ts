@@ -1,8 +1,7 @@
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { guardClient } from '#base/net/guarded-client.ts';
 import { createGuardedFetch } from '#base/net/guarded-fetch.ts';
-import { NetGuard } from '#base/net/net-guard.ts';
+import { guardClient, NetGuard } from '#base/net/net-guard.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';

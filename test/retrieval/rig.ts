@@ -1,5 +1,5 @@
 import type { ResponseAttachment } from '#contract/chat/chunk.ts';
-import { toReference } from '#domain/files/file-references.ts';
+import { toReference } from '#domain/files/resource-location.ts';
 import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';

@@ -18,7 +18,7 @@ import type { ConsentStore } from '#domain/consent/consent.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
-import type { OnUnusablePart } from '#domain/quick-app/unusable-part.ts';
+import type { OnUnusablePart } from '#domain/quick-app/quick-app.ts';
 import { noopTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';

@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { loadTokens, type Vocabulary } from '#base/text/tokens.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { estimateHigh } from '#domain/usage/high-estimate.ts';
+import { estimateHigh } from '#domain/usage/vocabulary.ts';
 
 /** Counts the tokens of messages, and of the tools and formats that each request adds. */
 export interface MessageCounter {

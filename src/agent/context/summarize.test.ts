@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { estimateHigh } from '#domain/usage/high-estimate.ts';
+import { estimateHigh } from '#domain/usage/vocabulary.ts';
 import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { summarize } from './summarize.ts';
 

@@ -4,7 +4,7 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { estimateHigh } from '#domain/usage/high-estimate.ts';
+import { estimateHigh } from '#domain/usage/vocabulary.ts';
 import { Turn, TurnUsage } from '../turn.ts';
 
 /** Options for summarization requests. */

@@ -10,7 +10,7 @@ import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import type { ConsentStore } from '#domain/consent/consent.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
-import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
+import type { EvaluationStore } from '#domain/evaluation/evaluation.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { AlertStore } from '#domain/limits/alert-store.ts';

@@ -1,7 +1,6 @@
 import { applicationPrefix } from '#domain/deployments/application-location.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { QuickAppToolset } from '#domain/quick-app/quick-app.ts';
-import type { UnusablePart } from '#domain/quick-app/unusable-part.ts';
+import type { QuickAppToolset, UnusablePart } from '#domain/quick-app/quick-app.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 
 const maxParts = 5;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { sampleBucket as bucket } from '#domain/files/bucket.ts';
-import { toReference } from '#domain/files/file-references.ts';
+import { toReference } from '#domain/files/resource-location.ts';
 import type { StoredTextsDeps } from '#services/files/stored-texts.ts';
 import { days, type SampleServer } from './sample-server.ts';
 

@@ -6,8 +6,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import type { DocumentsSettings } from '#domain/quick-app/quick-app.ts';
-import type { OnUnusablePart } from '#domain/quick-app/unusable-part.ts';
+import type { DocumentsSettings, OnUnusablePart } from '#domain/quick-app/quick-app.ts';
 import type { Embedder, TextEmbedder } from '#domain/tools/embedder.ts';
 import type { DocumentProgress, PassageIndex } from '#domain/tools/passage-index.ts';
 import { type LoadedTools, type MissingToolset, ToolError } from '#domain/tools/tool.ts';
@@ -19,7 +18,6 @@ import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts
 import { loadDocumentTools } from '#tools/retrieval/query-document.ts';
 import { readProgress } from '#tools/retrieval/reading-progress.ts';
 import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
-
 import { getDocumentMemoryMb, getProcessMemory, getVectorBytes } from '../process/memory-shares.ts';
 
 /** Index of the passages in stored files. */

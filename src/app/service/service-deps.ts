@@ -7,7 +7,7 @@ import type { ChatStore } from '#domain/chats/chat-store.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
-import type { OnUnusablePart } from '#domain/quick-app/unusable-part.ts';
+import type { OnUnusablePart } from '#domain/quick-app/quick-app.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';

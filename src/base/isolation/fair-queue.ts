@@ -1,4 +1,4 @@
-import { IsolationError } from './run-isolated.ts';
+import { IsolationError } from './isolated-process.ts';
 
 interface FairQueueOptions {
   /** Maximum number of tasks that run concurrently. Each owner has at most one running task. */
@@ -76,7 +76,7 @@ export class FairQueue {
   }
 }
 
-/** The owner already has the maximum number of running tasks. */
+/** Default error of `OwnerSlots` if the owner already has the maximum number of running tasks. */
 export class NoSlotError extends Error {
   override readonly name = 'NoSlotError';
 }
@@ -84,16 +84,19 @@ export class NoSlotError extends Error {
 /** Limits the concurrent tasks of each owner. Rejects tasks above the limit. */
 export class OwnerSlots {
   readonly #slots: number;
+  readonly #createError: () => Error;
   readonly #used = new Map<string, number>();
 
-  constructor(slots: number) {
+  /** `slots` is the maximum number of concurrent tasks of an owner. */
+  constructor(slots: number, createError = (): Error => new NoSlotError(`${slots} operations are already in progress`)) {
     this.#slots = slots;
+    this.#createError = createError;
   }
 
-  /** Runs the work and returns its result. Throws `NoSlotError`, without running the work, if no slot is free. */
+  /** Runs the work and returns its result. Throws the error of `createError`, without running the work, if no slot is free. */
   async run<Value>(owner: string, work: () => Promise<Value>): Promise<Value> {
     const used = this.#used.get(owner) ?? 0;
-    if (used >= this.#slots) throw new NoSlotError(`${this.#slots} operations are already in progress`);
+    if (used >= this.#slots) throw this.#createError();
     this.#used.set(owner, used + 1);
     try {
       return await work();

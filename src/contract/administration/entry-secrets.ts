@@ -3,8 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Authorization } from '../configuration/authorization.ts';
 import { listObjects } from '../configuration/entries.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
-import { readSchema } from '../configuration/schema-node.ts';
-import { hiddenSecret, replaceSecrets } from '../configuration/secret-fields.ts';
+import { hiddenSecret, readSchema, replaceSecrets } from '../configuration/schema-node.ts';
 import { hideSecrets, restoreSecrets } from '../quick-app/secrets.ts';
 import { type EntryKind, entryKinds } from './entry-kinds.ts';
 

@@ -38,7 +38,7 @@ export function getChild(node: SchemaNode, key: string | number): SchemaNode {
 }
 
 /** Returns the schema for a value. For a union, returns the best matching form. */
-export function getForm(node: SchemaNode, value: unknown): SchemaNode {
+function getForm(node: SchemaNode, value: unknown): SchemaNode {
   return node.anyOf === undefined ? node : (formsFor(node.anyOf, value)[0] ?? anything);
 }
 
@@ -145,4 +145,23 @@ function isOptional({ properties = {}, required = [] }: SchemaNode, key: string)
 function acceptsNull({ type, anyOf, enum: values, const: only }: SchemaNode): boolean {
   if (anyOf !== undefined) return anyOf.some(acceptsNull);
   return type === 'null' || (type === undefined && values === undefined && only === undefined);
+}
+
+/** Placeholder for a hidden secret. In a request, it refers to the stored secret. */
+export const hiddenSecret = '***';
+
+/** Returns the value for a secret. If undefined, the field is removed. */
+export type ReplaceSecret = (secret: unknown, path: Path) => unknown;
+
+/** Returns a copy of a value with replaced `writeOnly` fields. */
+export function replaceSecrets(schema: SchemaNode, value: unknown, replace: ReplaceSecret, path: Path = []): unknown {
+  const node = getForm(schema, value);
+  if (schema.writeOnly === true || node.writeOnly === true) return replace(value, path);
+  if (Array.isArray(value))
+    return value.map((item, index) => replaceSecrets(getChild(node, index), item, replace, [...path, index]));
+  if (!isJsonObject(value)) return value;
+  const copy: JsonObject = Object.create(null);
+  for (const [key, member] of Object.entries(value))
+    copy[key] = replaceSecrets(getChild(node, key), member, replace, [...path, key]);
+  return copy;
 }

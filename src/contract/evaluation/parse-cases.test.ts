@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import * as patterns from '#base/text/patterns.ts';
 import { measureEventLoopBlock } from '#test/event-loop-block.ts';
-import { parseCases } from './parse-cases.ts';
+import { parseCases, parseCsvCases } from './parse-cases.ts';
 
 const caseWith = (checks: readonly string[]) => ({ input: 'a', checks: checks.map((pattern) => ({ type: 'matches', pattern })) });
 
@@ -35,5 +35,18 @@ describe('parseCases', () => {
   it('rejects more than 1000 patterns in one body', () => {
     const cases = Array.from({ length: 51 }, () => caseWith(Array(20).fill('x')));
     expect(() => parseCases({ cases })).toThrow('cases must have at most 1000 checks of the type matches');
+  });
+});
+
+describe('parseCsvCases', () => {
+  it('rejects a table with more rows than cases can be stored, before it reads them', () => {
+    expect(() => parseCsvCases(`input\n${'a\n'.repeat(1_001)}`)).toThrow('The table has more than 1000 rows.');
+    expect(parseCsvCases(`input\n${'a\n'.repeat(1_000)}`)).toHaveLength(1_000);
+  });
+
+  it('rejects a table with more than 100 columns', () => {
+    const table = (count: number) => `input${',contains'.repeat(count)}\na${',b'.repeat(count)}\n`;
+    expect(() => parseCsvCases(table(100))).toThrow('The table has more than 100 columns.');
+    expect(parseCsvCases(table(99))[0]?.checks).toHaveLength(99);
   });
 });

@@ -1,7 +1,9 @@
 import type { Static, TSchema } from 'typebox';
-import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
+import { readCsvRows } from '#base/text/csv-rows.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { parseMessage } from '../chat/parse-message.ts';
+import { ParleyError } from '../errors/errors.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
@@ -18,17 +20,17 @@ const maxNameLength = 200;
 
 /** Parses one case, a list of cases, or `{"cases": […]}`. Throws `invalid_request` with the path of the error. */
 export function parseCases(body: unknown): readonly EvaluationCase[] {
-  if (Array.isArray(body)) return parseList(body, '');
+  if (Array.isArray(body)) return parseCaseList(body, '');
   if (isJsonObject(body) && 'cases' in body) {
     rejectUnknown(body, ['cases'], '');
     if (!Array.isArray(body.cases)) throw createRequestError('cases', 'must be an array');
-    return parseList(body.cases, 'cases');
+    return parseCaseList(body.cases, 'cases');
   }
   return [parseCase(body)];
 }
 
 /** Parses a list of cases. `path` is empty for the body. Throws `invalid_request`. */
-export function parseList(list: readonly unknown[], path: string): readonly EvaluationCase[] {
+export function parseCaseList(list: readonly unknown[], path: string): readonly EvaluationCase[] {
   const subject = path === '' ? 'The body' : path;
   if (list.length === 0) throw createRequestError(subject, 'must have at least one case');
   if (list.length > caseBounds.maxCases) throw createRequestError(subject, `must have at most ${caseBounds.maxCases} cases`);
@@ -145,4 +147,114 @@ function rejectUnknown(value: JsonObject, knownFields: readonly string[], path: 
 
 function joinPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
+}
+
+/** Body of a request that starts an evaluation. */
+export interface EvaluationRequest {
+  /** Default: the version in force. */
+  readonly version?: number;
+  /** Number of concurrent cases. Default: the maximum of the service. */
+  readonly parallel?: number;
+  /** Cases that replace the stored cases of the application. */
+  readonly cases?: readonly EvaluationCase[];
+}
+
+const requestKeys = ['version', 'parallel', 'cases'];
+const maxParallel = 64;
+const maxVersion = 2 ** 31 - 1;
+
+/** Schema of `EvaluationRequest` for the API description, without `cases`. */
+export const EvaluationRequestForm = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    version: { type: 'integer', minimum: 1, description: 'Version number. Default: the version in effect.' },
+    parallel: {
+      type: 'integer',
+      minimum: 1,
+      maximum: maxParallel,
+      description: 'Number of concurrent cases. Maximum and default: `evaluations.maxParallel` of the configuration.',
+    },
+  },
+};
+
+/** Parses the body of a request that starts an evaluation. Throws `invalid_request`. */
+export function parseEvaluationRequest(body: unknown): EvaluationRequest {
+  if (!isJsonObject(body)) throw createRequestError('The body', 'must be an object');
+  rejectUnknown(body, requestKeys, '');
+  const { cases } = body;
+  if (cases !== undefined && !Array.isArray(cases)) throw createRequestError('cases', 'must be an array');
+  return {
+    ...parseNumber(body.version, 'version', maxVersion),
+    ...parseNumber(body.parallel, 'parallel', maxParallel),
+    ...(cases !== undefined && { cases: parseCaseList(cases, 'cases') }),
+  };
+}
+
+function parseNumber(value: unknown, key: 'version' | 'parallel', max: number): { [key: string]: number } {
+  if (value === undefined || value === null) return {};
+  const number = Number(value);
+  if (typeof value !== 'number' || !Number.isInteger(number) || number < 1 || number > max)
+    throw createRequestError(key, `must be an integer from 1 to ${max}`);
+  return { [key]: number };
+}
+
+type ToCheck = (cell: string) => JsonObject;
+
+/** Conversions from the cell of a column to a check. */
+const columns: Readonly<Record<string, ToCheck>> = {
+  contains: (text) => ({ type: 'contains', text }),
+  equals: (text) => ({ type: 'equals', text }),
+  matches: (pattern) => ({ type: 'matches', pattern }),
+  json_schema: (cell) => ({ type: 'json_schema', schema: tryParseJson(cell) ?? cell }),
+  calls: toCall,
+  does_not_call: (tool) => ({ type: 'does_not_call', tool }),
+  max_cost_usd: (cell) => ({ type: 'cost_at_most', usd: tryParseJson(cell) ?? cell }),
+  max_seconds: (cell) => ({ type: 'time_at_most', seconds: tryParseJson(cell) ?? cell }),
+};
+const baseColumns = ['name', 'input', 'judge', 'rubric'];
+/** Maximum number of columns. A case has at most 20 checks, but the columns of different cases can differ. */
+const maxColumns = 100;
+
+/**
+ * Converts the rows of a table to cases without validating them. A column can repeat. Throws `invalid_request` if the header is
+ * invalid.
+ */
+export function parseCsvCases(text: string): readonly JsonObject[] {
+  const [header = [], ...rows] = readCsvRows(text.replace(/^\uFEFF/, ''));
+  if (header.length > maxColumns) throw createTableError(`has more than ${maxColumns} columns`);
+  if (rows.length > caseBounds.maxCases) throw createTableError(`has more than ${caseBounds.maxCases} rows`);
+  const names = header.map((name) => name.toLowerCase());
+  const knownColumns = [...baseColumns, ...Object.keys(columns)];
+  const unknown = names.find((name) => !knownColumns.includes(name));
+  if (unknown !== undefined)
+    throw createTableError(
+      `has the unknown column ${JSON.stringify(unknown.slice(0, 64))}. Known columns: ${knownColumns.join(', ')}`,
+    );
+  if (!names.includes('input')) throw createTableError('has no column input in its first line');
+  return rows.map((row) => toCase(names, row));
+}
+
+function toCase(names: readonly string[], row: readonly string[]): JsonObject {
+  const getCell = (name: string): string => row[names.indexOf(name)] ?? '';
+  const checks = names.flatMap((name, index) => {
+    const cell = row[index] ?? '';
+    const toCheck = Object.hasOwn(columns, name) ? columns[name] : undefined;
+    return cell === '' || toCheck === undefined ? [] : [toCheck(cell)];
+  });
+  const [name, deployment, rubric] = ['name', 'judge', 'rubric'].map(getCell);
+  if (deployment || rubric) checks.push({ type: 'judged', ...(deployment && { deployment }), ...(rubric && { rubric }) });
+  return { ...(name && { name }), input: getCell('input'), checks };
+}
+
+/** Parses `find_items`, or `find_items {"shop": "north"}`. */
+function toCall(cell: string): JsonObject {
+  const at = cell.indexOf('{');
+  if (at === -1) return { type: 'calls', tool: cell };
+  const cellText = cell.slice(at);
+  return { type: 'calls', tool: cell.slice(0, at).trim(), arguments: tryParseJson(cellText) ?? cellText };
+}
+
+function createTableError(claim: string): ParleyError {
+  return new ParleyError('invalid_request', `The table ${claim}.`);
 }

@@ -1,11 +1,17 @@
 import { type Static, Type } from 'typebox';
-import type { JsonObject } from '#base/json/json.ts';
+import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { fieldBounds, strict, text, texts } from '../configuration/fields.ts';
 import { contextStrategies, RetrievalOfApplication } from '../configuration/service.ts';
-import { ClientToolset } from './client-toolset.ts';
 import { DeploymentConditions } from './conditions.ts';
-import { McpToolset } from './mcp-toolset.ts';
-import { ObsoleteWebToolset, RestToolset } from './web-toolset.ts';
+import { ClientToolset, McpToolset, ObsoleteWebToolset, RestToolset } from './toolsets.ts';
+
+/** Suffix of the application type ID. */
+export const quickAppSuffix = '/custom_application_schemas/quickapps';
+
+/** Returns whether an application type ID is that of quick apps. The base before the suffix can be any URL. */
+export function isQuickAppSchemaId(schemaId: string): boolean {
+  return schemaId.endsWith(quickAppSuffix);
+}
 
 const webToolsets = (title: string, description: string) =>
   Type.Optional(
@@ -112,4 +118,41 @@ const publicNames: ReadonlySet<string> = new Set(
 /** Returns the settings that every caller with access to the quick app may read. */
 export function toPublicProperties(properties: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(properties).filter(([name]) => publicNames.has(name)));
+}
+
+/**
+ * Returns the JSON Schema of a quick app's settings. It contains titles, descriptions, and positions, and marks secret fields, so
+ * that clients can display a form.
+ */
+export function buildQuickAppJsonSchema(base: string): JsonObject {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: `${base}${quickAppSuffix}`,
+    title: 'Quick app',
+    ...(withTitles(QuickAppForm) as JsonObject),
+  };
+}
+
+/** Returns the schema with a title and a position for every property. Properties with a default are optional. */
+function withTitles(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withTitles);
+  if (!isJsonObject(schema)) return schema;
+  const copy: JsonObject = { ...schema };
+  for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in schema) copy[key] = withTitles(schema[key]);
+  const { properties, required } = schema;
+  if (!isJsonObject(properties)) return copy;
+  copy.properties = Object.fromEntries(
+    Object.entries(properties).map(([key, property], index) => {
+      const titled = withTitles(property) as JsonObject;
+      return [key, { ...titled, title: titled.title ?? toTitle(key), 'x-order': index }];
+    }),
+  );
+  if (Array.isArray(required)) copy.required = required.filter((key) => !hasDefault(properties[key]));
+  return copy;
+}
+
+/** Returns a property name as a title: `client_secret` becomes "Client secret". */
+function toTitle(key: string): string {
+  const label = key.replaceAll('_', ' ');
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }

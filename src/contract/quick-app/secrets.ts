@@ -1,7 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
-import { readSchema } from '../configuration/schema-node.ts';
-import { hiddenSecret as hidden, replaceSecrets } from '../configuration/secret-fields.ts';
+import { hiddenSecret as hidden, readSchema, replaceSecrets } from '../configuration/schema-node.ts';
 import { isHttpUrl } from '../configuration/values.ts';
 import { QuickAppForm } from './form.ts';
 

@@ -3,8 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/normalize-request.ts';
-import type { AnyItem } from './input-items.ts';
-import { parseItems } from './parse-items.ts';
+import { type AnyItem, parseItems } from './input-items.ts';
 import { parseTools, type ResponsesTool } from './tools.ts';
 
 const text = Type.String();

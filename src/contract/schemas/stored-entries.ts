@@ -1,16 +1,15 @@
 import { type TSchema, Type } from 'typebox';
-import { FirstStartBody, NewAdminKey } from '../administration/admin-keys.ts';
 import { entryKinds } from '../administration/entry-kinds.ts';
 import { ApplicationAccess } from '../application-access.ts';
 import { ApplicationEntry } from '../configuration/deployments.ts';
 import { ConsentBody } from '../consent.ts';
 import { EvaluationCase } from '../evaluation/evaluation-case.ts';
 import { RatingBody } from '../features-request.ts';
+import { BlockedUserBody, FirstStartBody, NewAdminKey, NewKey } from '../key-requests.ts';
 import { ChatPatch, NewShare } from '../page/stored-chat.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { ConversationRecord, PermissionsRequest, PromptRecord } from '../resource-requests.ts';
 import { Metadata } from '../responses/responses-request.ts';
-import { BlockedUserBody, NewKey } from '../user-keys.ts';
 
 /** A kind of entry that clients store. */
 export interface StoredEntryKind {

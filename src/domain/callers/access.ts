@@ -1,10 +1,11 @@
 import { ParleyError } from '#contract/errors/errors.ts';
+import { adminRole } from '#contract/roles.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { isOfScope } from '../limits/limit-error.ts';
+import { isOfScope } from '../limits/limit-status.ts';
 import { isExcludedByKey } from './bound-key.ts';
-import { hasForeignApplication } from './build-path.ts';
-import type { Actor } from './caller.ts';
+import { hasForeignApplication } from './call-chain.ts';
+import type { Actor, Caller } from './caller.ts';
 
 /** Returns whether a caller may use a deployment: its roles, key, and call chain open it, and no limit denies access. */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
@@ -65,4 +66,13 @@ function canAccess(caller: Actor, { id, userRoles, users, ownership }: Deploymen
 
 function isClosedToApplications({ chain }: Actor, { features }: Deployment): boolean {
   return chain !== null && features.accessibleByPerRequestKey === false;
+}
+
+/**
+ * Returns whether a caller may see the trace of an application. Only callers that may edit it can: the owner of a saved
+ * application, and the role `admin` for a configured one. Returns false for a per-request key.
+ */
+export function canTrace({ chain, subject, roles }: Caller, { ownership }: Deployment): boolean {
+  if (chain !== null) return false;
+  return ownership === null ? roles.includes(adminRole) : ownership.owner === subject;
 }

@@ -1,3 +1,4 @@
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './caller.ts';
 
 /** Port that issues keys that are valid during one call (docs/write-an-application.md, Per-request keys). */
@@ -8,4 +9,13 @@ export interface PerRequestKeys {
   revoke(key: string): Promise<void>;
   /** Returns undefined unless the key belongs to a call in progress. Throws `StoreError`. */
   find(key: string): Promise<Caller | undefined>;
+}
+
+/**
+ * Throws `access_denied` for a per-request key. An application may not give consent, change applications, or administer on
+ * behalf of its user (docs/write-an-application.md, Per-request keys). `action` is a verb phrase, such as "give consent".
+ */
+export function rejectPerRequestKey({ chain }: Pick<Caller, 'chain'>, action: string): void {
+  if (chain === null) return;
+  throw new ParleyError('access_denied', `A per-request key cannot ${action}. Send your own key or token.`);
 }

@@ -3,7 +3,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Caller } from './caller.ts';
-import { rejectPerRequestKey } from './reject-per-request-key.ts';
+import { rejectPerRequestKey } from './per-request-keys.ts';
 
 /**
  * Returns the maximum number and lifetime of keys that these roles allow, each from the most generous role, or undefined if

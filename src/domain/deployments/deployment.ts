@@ -1,8 +1,9 @@
+import { isAcceptedType } from '#base/http/media-type.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import type { QuickApp } from '../quick-app/quick-app.ts';
-import type { Upstream, UpstreamApi } from '../upstreams/upstream.ts';
+import { speaksMessages, type Upstream, type UpstreamApi } from '../upstreams/upstream.ts';
 
 const chatOnly: readonly UpstreamApi[] = ['chat'];
 
@@ -112,4 +113,62 @@ export function listApis(deployment: Deployment): readonly string[] {
 /** Returns whether the state of the deployment's replies records the controls that they offer (docs/wire.md, Chat request). */
 export function storesControls({ upstreams }: Deployment): boolean {
   return upstreams.length > 0 && upstreams.every(({ protocol }) => protocols[protocol].storesControls);
+}
+
+/** Features whose value is the address of an application endpoint. */
+export const addressFeatures = ['configurationEndpoint', 'rateEndpoint', 'tokenizeEndpoint', 'truncatePromptEndpoint'] as const;
+export type AddressFeature = (typeof addressFeatures)[number];
+
+type WithFeatures = Pick<Deployment, 'features'>;
+
+/** Returns the address of a feature, or undefined if no application serves the feature. */
+export function findFeatureAddress({ features }: WithFeatures, name: AddressFeature): URL | undefined {
+  const address = features[name];
+  return typeof address === 'string' ? new URL(address) : undefined;
+}
+
+/** Returns the features without addresses, which only Parley may see. */
+export function getPublicFeatures({ features }: WithFeatures): Readonly<Record<string, unknown>> {
+  const names = Object.keys(features);
+  if (!names.some(isAddress)) return features;
+  return Object.fromEntries(names.filter((name) => !isAddress(name)).map((name) => [name, features[name]]));
+}
+
+function isAddress(name: string): boolean {
+  return name.endsWith('Endpoint');
+}
+
+/** Capabilities of a deployment, in terms that the listings of several vendors have fields for. */
+export interface Abilities {
+  readonly readsImages: boolean;
+  readonly readsPdfs: boolean;
+  readonly reasons: boolean;
+  readonly callsTools: boolean;
+  /** Whether every upstream is a Claude model behind the Messages dialect. */
+  readonly isClaude: boolean;
+  /** Maximum number of prompt tokens. Undefined if the configuration does not set it. */
+  readonly contextTokens: number | undefined;
+  /** Maximum number of tokens in a reply. Undefined if the configuration does not set it. */
+  readonly maxOutputTokens: number | undefined;
+}
+
+/** Returns the capabilities of a deployment that follow from its configuration and its protocol. */
+export function getAbilities(deployment: Deployment): Abilities {
+  const { kind, upstreams, inputAttachmentTypes: types, features, limits } = deployment;
+  const isClaude = kind === 'model' && upstreams.length > 0 && upstreams.every(speaksMessages);
+  const reads = (type: string): boolean => (types === undefined ? isClaude : isAcceptedType(type, types));
+  return {
+    readsImages: reads('image/png'),
+    readsPdfs: reads('application/pdf'),
+    reasons: features.reasoningSupported === true,
+    callsTools: typeof features.toolsSupported === 'boolean' ? features.toolsSupported : supportsTools(deployment),
+    isClaude,
+    contextTokens: limits?.maxPromptTokens ?? limits?.maxTotalTokens,
+    maxOutputTokens: limits?.maxCompletionTokens,
+  };
+}
+
+/** Returns whether every upstream of a chat model accepts tools. */
+export function supportsTools({ kind, type, upstreams }: Deployment): boolean {
+  return kind === 'model' && type === 'chat' && upstreams.every(({ protocol }) => protocols[protocol].supportsTools);
 }

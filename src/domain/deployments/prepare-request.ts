@@ -1,6 +1,6 @@
+import { isAcceptedType } from '#base/http/media-type.ts';
 import { type ChatRequest, withDefaults } from '#contract/chat/chat-request.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { isAcceptedType } from '#contract/is-accepted-type.ts';
 import type { Deployment } from './deployment.ts';
 
 /**

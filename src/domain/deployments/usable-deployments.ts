@@ -1,6 +1,6 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import { deploymentClosed, mayUse, requireAccess } from '../callers/access.ts';
-import { hasForeignApplication } from '../callers/build-path.ts';
+import { hasForeignApplication } from '../callers/call-chain.ts';
 import type { Actor } from '../callers/caller.ts';
 import { toBucket } from '../files/bucket.ts';
 import { applicationPrefix } from './application-location.ts';

@@ -1,9 +1,9 @@
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { type ContentPart, isToolOutput, type Message } from '#contract/chat/message.ts';
-import { hasForeignApplication } from '../callers/build-path.ts';
+import { hasForeignApplication } from '../callers/call-chain.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { NamedFiles } from '../callers/held-rights.ts';
-import { parseReference, toReference } from './file-references.ts';
+import { parseReference, toReference } from './resource-location.ts';
 import { canRead, isAssistantOnly } from './resource-rights.ts';
 
 const maxNamedFiles = 1000;

@@ -4,8 +4,9 @@ import { isBoundKey } from '../callers/bound-key.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Permission } from '../callers/held-rights.ts';
 import { applicationPrefix, toStoredId } from '../deployments/application-location.ts';
+import type { Deployment } from '../deployments/deployment.ts';
 import { getAppDataPath, publicBucket, sampleBucket, toBucket, toDeploymentBucket } from './bucket.ts';
-import { type FileLocation, isFolder, type ResourceLocation, toUrl } from './resource-location.ts';
+import { type FileLocation, isFolder, parseReference, type ResourceLocation, toUrl } from './resource-location.ts';
 
 const maxNameChars = 60;
 const digestLength = 12;
@@ -103,4 +104,19 @@ export function getOwnFolder(deployment: string): FileLocation {
   // One segment: the folder of `a` must not contain the folder of `a/b`.
   const name = [...(path.at(-1) ?? '')].slice(0, maxNameChars).join('');
   return { bucket: owner, path: `appfiles/${name}-${hash('sha256', id, 'hex').slice(0, digestLength)}/` };
+}
+
+/**
+ * Returns whether an application may read a file as its own document. An application that a user saved reads only files of that
+ * user.
+ */
+export function canReadAsDocument({ bucket }: FileLocation, owner: string | null): boolean {
+  return owner === null || toBucket(owner) === bucket;
+}
+
+/** Returns whether a location is one of the documents that a quick app reads and cites. */
+export function isApplicationDocument({ quickApp, ownership }: Deployment, { kind, bucket, path }: ResourceLocation): boolean {
+  if (kind !== 'files' || !canReadAsDocument({ bucket, path }, ownership?.owner ?? null)) return false;
+  const documents = quickApp?.toolsets.flatMap((toolset) => (toolset.kind === 'documents' ? toolset.files : [])) ?? [];
+  return documents.map(parseReference).some((location) => location?.bucket === bucket && location.path === path);
 }

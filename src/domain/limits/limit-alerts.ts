@@ -3,7 +3,7 @@ import { type AlertEntry, type AlertScope, parseAlertScope } from '#contract/con
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { defaultRole } from '#contract/roles.ts';
 import { toKeyId } from '../callers/key-ring.ts';
-import { toWindowName } from './limit-error.ts';
+import { toWindowName } from './limit-status.ts';
 import { type Limit, type LimitAlert, type LimitedCaller, unitsPerUsd } from './limits.ts';
 
 /** A threshold that the usage of a limit has reached. Amounts are tokens, requests, or USD. */

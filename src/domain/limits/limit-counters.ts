@@ -1,6 +1,6 @@
 import type { Clock } from '#base/time/clock.ts';
 import { findReachedThresholds, type ReachedThreshold } from './limit-alerts.ts';
-import type { LimitStatus } from './limit-error.ts';
+import type { LimitStatus } from './limit-status.ts';
 import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim } from './limit-store.ts';
 import type { Limit } from './limits.ts';
 import { Calendar, type CompleteReset, type PeriodEnds, type Window } from './windows.ts';

@@ -1,8 +1,13 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { ClientTool } from '#contract/quick-app/client-toolset.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
-import type { McpToolset } from '#contract/quick-app/mcp-toolset.ts';
-import type { ObsoleteEndpoint, ObsoleteWebToolset, RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
+import type {
+  ClientTool,
+  McpToolset,
+  ObsoleteEndpoint,
+  ObsoleteWebToolset,
+  RestTool,
+  RestToolset,
+} from '#contract/quick-app/toolsets.ts';
 import {
   jsonType,
   type RestLocation,

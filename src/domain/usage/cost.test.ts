@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { computeCost } from './usage.ts';
+import { computeCost, computeUsd } from './usage.ts';
 
 function priced(pricing: Deployment['pricing']): Deployment {
   return { id: 'm', kind: 'model', pricing } as Deployment;
@@ -44,5 +45,25 @@ describe('computeCost', () => {
   it('is never negative if the reported cached tokens exceed the prompt', () => {
     const details = { prompt_tokens_details: { cached_tokens: 5000, cache_write_tokens: 5000 } };
     expect(computeCost(priced({ prompt: 0.001, cacheRead: 0.0001 }), { ...usage, ...details })).toBe(100_000_000);
+  });
+});
+
+describe('computeUsd', () => {
+  const priced = { pricing: { prompt: 0.001, completion: 0.01 } } as Deployment;
+  const snapshot = {
+    deployments: new Map([
+      ['priced', priced],
+      ['free', { pricing: undefined } as Deployment],
+    ]),
+  };
+  const used = (model: string) =>
+    ({ index: 0, model, name: model, prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }) as ModelUsage;
+
+  it('returns the sum over all models', () => {
+    expect(computeUsd(snapshot, [used('priced'), used('priced')])).toBeCloseTo(0.06);
+  });
+
+  it.each([[[]], [[used('free')]], [[used('priced'), used('gone')]]])('returns undefined for %j', (usage) => {
+    expect(computeUsd(snapshot, usage)).toBeUndefined();
   });
 });

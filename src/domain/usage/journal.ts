@@ -2,7 +2,7 @@ import type { AuditAction } from '#contract/audit-actions.ts';
 import type { ratedAction } from '#contract/features-request.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { CallOutcome, Operation } from '../telemetry.ts';
-import type { UsageDetails } from './usage-details.ts';
+import type { UsageDetails } from './usage.ts';
 
 /** Usage of one call, without its content. */
 export interface UsageRecord extends UsageDetails {

@@ -120,6 +120,20 @@ export function computeCost({ pricing }: Pick<Deployment, 'pricing'>, usage: Pri
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(usd * unitsPerUsd)));
 }
 
+/** Returns the cost of tokens in USD, or undefined if the price of a model is unknown or the counts are only declared. */
+export function computeUsd(
+  { deployments }: { readonly deployments: ReadonlyMap<string, Deployment> },
+  usage: readonly PricedUsage[],
+): number | undefined {
+  let units = 0;
+  for (const item of usage) {
+    const deployment = deployments.get(item.model);
+    if (deployment?.pricing === undefined || item.declared === true) return undefined;
+    units += computeCost(deployment, item);
+  }
+  return usage.length === 0 ? undefined : units / unitsPerUsd;
+}
+
 function toBounded(max: number, value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.min(max, Math.round(value)) : 0;
 }
@@ -202,4 +216,16 @@ export function estimateInputTokens({ input }: EmbeddingsRequest): number {
 
 function countPartChars(part: unknown): number {
   return isJsonObject(part) ? getLength(part.text) : 0;
+}
+
+/** Details of a call that an upstream reports in addition to tokens. An undefined field was not reported. */
+export interface UsageDetails {
+  /** Prompt tokens that the upstream read from its cache. */
+  readonly cacheReadTokens?: number;
+  /** Prompt tokens that the upstream wrote to its cache. */
+  readonly cacheWriteTokens?: number;
+  /** Written tokens that are cached for an hour instead of 5 minutes. */
+  readonly cacheWrite1hTokens?: number;
+  /** Service tier of the call at the upstream. */
+  readonly serviceTier?: string;
 }

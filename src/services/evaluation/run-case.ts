@@ -11,7 +11,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { CaseResult, ToolRun, Verdict } from '#domain/evaluation/evaluation.ts';
 import { parseAnswer } from '#domain/parse-answer.ts';
-import { computeUsd } from '#domain/quick-app/application-trace.ts';
+import { computeUsd } from '#domain/usage/usage.ts';
 import { type CheckedReply, checkReply, type PlainCheck } from './check-reply.ts';
 
 /** A call of a deployment with the rights of a caller. */

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { OwnerSlots } from '#base/isolation/fair-queue.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -16,7 +17,7 @@ import {
 } from '#domain/files/resource-location.ts';
 import { requireReadable, requireWritable } from '#domain/files/resource-rights.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
-import { UploadSlots } from './upload-slots.ts';
+import { StoreError } from '#domain/store-error.ts';
 
 /** Size limits of files and buckets. */
 interface FileBounds {
@@ -77,11 +78,12 @@ const maxReads = 3;
  */
 export class StoredResources {
   readonly #deps: StoredResourcesDeps;
-  readonly #slots: UploadSlots;
+  /** Limits the concurrent uploads of each bucket, so that slow uploads of one user do not use the capacity of the node. */
+  readonly #slots: OwnerSlots;
 
   constructor(deps: StoredResourcesDeps) {
     this.#deps = deps;
-    this.#slots = new UploadSlots(deps.maxBucketUploads);
+    this.#slots = new OwnerSlots(deps.maxBucketUploads, () => new StoreError('too many uploads are in progress'));
   }
 
   get maxFileBytes(): number {

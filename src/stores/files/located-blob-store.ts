@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import type { ContentsLocation } from '#domain/files/contents-location.ts';
+import type { BlobStore, ByteRange, ContentsLocation } from '#domain/files/blob-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 
 export interface LocatedBlobStoreDeps {

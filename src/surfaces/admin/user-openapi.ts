@@ -1,4 +1,4 @@
-import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
+import { BlockedUserBody, userKeyFields } from '#contract/key-requests.ts';
 import {
   buildArray,
   buildObject,

@@ -1,6 +1,6 @@
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
+import type { EvaluationStore } from '#domain/evaluation/evaluation.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolsetSurvey } from '#domain/tools/tool.ts';

@@ -9,7 +9,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { parseReference, toReference } from '#domain/files/file-references.ts';
+import { parseReference, toReference } from '#domain/files/resource-location.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { toMcpToolset } from '#domain/quick-app/to-quick-app.ts';
 import { StoreError } from '#domain/store-error.ts';

@@ -1,4 +1,4 @@
-import { RestToolset } from '#contract/quick-app/web-toolset.ts';
+import { RestToolset } from '#contract/quick-app/toolsets.ts';
 import { ImportRequest } from '#contract/tool-requests.ts';
 import { json, listOperations, nameObject, reply } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';

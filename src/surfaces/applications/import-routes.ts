@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { IsolationError } from '#base/isolation/run-isolated.ts';
+import { IsolationError } from '#base/isolation/isolated-process.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { parseImportRequest } from '#contract/tool-requests.ts';
 import { ToolError } from '#domain/tools/tool.ts';

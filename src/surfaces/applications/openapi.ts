@@ -1,5 +1,5 @@
 import { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
+import { quickAppSuffix } from '#contract/quick-app/form.ts';
 import {
   buildList,
   buildObject,

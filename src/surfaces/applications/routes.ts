@@ -8,7 +8,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { ApplicationLocation } from '#domain/deployments/application-location.ts';
 import { requireCapacity } from '#domain/deployments/application-resources.ts';
 import { type StoredApplication, toPublicId } from '#domain/deployments/application-store.ts';
-import { getPublicFeatures } from '#domain/deployments/features.ts';
+import { getPublicFeatures } from '#domain/deployments/deployment.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';

@@ -3,7 +3,7 @@ import { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
-import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
+import { quickAppSuffix } from '#contract/quick-app/form.ts';
 import {
   type ApiOperation,
   anyObject,

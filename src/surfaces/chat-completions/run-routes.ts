@@ -12,7 +12,7 @@ import type { Calls } from '#domain/call.ts';
 import { isExcludedByKey } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import { toChatRunRef } from '#domain/responses/chat-run.ts';
 import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';

@@ -14,13 +14,12 @@ import {
 } from '#contract/features-request.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
-import { type AddressFeature, findFeatureAddress } from '#domain/deployments/features.ts';
+import { type AddressFeature, type Deployment, findFeatureAddress } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
-import { selectDiscarded } from '#domain/usage/truncate-prompt.ts';
+import { selectDiscarded } from '#domain/usage/prompt-budget.ts';
 import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
 import { parseBody, type SurfaceDeps } from '../http/read-request.ts';
 import { endResponse } from '../http/replies/event-stream.ts';

@@ -8,7 +8,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { rejectOtherCase } from '#contract/errors/request-error.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { type Identify, unauthorized } from '#domain/callers/identify.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 

@@ -1,4 +1,4 @@
-import { KeyRotation, NewKey, userKeyFields } from '#contract/user-keys.ts';
+import { KeyRotation, NewKey, userKeyFields } from '#contract/key-requests.ts';
 import { buildList, inPath, json, listOperations, type NamedSchema, nameSchema, reply } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';

@@ -1,6 +1,5 @@
 import { isHttpUrl } from '#contract/configuration/values.ts';
-import { supportsTools } from '#domain/deployments/abilities.ts';
-import { type Deployment, listApis } from '#domain/deployments/deployment.ts';
+import { type Deployment, listApis, supportsTools } from '#domain/deployments/deployment.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 

@@ -1,4 +1,4 @@
-import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
+import { quickAppSuffix } from '#contract/quick-app/form.ts';
 import {
   type ApiOperation,
   anyObject,

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
-import { passThroughRequests } from '#contract/pass-through-requests.ts';
+import { type PassThroughApi, type PassThroughTraits, passThrough, passThroughRequests } from '#contract/pass-through.ts';
 import {
   type ApiOperation,
   type ApiResponse,

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Sink } from '#base/stream/sink.ts';
 import { endEvent, toEvent } from '#contract/chat/frame.ts';
-import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
-import { parsePassThrough } from '#contract/pass-through-requests.ts';
+import { type PassThroughApi, type PassThroughTraits, parsePassThrough, passThrough } from '#contract/pass-through.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { PassThroughFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';

@@ -1,4 +1,4 @@
-import { serveIsolated } from '#base/isolation/serve-isolated.ts';
+import { serveIsolated } from '#base/isolation/isolated-process.ts';
 import { type DocumentTask, readDocument } from './read-document.ts';
 
 /** Entry point of a separate process, which reads one document. */

@@ -1,5 +1,5 @@
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-import { type IsolationBounds, IsolationError, runIsolated } from '#base/isolation/run-isolated.ts';
+import { type IsolationBounds, IsolationError, runIsolated } from '#base/isolation/isolated-process.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import type { DocumentOutcome, DocumentTask } from './read-document.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
-import type { RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
+import type { RestTool, RestToolset } from '#contract/quick-app/toolsets.ts';
 import { jsonType, type RestTarget, type RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { toObject, toScalarText, toText } from './to-object.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';

@@ -1,7 +1,6 @@
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
-import { parseReference, toReference } from '#domain/files/file-references.ts';
-import type { FileLocation } from '#domain/files/resource-location.ts';
-import { canReadAsDocument } from '#domain/quick-app/quick-app-documents.ts';
+import { type FileLocation, parseReference, toReference } from '#domain/files/resource-location.ts';
+import { canReadAsDocument } from '#domain/files/resource-rights.ts';
 import type { MissingToolset } from '#domain/tools/tool.ts';
 
 /** A stored file that can be searched. */

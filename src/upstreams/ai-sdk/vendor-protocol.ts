@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { pipeFrom, pipeOneFrom } from '#base/stream/async-items.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
-import { pipeFrom, pipeOneFrom } from '#base/stream/pump.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';

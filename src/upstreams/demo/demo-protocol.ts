@@ -1,4 +1,4 @@
-import { pipeFrom, pipeOneFrom } from '#base/stream/pump.ts';
+import { pipeFrom, pipeOneFrom } from '#base/stream/async-items.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';

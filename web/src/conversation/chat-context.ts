@@ -1,6 +1,6 @@
+import { isAcceptedType } from '#base/http/media-type.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Attachment, Message } from '#contract/chat/message.ts';
-import { isAcceptedType } from '#contract/is-accepted-type.ts';
 import type { Deployment } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';

@@ -1,4 +1,4 @@
-import { createExcerptOfTexts } from '#base/text/create-excerpt.ts';
+import { createExcerptOfTexts } from '#base/text/truncate.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatPage } from '../service/chats.ts';
 import type { Conversation } from './conversation.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { findBest } from '#base/text/create-excerpt.ts';
+import { findBest } from '#base/text/truncate.ts';
 import { type Conversation, listTurnsUpTo, listVisibleTurns, type Turn, withVisibleTurn } from '../conversation/conversation.ts';
 import { splitWords } from '../conversation/split-words.ts';
 import { searchGerman } from '../locales/de/chat/search.ts';

@@ -1,5 +1,5 @@
 import { toAccents } from '../../page/brand.ts';
-import { isQuickAppSchemaId } from '../../quick-app/schema-id.ts';
+import { isQuickAppSchemaId } from '../../quick-app/form.ts';
 import { looksUnreadable, unreadableDocument } from '../../quick-app/unreadable-document.ts';
 import { defaultRole } from '../../roles.ts';
 import { toVisibleKeyName } from '../access.ts';

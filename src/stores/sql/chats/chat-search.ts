@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
-import { createExcerptOfTexts } from '#base/text/create-excerpt.ts';
+import { createExcerptOfTexts } from '#base/text/truncate.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
 import {

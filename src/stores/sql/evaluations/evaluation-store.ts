@@ -3,8 +3,16 @@ import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import { caseBounds } from '#contract/evaluation/evaluation-case.ts';
 import { parseStoredCase } from '#contract/evaluation/parse-cases.ts';
-import type { CaseResult, Evaluation, EvaluationStatus, StoredCase } from '#domain/evaluation/evaluation.ts';
-import type { CaseStore, EvaluationBounds, EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
+import type {
+  CaseResult,
+  CaseStore,
+  Evaluation,
+  EvaluationBounds,
+  EvaluationEnd,
+  EvaluationStatus,
+  EvaluationStore,
+  StoredCase,
+} from '#domain/evaluation/evaluation.ts';
 import { lockRow } from '../applications/application-rows.ts';
 import { isAliveAt } from '../engine/is-alive-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';

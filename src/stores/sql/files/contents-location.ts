@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ContentsLocation, UnlocatedDatabase } from '#domain/files/contents-location.ts';
+import type { ContentsLocation, UnlocatedDatabase } from '#domain/files/blob-store.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 

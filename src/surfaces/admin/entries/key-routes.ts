@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { JsonObject } from '#base/json/json.ts';
-import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/key-requests.ts';
 import { adminRole, auditorRole, defaultRole, scimRole } from '#contract/roles.ts';
 import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';

@@ -4,7 +4,7 @@ import type { resetKinds } from '#contract/configuration/limits.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { toKeyId } from '#domain/callers/key-ring.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
-import { type LimitUsage, toLimitUsage } from '#domain/limits/limit-usage.ts';
+import { type LimitUsage, toLimitUsage } from '#domain/limits/limit-status.ts';
 import type { Limit } from '#domain/limits/limits.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readText, requireKnown } from '../query.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json/json.ts';
-import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
+import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/key-requests.ts';
 import {
   anyObject,
   buildArray,

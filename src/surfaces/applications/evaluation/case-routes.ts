@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { parseCsvCases } from '#contract/evaluation/csv-cases.ts';
 import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
-import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cases.ts';
+import { parseCase, parseCaseList, parseCases, parseCsvCases } from '#contract/evaluation/parse-cases.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
 import { readBody, readJson, rejectLargeBody } from '../../http/read-request.ts';
@@ -50,7 +49,7 @@ async function readCases(deps: EvaluationDeps, request: FastifyRequest): Promise
   const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() === 'text/csv') {
     const bytes = await readBody(raw, maxBytes);
-    return parseList(parseCsvCases(bytes.toString('utf8')), '');
+    return parseCaseList(parseCsvCases(bytes.toString('utf8')), '');
   }
   return parseCases(await readJson(request, { maxBytes }));
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
-import { type EvaluationRequest, parseEvaluationRequest } from '#contract/evaluation/evaluation-request.ts';
+import { type EvaluationRequest, parseEvaluationRequest } from '#contract/evaluation/parse-cases.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { toPublicId } from '#domain/deployments/application-store.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
-import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
+import type { EvaluationStart } from '#services/evaluation/evaluation-runs.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { getQuery, identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
-import { EvaluationRequestForm } from '#contract/evaluation/evaluation-request.ts';
+import { EvaluationRequestForm } from '#contract/evaluation/parse-cases.ts';
 import {
   buildArray,
   buildList,

@@ -18,7 +18,7 @@ import {
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, maxGrants } from '#domain/callers/held-rights.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import {
   type ContentKind,
   type ContentLocation,

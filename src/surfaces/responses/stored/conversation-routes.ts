@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
-import { parseItems } from '#contract/responses/parse-items.ts';
+import { parseItems } from '#contract/responses/input-items.ts';
 import { readMetadata } from '#contract/responses/responses-request.ts';
 import { mayUseRecord, toRecordId } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';

@@ -4,7 +4,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { mayUseRecord } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
+import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import { isChatRunId } from '#domain/responses/chat-run.ts';
 import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/stored-items.ts';

@@ -1,9 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
-import type { McpTool, McpToolFilter } from '#contract/responses/mcp-tool.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
-import { isMcpTool, type ResponsesTool } from '#contract/responses/tools.ts';
+import { isMcpTool, type McpTool, type McpToolFilter, type ResponsesTool } from '#contract/responses/tools.ts';
 import type { RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
 import { flattened } from './offered-tools.ts';
 

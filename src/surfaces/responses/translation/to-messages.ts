@@ -3,15 +3,15 @@ import { isTextPart, textPart, toContent, toText } from '#contract/chat/content.
 import { isFunctionCallId } from '#contract/chat/function-calling.ts';
 import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
-import type {
-  AnyItem,
-  CallOutputInput,
-  CustomCallInput,
-  FunctionCallInput,
-  InputItem,
-  InputPart,
+import {
+  type AnyItem,
+  type CallOutputInput,
+  type CustomCallInput,
+  type FunctionCallInput,
+  type InputItem,
+  type InputPart,
+  isOwnItem,
 } from '#contract/responses/input-items.ts';
-import { isOwnItem } from '#contract/responses/parse-items.ts';
 import type { McpApprovals } from './mcp-approvals.ts';
 import { toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';

@@ -1,4 +1,4 @@
-import { type SendPart, serveIsolated } from '#base/isolation/serve-isolated.ts';
+import { type SendPart, serveIsolated } from '#base/isolation/isolated-process.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import { chunkBlocks } from './chunk-blocks.ts';
 import { DocumentError } from './document-error.ts';

@@ -1,4 +1,4 @@
-import { IsolationError, type IsolationReason, runIsolated } from '#base/isolation/run-isolated.ts';
+import { IsolationError, type IsolationReason, runIsolated } from '#base/isolation/isolated-process.ts';
 import type { Passage } from '#domain/tools/passage-index.ts';
 import type { LoadBounds } from './block.ts';
 import { DocumentError } from './document-error.ts';

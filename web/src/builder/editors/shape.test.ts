@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { buildQuickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
+import { buildQuickAppJsonSchema } from '#contract/quick-app/form.ts';
 import { schemaGerman } from '../../locales/de/schema.ts';
 import { schemaSpanish } from '../../locales/es/schema.ts';
 import { schemaFrench } from '../../locales/fr/schema.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { isAcceptedType } from '#base/http/media-type.ts';
 import type { Attachment } from '#contract/chat/message.ts';
-import { isAcceptedType } from '#contract/is-accepted-type.ts';
 import { usePage } from '../../page/page.tsx';
 import { attachFile, getFileType } from '../../service/attach-file.ts';
 import type { Deployment } from '../../service/deployments.ts';

@@ -1,6 +1,6 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { isQuickAppSchemaId } from '#contract/quick-app/schema-id.ts';
+import { isQuickAppSchemaId } from '#contract/quick-app/form.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 import { commonDropReasons, toCommon } from './common.ts';

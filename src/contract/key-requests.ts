@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { KeyEntry } from './configuration/access.ts';
 
 const maxItems = 100;
 
-/** Body of a request that creates a key. */
+/** Body of a request that creates a key of a user. */
 export const NewKey = Type.Object(
   {
     name: Type.Optional(
@@ -32,7 +33,7 @@ export const NewKey = Type.Object(
 );
 export type NewKey = Static<typeof NewKey>;
 
-/** The body of a request that blocks a user. */
+/** Body of a request that blocks a user. */
 export const BlockedUserBody = Type.Object(
   {
     reason: Type.Optional(Type.String({ maxLength: 1000, description: 'A note for administrators. The user does not see it.' })),
@@ -41,18 +42,20 @@ export const BlockedUserBody = Type.Object(
 );
 export type BlockedUserBody = Static<typeof BlockedUserBody>;
 
-/** Body of a request that rotates a key. */
-export const KeyRotation = Type.Object(
-  {
-    overlapSeconds: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 604_800,
-        description: 'Overlap in seconds, up to one week. The previous key stays valid during this time. Default: 0.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
+/** Returns the schema of a body that rotates a key. */
+function createRotation(maxOverlapSeconds: number, description: string) {
+  return Type.Object(
+    { overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: maxOverlapSeconds, description })) },
+    { additionalProperties: false },
+  );
+}
+
+const daySeconds = 24 * 60 * 60;
+
+/** Body of a request that rotates a key of a user. */
+export const KeyRotation = createRotation(
+  7 * daySeconds,
+  'Overlap in seconds, up to one week. The previous key stays valid during this time. Default: 0.',
 );
 export type KeyRotation = Static<typeof KeyRotation>;
 
@@ -73,3 +76,23 @@ export const userKeyFields = {
   },
   required: ['id', 'name', 'prefix', 'createdAt', 'lastUsedAt', 'expiresAt'],
 };
+
+const { project, roles, name, expiresAt, allowedIps, deployments, limits, totals, costLimit, reset } = KeyEntry.properties;
+
+/** Body of a request that creates a key of the configuration. Parley chooses the ID and the secret. */
+export const NewAdminKey = Type.Object(
+  { project, roles, name, expiresAt, allowedIps, deployments, limits, totals, costLimit, reset },
+  { additionalProperties: false },
+);
+
+/** Body of a request that exchanges the token of the first start for an admin key. */
+export const FirstStartBody = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 200, description: 'Token from the log of the node that answers.' }) },
+  { additionalProperties: false },
+);
+
+/** Body of a request that rotates a key of the configuration. */
+export const AdminKeyRotation = createRotation(
+  30 * daySeconds,
+  'Overlap in seconds. The previous key stays valid during this time. Default: 0.',
+);

@@ -1,7 +1,23 @@
 import { hash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { loadTokens } from '#base/text/tokens.ts';
-import { estimateHigh } from './high-estimate.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import { estimateHigh, findVocabulary } from './vocabulary.ts';
+
+const served = (...models: string[]) => ({ upstreams: models.map((model) => ({ protocol: 'openai', model }) as Upstream) });
+
+it.each([
+  [['gpt-4o-mini'], 'o200k_base'],
+  [['gpt-4.1'], 'o200k_base'],
+  [['gpt-5.1-codex', 'o3'], 'o200k_base'],
+  [['gpt-4-turbo'], 'cl100k_base'],
+  [['gpt-35-turbo'], 'cl100k_base'],
+  [['gpt-4', 'gpt-4o'], undefined],
+  [['llama-3'], undefined],
+  [[], undefined],
+])('findVocabulary() returns the vocabulary for %j: %s', (models, vocabulary) => {
+  expect(findVocabulary(served(...models))).toBe(vocabulary);
+});
 
 const digests = Array.from({ length: 200 }, (_, nth) => hash('sha512', String(nth), 'base64')).join('');
 const texts: Readonly<Record<string, string>> = {

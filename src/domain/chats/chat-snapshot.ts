@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { getAppDataPath, publicBucket, sampleBucket, toBucket } from '../files/bucket.ts';
-import { filePrefix, parseReference } from '../files/file-references.ts';
+import { filePrefix, parseReference } from '../files/resource-location.ts';
 import type { ChatSnapshot, SharedFile } from './chat-share.ts';
 import type { StoredChat } from './chat-store.ts';
 

@@ -1,8 +1,7 @@
 import fastCheck from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { parseFileLocation, resolveReference, toReference } from './file-references.ts';
-import { parseLocation } from './resource-location.ts';
+import { parseFileLocation, parseLocation, resolveReference, toReference } from './resource-location.ts';
 
 const place = { kind: 'files', bucket: 'b', path: 'a/x y' };
 

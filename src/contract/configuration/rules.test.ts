@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
-import { formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
+import { formatConfigurationError } from './checked-configuration.ts';
 
 const demo = { m: { upstreams: [{ protocol: 'demo' }] } };
 const good = { issuer: 'https://id.example', audience: 'api' };

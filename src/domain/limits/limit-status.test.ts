@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countRequest, type LimitStatus, toLimitError, toLimitHeaders } from './limit-error.ts';
+import { countRequest, type LimitStatus, toLimitError, toLimitHeaders } from './limit-status.ts';
 import { costWindows, deploymentWindows, type Window } from './windows.ts';
 
 const nowMs = Date.parse('2026-07-15T10:20:30.400Z');

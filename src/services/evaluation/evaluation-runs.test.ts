@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { StoreError } from '#domain/store-error.ts';
-import { EvaluationRun } from './evaluation-run.ts';
+import { EvaluationRun } from './evaluation-runs.ts';
 
 /** Starts a run without cases, whose end cannot be stored. */
 function startRun() {

@@ -1,17 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { Authorization } from '../configuration/authorization.ts';
-import { buildRecord, fieldBounds, httpUrl, secretHeaderValue, strict, text } from '../configuration/fields.ts';
+import { Authorization, McpAuthorization } from '../configuration/authorization.ts';
+import { buildRecord, fieldBounds, httpUrl, secretHeaderValue, strict, text, texts } from '../configuration/fields.ts';
 
 /** Large OpenAPI documents have several hundred operations. */
 const maxOperations = 1000;
 
 /** Data types of parameters. Their names are those of JSON Schema. */
-export const dataType = Type.Enum(['string', 'number', 'integer', 'boolean', 'object', 'array'], {
+const dataType = Type.Enum(['string', 'number', 'integer', 'boolean', 'object', 'array'], {
   description: 'Data type of the parameter.',
 });
 
 /** Maximum length of a tool or parameter description. OpenAPI documents can contain long descriptions. */
-export const maxDescriptionChars = 16_384;
+const maxDescriptionChars = 16_384;
 
 /** Returns the schema of an HTTP method, whose letters may be lowercase or uppercase. */
 function httpMethod(methods: readonly string[], description: string) {
@@ -189,7 +189,7 @@ export const ObsoleteWebToolset = strict(
 );
 export type ObsoleteWebToolset = Static<typeof ObsoleteWebToolset>;
 
-export function functionName() {
+function functionName() {
   return Type.String({
     title: 'Name',
     description: 'Name of the tool for the model.',
@@ -197,3 +197,62 @@ export function functionName() {
     errorMessage: 'must be 1 to 64 letters, digits, _ or -',
   });
 }
+
+const Parameter = strict(
+  {
+    name: text('Name of the parameter.'),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the parameter for the model.' }),
+    parameter_type: dataType,
+  },
+  { description: 'A parameter of the tool. The model must provide it.' },
+);
+
+/** A tool that the client runs. */
+export const ClientToolset = strict(
+  {
+    name: functionName(),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the tool for the model.' }),
+    parameters: Type.Array(Parameter, { maxItems: fieldBounds.maxItems, description: 'Parameters of the tool. Can be empty.' }),
+  },
+  { description: 'A tool that the client runs.' },
+);
+export type ClientTool = Static<typeof ClientToolset>;
+
+const Server = strict(
+  {
+    url: httpUrl('Address of the server.'),
+    protocol: Type.Enum(['streamable_http', 'sse'], { description: 'Transport of the server.' }),
+    authorization: Type.Optional(
+      Type.Union([...McpAuthorization.anyOf, Type.Null()], {
+        description: 'Authorization at the server. `type` selects the scheme. Default or null: none.',
+      }),
+    ),
+  },
+  { description: 'Address and transport of the server.' },
+);
+
+/** An MCP server and its allowed tools. */
+export const McpToolset = strict(
+  {
+    type: Type.Literal('mcp'),
+    name: text('Display name of the toolset.'),
+    mcp_server_info: Server,
+    allowed_tools: Type.Optional(
+      texts({ description: 'Names of the tools that the model can call. Default: all tools of the server.' }),
+    ),
+    resources: Type.Optional(
+      Type.Boolean({
+        title: 'Resources',
+        description: 'true: the model can list and read the resources of the server with two tools.',
+      }),
+    ),
+    prompts: Type.Optional(
+      Type.Boolean({
+        title: 'Prompts as starters',
+        description: 'true: prompts of the server without required values are offered as starters.',
+      }),
+    ),
+  },
+  { description: 'An MCP server.' },
+);
+export type McpToolset = Static<typeof McpToolset>;

@@ -1,7 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { sep } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { freeBytes } from '../text/bytes.ts';
 
 /** Limits for work in a separate process. */
@@ -24,16 +27,16 @@ interface IsolatedWork<Task> {
 }
 
 /** Message to the process. */
-export interface IsolatedRequest {
+interface IsolatedRequest {
   readonly task: unknown;
   readonly maxMemoryMb: number;
 }
 
 /** First message from the process: the program is loaded, so that a later error is caused by its input. */
-export const readyMessage = 'ready';
+const readyMessage = 'ready';
 
 /** Further message from the process: any number of parts. The final part has `isLast`. */
-export interface IsolatedPart {
+interface IsolatedPart {
   readonly part: unknown;
   readonly isLast: boolean;
 }
@@ -157,4 +160,38 @@ export class IsolationError extends Error {
     super(message);
     this.reason = reason;
   }
+}
+
+/** Sends a part of the result to the parent process. Resolves when it is sent. */
+export type SendPart = (part: unknown) => Promise<void>;
+
+/**
+ * Entry point of a program for `runIsolated`. Call it once. `work` receives the task and the bytes and returns the last part of
+ * the result. It can send earlier parts with `sendPart`, because one large message would block the event loop of the parent.
+ */
+export async function serveIsolated<Task>(
+  work: (task: Task, bytes: Uint8Array<ArrayBuffer>, sendPart: SendPart) => Promise<unknown>,
+): Promise<void> {
+  process.once('disconnect', () => process.exit());
+  const [[request], bytes] = await Promise.all([once(process, 'message'), buffer(process.stdin)]);
+  const { task, maxMemoryMb } = request as IsolatedRequest;
+  await watchMemory(maxMemoryMb);
+  process.send?.(readyMessage);
+  process.permission.drop('worker');
+  const sendPart = (part: unknown, isLast = false): Promise<void> =>
+    new Promise((resolve) => process.send?.({ part, isLast } satisfies IsolatedPart, () => resolve()));
+  const ownBytes = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
+  await sendPart(await work(task as Task, ownBytes, (part) => sendPart(part)), true);
+  process.exit();
+}
+
+/** Watches the memory from a separate thread, because the work may block this one. */
+async function watchMemory(maxMemoryMb: number): Promise<void> {
+  const watch = new Worker(new URL('./memory-watch.js', import.meta.url), {
+    workerData: { maxBytes: maxMemoryMb * 1024 ** 2, parent: process.ppid },
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
+  });
+  watch.unref();
+  await once(watch, 'message');
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { HeldRights } from './held-rights.ts';
-import { rejectPerRequestKey } from './reject-per-request-key.ts';
+import { rejectPerRequestKey } from './per-request-keys.ts';
 
 const own = { subject: 'ada', project: 'p', roles: ['default'], chain: null };
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelUsage } from '#contract/chat/chunk.ts';
-import type { Caller } from '../callers/caller.ts';
-import { HeldRights } from '../callers/held-rights.ts';
-import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { canTrace, computeUsd } from './application-trace.ts';
+import { canTrace } from './access.ts';
+import type { Caller } from './caller.ts';
+import { HeldRights } from './held-rights.ts';
 
 const userApplication = { ownership: { owner: 'ada', createdAtMs: 1, updatedAtMs: 1 } } as Deployment;
 const configured = { ownership: null } as Deployment;
@@ -20,25 +18,5 @@ describe('canTrace', () => {
     ['an application on behalf of an administrator', { roles: ['admin'], chain }, configured, false],
   ])('returns the right of %s', (_who, fields, deployment, may) => {
     expect(canTrace({ subject: 'x', project: 'x', roles: [], chain: null, ...fields }, deployment)).toBe(may);
-  });
-});
-
-describe('computeUsd', () => {
-  const priced = { pricing: { prompt: 0.001, completion: 0.01 } } as Deployment;
-  const snapshot = {
-    deployments: new Map([
-      ['priced', priced],
-      ['free', { pricing: undefined } as Deployment],
-    ]),
-  } as unknown as ConfigSnapshot;
-  const used = (model: string) =>
-    ({ index: 0, model, name: model, prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }) as ModelUsage;
-
-  it('returns the sum over all models', () => {
-    expect(computeUsd(snapshot, [used('priced'), used('priced')])).toBeCloseTo(0.06);
-  });
-
-  it.each([[[]], [[used('free')]], [[used('priced'), used('gone')]]])('returns undefined for %j', (usage) => {
-    expect(computeUsd(snapshot, usage)).toBeUndefined();
   });
 });
