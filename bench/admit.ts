@@ -128,7 +128,6 @@ async function measureShared(): Promise<{ roundTrips: number; sharedMicros: numb
   const stores = await openRedisStores(new Secret(server.url), {
     clock: systemClock,
     caches: new Caches(),
-    newKey: () => 'x'.repeat(43),
     note,
     reportError: note,
   });

@@ -2,17 +2,19 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { RemoteDelta } from '#contract/chat/chunk.ts';
+import type { OfferedControl } from '#contract/chat/completed-control.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { ApprovedCall } from '#domain/tools/remote-server.ts';
-import type { MissingToolset, Tool } from '#domain/tools/tool.ts';
+import type { MissingToolset, Tool, ToolAnswer } from '#domain/tools/tool.ts';
 import type { Citations } from './citations.ts';
 import type { ContextOptions } from './context/context-window.ts';
+import type { ContextMemory } from './context/message-renderer.ts';
 import type { HandoverMode } from './reply.ts';
 import type { EarlierResults } from './results/full-results.ts';
-import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
 import type { AcceptedMedia } from './tool-media.ts';
-import type { RejectedCall } from './tool-run.ts';
+import type { PendingQuestion, RejectedCall } from './tool-run.ts';
+import type { ToolCall } from './turn.ts';
 
 export interface LoopOptions {
   /** Sends one request to the model. The iterable ends without an error only after a complete reply. */
@@ -69,4 +71,34 @@ export interface LoopOptions {
   readonly onToolError?: (tool: string, error: unknown) => void;
   /** Called for each call that was rejected before its tool ran. */
   readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
+}
+
+/** A run that stopped for a tool's question, and the user's answer. */
+export interface AnsweredQuestion {
+  /** The first question is the one that the user answered. The remaining questions follow, one per reply. */
+  readonly questions: readonly PendingQuestion[];
+  /** Undefined if the user declined. */
+  readonly value: ToolAnswer['value'];
+  /** Calls of the client's tools that are returned to it afterward. */
+  readonly pending: readonly ToolCall[];
+}
+
+/** The state of a run that the next request needs. */
+export interface RunMemory {
+  /** Messages that the run added to the conversation. */
+  readonly added: readonly Message[];
+  /** Calls of the client's tools in these messages that have no result yet. */
+  readonly pending: readonly ToolCall[];
+  /** Calls of the run's own tools that wait for the user. Absent if no call waits. */
+  readonly questions?: readonly PendingQuestion[];
+  /** Controls that the reply offered. */
+  readonly controls: readonly OfferedControl[];
+  /** State of the model's own last reply. */
+  readonly inner: JsonObject | undefined;
+  /** Complete results that the model saw only in part, by ID. Absent if all results were shown completely. */
+  readonly fullResults?: Readonly<Record<string, string>>;
+  /** Memory of the context window. If absent, the full conversation is sent. */
+  readonly context?: ContextMemory | undefined;
+  /** Whether the run failed after these messages and can be continued from there. If absent, it did not fail. */
+  readonly isBroken?: true;
 }

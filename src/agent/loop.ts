@@ -9,13 +9,11 @@ import { type AnswerFormat, findAnswerFormat, parseAnswer, toFormatMessages } fr
 import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import { UsageCollector } from '#domain/usage/usage.ts';
 import { Citations } from './citations.ts';
-import type { LoopOptions } from './loop-options.ts';
+import type { AnsweredQuestion, LoopOptions, RunMemory } from './loop-options.ts';
 import { ModelRequests } from './model-requests.ts';
 import { insertResults, toRemoteCall, toToolCall } from './remote-tools.ts';
 import { asParagraph, Renumbering, Reply, toHandover } from './reply.ts';
-import { FullResults } from './results/full-results.ts';
-import { createReadResultTool } from './results/read-result-tool.ts';
-import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
+import { createReadResultTool, FullResults } from './results/full-results.ts';
 import { contextStageName, toContextMarkdown } from './stages.ts';
 import { isMediaMessage, type ToolMedia, toMediaMessages } from './tool-media.ts';
 import { type PendingQuestion, runTools, type ToolRunContext, toControls } from './tool-run.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { Tool, ToolResult, ToolTestResult, ToolTestRun } from '#domain/tools/tool.ts';
 import { parseArguments, performTool } from './perform-tool.ts';
 import { loadTrialTools, type ToolSources } from './quick-app/load-tools.ts';
-import { FullResults, toVisibleResult } from './results/full-results.ts';
+import { FullResults, readResultName, toVisibleResult } from './results/full-results.ts';
 
 interface TryDeps {
   readonly sources: ToolSources;
@@ -51,6 +51,6 @@ function toOutcome(result: ToolResult, maxBytes: number): Omit<ToolTestResult, '
     const { message, schema } = question;
     return { outcome: 'asks', text: message, attachments: [], question: { message, schema } };
   }
-  const { text } = toVisibleResult(result, maxBytes, new FullResults('read_result'));
+  const { text } = toVisibleResult(result, maxBytes, new FullResults(readResultName));
   return { outcome: failed ? 'failed' : 'answered', text, attachments };
 }

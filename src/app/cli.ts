@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
+import type { Choice } from '#tools/openapi/to-toolsets.ts';
 import {
   type AdministrationCommand,
   applyOptions,
@@ -18,7 +19,6 @@ import {
 } from './commands/backup/backup-flags.ts';
 import { type EvaluateFlags, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
 import { type ImportFlags, importOptions, readImportFlags } from './commands/import/import-flags.ts';
-import { type OpenapiImportFlags, openapiOptions, readOpenapiFlags } from './commands/import-openapi-flags.ts';
 import { helpOptions, type Options, type Parsed } from './commands/parsed.ts';
 
 /** Parsed command line. */
@@ -54,6 +54,16 @@ export interface AddinFlags extends Pick<ServeFlags, 'host' | 'port' | 'tlsCert'
   readonly models: string | undefined;
   readonly allowedOrigins: readonly string[] | undefined;
   readonly trustedProxies: readonly string[] | undefined;
+}
+
+/** Flags of `import-openapi`. */
+export interface OpenapiImportFlags extends Choice {
+  /** File path or URL. */
+  readonly document: string;
+  /** Base URL of relative servers in a file. */
+  readonly base: string | undefined;
+  /** Whether the document may come from private and local addresses. */
+  readonly isPrivateAllowed: boolean;
 }
 
 /** Output of `--help`. */
@@ -150,13 +160,21 @@ const addinOptions = {
 
 const checkOptions = { 'allow-missing-env': { type: 'boolean' }, ...helpOptions } as const;
 
+const openapiOptions = {
+  include: { type: 'string', multiple: true },
+  exclude: { type: 'string', multiple: true },
+  base: { type: 'string' },
+  'allow-private': { type: 'boolean' },
+  ...helpOptions,
+} as const;
+
 /** Reads the arguments of each command. */
 const readers = {
   serve: createReader(serveOptions, (parsed) => ({ name: 'serve', flags: readServe(parsed) })),
   addin: createReader(addinOptions, (parsed) => ({ name: 'addin', flags: readAddin(parsed) })),
   check: createReader(checkOptions, readCheck),
   import: createReader(importOptions, (parsed) => ({ name: 'import', flags: readImportFlags(parsed) }), 'import-help'),
-  'import-openapi': createReader(openapiOptions, (parsed) => ({ name: 'import-openapi', flags: readOpenapiFlags(parsed) })),
+  'import-openapi': createReader(openapiOptions, (parsed) => ({ name: 'import-openapi', flags: readOpenapi(parsed) })),
   evaluate: createReader(evaluateOptions, (parsed) => ({ name: 'evaluate', flags: readEvaluateFlags(parsed) }), 'evaluate-help'),
   apply: createReader(
     applyOptions,
@@ -241,6 +259,17 @@ function readTls(values: { 'tls-cert'?: string | undefined; 'tls-key'?: string |
 function readCheck({ values, positionals }: Parsed<typeof checkOptions>): Command {
   if (positionals.length === 0) throw new Error('"check" requires at least one FILE');
   return { name: 'check', files: positionals, allowsMissingEnvironment: values['allow-missing-env'] === true };
+}
+
+function readOpenapi({ values, positionals }: Parsed<typeof openapiOptions>): OpenapiImportFlags {
+  const [document, ...extraArgs] = positionals;
+  if (document === undefined || extraArgs.length > 0) throw new Error('"import-openapi" requires exactly one FILE or URL');
+  const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;
+  return { document, base, isPrivateAllowed, include: splitNames(include), exclude: splitNames(exclude) };
+}
+
+function splitNames(lists: readonly string[] | undefined): readonly string[] | undefined {
+  return lists?.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '');
 }
 
 function mistake(message: string): Command {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
 import type { Surroundings } from '#configuration/find-models.ts';
 import { defaultConfiguration } from './first-configuration.ts';
-import type { SampleAddress } from './sample/sample-applications.ts';
+import type { SampleAddress } from './sample/sample.ts';
 
 function accepted(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
   const checked = defaultConfiguration(

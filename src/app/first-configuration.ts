@@ -7,7 +7,7 @@ import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import type { RejectedConfiguration, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
-import { type SampleAddress, sampleApplications } from './sample/sample-applications.ts';
+import { type SampleAddress, sampleApplications } from './sample/sample.ts';
 
 /** Name of the key that the default configuration has until the process ends. */
 export const localKeyName = 'local';

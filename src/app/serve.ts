@@ -5,6 +5,7 @@ import { EmbedderPool, recentVectorBounds } from '#base/embedding/local-embedder
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { parseJson } from '#base/json/json.ts';
+import { createRandomSecret } from '#base/secrets/seal.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { loadConfiguration } from '#configuration/load.ts';
@@ -27,16 +28,21 @@ import { firstConfiguration, localKeyName } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { configurationLoaded, type NodeDeps, openNode } from './node/open-node.ts';
 import type { SharedStore } from './node/stores.ts';
-import { type Closable, type CloseStages, Drain, rejectWhileDraining, TrackedConnections } from './process/drain.ts';
-import { createLocalKey, greet, newSecret } from './process/greet.ts';
-import { ignoreEchoes } from './process/ignore-echoes.ts';
+import {
+  type Closable,
+  type CloseStages,
+  Drain,
+  ignoreEchoes,
+  rejectWhileDraining,
+  TrackedConnections,
+} from './process/drain.ts';
+import { createLocalKey, greet } from './process/greet.ts';
 import { listenAt, listenForAddress, readTls, toSharedPort, watchTls } from './process/listening.ts';
 import { countEmbeddingThreads, getProcessMemory, releaseStartMemory } from './process/memory-shares.ts';
 import { type ReadMetrics, serveMetrics } from './process/metrics-server.ts';
 import { startSample, storeDocuments } from './sample/sample.ts';
 import { composeService, type Service } from './service/compose.ts';
 import { apiOperations } from './service/features.ts';
-import { newSecret as newAdminSecret } from './service/new-secret.ts';
 import { SettingError, type Settings } from './settings.ts';
 import type { WorkerContext } from './workers/worker-context.ts';
 
@@ -50,7 +56,7 @@ export async function serve(settings: Settings, environment: Environment, worker
   if (worker === undefined) process.on('SIGHUP', () => onHangUp());
   const http = new LeanClient();
   const isDefault = settings.configurationFiles.length === 0;
-  const sample = isDefault && worker === undefined ? await startSample(newSecret()) : undefined;
+  const sample = isDefault && worker === undefined ? await startSample(createRandomSecret()) : undefined;
   const local = worker?.local ?? { key: createLocalKey(), sample: sample?.server };
   const accepted = await acceptedConfiguration(settings.configurationFiles, environment, { ...local, http, worker });
   const node = await openNode(settings, environment, accepted, worker);
@@ -101,7 +107,7 @@ function createFirstStart({ log, worker }: NodeDeps, isDefault: boolean): FirstS
   return new FirstStart({
     hasAdministrator: (configuration) => hasAdministrator(configuration, clock.epochMs(), isDefault ? localKeyName : undefined),
     newId: randomUUID,
-    newSecret: newAdminSecret,
+    newSecret: createRandomSecret,
     ...(worker && { token: worker.local.firstStartToken }),
     onExhausted: () => log.warn('the one-time token expired after too many wrong attempts. Restart Parley for a new one'),
   });

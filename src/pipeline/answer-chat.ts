@@ -20,9 +20,8 @@ import { NormalizedReply } from './normalized-reply.ts';
 import type { PreparedCall, Responder } from './prepared-call.ts';
 import { type OnRemovedReferences, ReplyFiles } from './reply-files.ts';
 import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
-import type { runAddons } from './run-addons.ts';
 import { openConversation } from './run-quick-app.ts';
-import type { runRemoteTools } from './run-remote-tools.ts';
+import type { runAddons, runRemoteTools } from './run-request-tools.ts';
 
 export interface AnswerChatDeps {
   readonly states: RunStates;

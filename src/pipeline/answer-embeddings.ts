@@ -10,7 +10,7 @@ import { estimateInputTokens, toCount } from '#domain/usage/usage.ts';
 import { CallAccount } from './call-account.ts';
 import { toApplicationFields } from './call-application.ts';
 import { type ApplicationFields, toApplicationHeaders, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
-import { fetchFromUpstreams } from './fetch-from-upstreams.ts';
+import { fetchFromUpstreams } from './failover.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface EmbeddingsDeps extends UpstreamDeps {

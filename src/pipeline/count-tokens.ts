@@ -6,7 +6,7 @@ import type { AttemptRecord } from '#domain/telemetry.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
 import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
-import { fetchFromUpstreams } from './fetch-from-upstreams.ts';
+import { fetchFromUpstreams } from './failover.ts';
 
 /** Statuses of an upstream that does not count tokens. */
 const uncounted: ReadonlySet<number | undefined> = new Set([404, 405, 501]);

@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
+import { pipeOneFrom } from '#base/stream/async-items.ts';
 import type { Sink } from '#base/stream/sink.ts';
+import { systemClock } from '#base/time/clock.ts';
+import type { AttemptOutcome } from '#domain/telemetry.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { type Attempts, failover } from './failover.ts';
+import { type Attempts, failover, fetchFromUpstreams } from './failover.ts';
 
 const upstream = { id: 'app', revision: 'app', protocol: 'openai', headers: {}, weight: 1, tier: 0 } as unknown as Upstream;
 const ended = { end: () => undefined, recordFirstFrame: () => undefined };
@@ -32,4 +35,18 @@ function failCalls(hasRejectedInnerCall: boolean): number {
 it('pauses an upstream whose calls fail, unless Parley rejected an inner call of the application', () => {
   expect(failCalls(false)).toBeLessThan(10);
   expect(failCalls(true)).toBe(10);
+});
+
+it('fetchFromUpstreams records an attempt that returned its result as ok', async () => {
+  const outcomes: AttemptOutcome[] = [];
+  const startAttempt = () => ({ end: (outcome: AttemptOutcome) => outcomes.push(outcome) });
+  const upstream = { id: 'a', revision: 'a', weight: 1, tier: 0 };
+  const attempts = {
+    deployment: { id: 'd', upstreams: [upstream], maxAttempts: 1 },
+    record: { startAttempt },
+    sendRequest: (_upstream: unknown, _attempt: unknown, sink: Sink<number>) => pipeOneFrom(async () => 1, sink),
+  } as unknown as Attempts<number>;
+  const deps = { loadBalancer: new LoadBalancer(), clock: systemClock };
+  expect(await fetchFromUpstreams(deps, attempts, new AbortController().signal)).toBe(1);
+  expect(outcomes).toEqual(['ok']);
 });

@@ -1,3 +1,4 @@
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
@@ -54,6 +55,22 @@ export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sin
   if (deps.loadBalancer.queue.hasWaiting(attempts.deployment.id)) run.wait(attempts);
   else run.next(attempts);
   return run;
+}
+
+/**
+ * Returns the result of the first upstream that has one. For operations whose result is a single item. Rejects with an error that the
+ * client may see, or with the reason of the signal.
+ */
+export async function fetchFromUpstreams<Result>(
+  deps: FailoverDeps,
+  attempts: Attempts<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  let first: { readonly result: Result } | undefined;
+  // Reads to the end, because an attempt that is not read to its end counts as canceled.
+  for await (const result of toAsyncIterable<Result>((sink) => failover(deps, attempts, sink), signal)) first ??= { result };
+  if (first === undefined) throw new Error('The upstream returned no result and no error');
+  return first.result;
 }
 
 const noIds: ReadonlySet<string> = new Set();

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { defaultConfiguration } from '#app/first-configuration.ts';
 import type { EvaluationStores, ResponseStores } from '#app/node/stores.ts';
-import { storeSampleDocuments } from '#app/sample/sample-applications.ts';
+import { storeDocuments } from '#app/sample/sample.ts';
 import { apiOperations } from '#app/service/features.ts';
 import type { ServiceDeps } from '#app/service/service-deps.ts';
 import type { JsonObject } from '#base/json/json.ts';
@@ -35,6 +35,7 @@ import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
 import { exampleNames } from '#surfaces/http/openapi/operation-examples.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
+import { createLog } from '#telemetry/log.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
@@ -93,7 +94,11 @@ export async function startExampleService(): Promise<ExampleService> {
   const perRequestKeys = new MemoryPerRequestKeys(randomUUID);
   const chain = { path: [exampleNames.application], rights: new HeldRights(), report: () => undefined };
   const perRequest = await perRequestKeys.issue({ subject, project: 'local', roles: ['default'], chain });
-  await storeSampleDocuments({ ...files, clock: systemClock, newId: randomUUID });
+  await storeDocuments({
+    files,
+    clock: systemClock,
+    log: createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] }),
+  });
   await journal.appendUsage([usage('2026-11-15', { id: exampleNames.call, subject, project: 'local', deployment: 'demo' })]);
   await journal.appendAudit([audit(Date.parse('2026-11-15'), 'consent.accepted')]);
   const parts: Parts = {

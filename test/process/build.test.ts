@@ -90,9 +90,7 @@ it.runIf(process.platform === 'linux')('bin/parley sets memory options unless th
 
 it('stack traces of the built service show files and lines of the sources', async () => {
   const statement = "throw new Error('an error of ours');";
-  await edit('src/app/sample/sample-applications.ts', (text) =>
-    text.replace(/^.+ await readFile\(/m, `  if (path !== '') ${statement}\n$&`),
-  );
+  await edit('src/app/sample/sample.ts', (text) => text.replace(/^.+ await readFile\(/m, `  if (path !== '') ${statement}\n$&`));
   expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
   const { node } = await startBuilt();
   await using _node = node;

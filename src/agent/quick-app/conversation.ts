@@ -5,13 +5,12 @@ import { type CompletedControl, isResultName, type Message } from '#contract/cha
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Citation } from '../citations.ts';
 import type { ContextMemory } from '../context/message-renderer.ts';
+import type { AnsweredQuestion } from '../loop-options.ts';
 import { asParagraph } from '../reply.ts';
 import type { EarlierResults } from '../results/full-results.ts';
-import type { AnsweredQuestion } from '../run-memory.ts';
 import { type PendingQuestion, parseAnswer } from '../tool-run.ts';
 import { sortByCallOrder, type ToolCall } from '../turn.ts';
-import type { OffloadedTexts } from './offloaded-texts.ts';
-import type { RunState } from './run-state.ts';
+import type { OffloadedTexts, RunState } from './run-state.ts';
 
 /** A conversation in the form that the model of a quick app receives. */
 export interface Conversation {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Message } from '#contract/chat/message.ts';
 import type { Conversation } from './conversation.ts';
-import type { OffloadedTexts } from './offloaded-texts.ts';
 import { rehydrate } from './run-quick-app.ts';
+import type { OffloadedTexts } from './run-state.ts';
 
 const createMessages = (...contents: string[]): Message[] =>
   contents.map((content) => ({ role: 'tool', tool_call_id: 'a', content }));

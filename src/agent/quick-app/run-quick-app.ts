@@ -8,16 +8,15 @@ import type { LoadedTools, Tool, ToolsetInstructions } from '#domain/tools/tool.
 import { Citations } from '../citations.ts';
 import type { ContextChange, ContextOptions } from '../context/context-window.ts';
 import { runLoop } from '../loop.ts';
+import type { RunMemory } from '../loop-options.ts';
 import { Reply, type ReplyHead, toHandover } from '../reply.ts';
 import { truncateText } from '../results/truncate-text.ts';
-import type { RunMemory } from '../run-memory.ts';
 import { type AcceptedMedia, isMediaMessage } from '../tool-media.ts';
 import type { RejectedCall } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
 import { type ClientTools, createClientTools } from './client-tools.ts';
 import type { Conversation } from './conversation.ts';
-import { mapTexts, type OffloadedTexts, parseMarker } from './offloaded-texts.ts';
-import type { RunState } from './run-state.ts';
+import { mapTexts, type OffloadedTexts, parseMarker, type RunState } from './run-state.ts';
 
 /** Options for one run of a quick app. */
 export interface QuickAppRun extends ReplyHead {

@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { StateOwner, StoredTexts } from '#services/files/stored-texts.ts';
 import type { Citation } from '../citations.ts';
+import type { RunMemory } from '../loop-options.ts';
 import type { EarlierResults } from '../results/full-results.ts';
-import type { RunMemory } from '../run-memory.ts';
 import { isMediaMessage } from '../tool-media.ts';
-import { type OffloadedTexts, offload } from './offloaded-texts.ts';
 
 /** The state that a reply of a quick app stores for the next request. */
 export interface RunState extends RunMemory {
@@ -25,6 +24,16 @@ export interface RunState extends RunMemory {
 interface StoredResults extends EarlierResults {
   /** Name of the stored texts, or null if they could not be stored. */
   readonly name: string | null;
+}
+
+/** Long texts that are stored separately from a state. Markers in the state refer to them. */
+export interface OffloadedTexts {
+  /** Prefix of the markers. */
+  readonly name: string;
+  /** Total number of characters. */
+  readonly chars: number;
+  /** Returns the texts, ordered by marker number, or undefined if they were deleted. Rejects with `StoreError`. */
+  readonly readTexts: () => Promise<readonly string[] | undefined>;
 }
 
 /** Signs texts and verifies signatures. */
@@ -137,4 +146,65 @@ function reduceToAnswer(state: RunState): RunState {
 
 function getLength(value: unknown): number {
   return JSON.stringify(value).length;
+}
+
+/** Minimum length of an offloaded text. Shorter texts stay in the state, so that they survive the deletion of offloaded texts. */
+const minOffloadedChars = 150;
+
+/**
+ * Replaces the longest texts of a state by markers until it is `excessChars` shorter. Keeps the arguments of pending calls,
+ * because the run needs them to continue.
+ */
+function offload(
+  state: RunState,
+  name: string,
+  excessChars: number,
+): { readonly state: RunState; readonly texts: readonly string[] } {
+  const { added, results, citations, pending, questions = [] } = state;
+  const fields = { added, results, ...(citations !== undefined && { citations }) };
+  const waitingCalls = [...pending, ...questions.map(({ call }) => call)];
+  const requiredArguments = new Set(waitingCalls.map((call) => call.function.arguments));
+  const numbers = new Map<string, number>();
+  let remainingChars = excessChars;
+  for (const text of listByLength(fields)) {
+    if (remainingChars <= 0 || text.length < minOffloadedChars) break;
+    if (requiredArguments.has(text)) continue;
+    remainingChars -= text.length - formatMarker(name, numbers.size).length;
+    numbers.set(text, numbers.size);
+  }
+  const marked = mapTexts(fields, (text) => {
+    const number = numbers.get(text);
+    return number === undefined ? text : formatMarker(name, number);
+  });
+  return { state: { ...state, ...marked }, texts: [...numbers.keys()] };
+}
+
+/** Parses a marker. Returns undefined for any other text. */
+export function parseMarker(text: string): { readonly name: string; readonly number: number } | undefined {
+  const end = text.length <= maxMarkerChars ? text.indexOf(':') : -1;
+  const number = Number(text.slice(end + 1));
+  return end <= 0 || !Number.isInteger(number) ? undefined : { name: text.slice(0, end), number };
+}
+
+const maxMarkerChars = 80;
+
+function formatMarker(name: string, number: number): string {
+  return `${name}:${number}`;
+}
+
+function listByLength(value: unknown): string[] {
+  const texts = new Set<string>();
+  mapTexts(value, (text) => {
+    texts.add(text);
+    return text;
+  });
+  return [...texts].sort((first, second) => second.length - first.length);
+}
+
+/** Returns a copy of the value with transformed texts. */
+export function mapTexts<Value>(value: Value, transform: (text: string) => string): Value {
+  if (typeof value === 'string') return transform(value) as Value;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, transform)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, transform)])) as Value;
 }

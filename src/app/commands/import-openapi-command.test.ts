@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { readCommand } from '../cli.ts';
+import { type OpenapiImportFlags, readCommand } from '../cli.ts';
 import { importOpenApiCommand } from './import-openapi-command.ts';
-import type { OpenapiImportFlags } from './import-openapi-flags.ts';
 
 const plainDollar = '${';
 const document = JSON.stringify({

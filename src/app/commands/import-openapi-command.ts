@@ -9,7 +9,7 @@ import { ToolError } from '#domain/tools/tool.ts';
 import { type DocumentSource, importOpenApi } from '#tools/openapi/load-openapi.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
-import type { OpenapiImportFlags } from './import-openapi-flags.ts';
+import type { OpenapiImportFlags } from '../cli.ts';
 
 interface ImportOutcome {
   /** 0 if there is at least one tool, 1 otherwise. */

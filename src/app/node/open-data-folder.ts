@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { createRandomSecret } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { type FolderLock, lockFolder } from '#stores/files/folder-lock.ts';
 import { SettingError, type Settings } from '../settings.ts';
@@ -90,8 +90,6 @@ function describeError(error: unknown): string {
   return errorTexts.get(getCode(error)) ?? getReason(error);
 }
 
-const secretBytes = 32;
-
 /**
  * Returns the secret of a node without PARLEY_SECRET. Creates it once in the data folder, so that sealed data can be opened after
  * a restart. Throws SettingError.
@@ -115,7 +113,7 @@ async function readSecret(file: string): Promise<string | undefined> {
 
 /** Creates the secret under a temporary name first, so that a crash never leaves a partial secret. */
 async function createSecret(file: string): Promise<string> {
-  const secret = randomBytes(secretBytes).toString('base64url');
+  const secret = createRandomSecret();
   const part = `${file}.part`;
   await rm(part, { force: true });
   const handle = await open(part, 'wx', 0o600);

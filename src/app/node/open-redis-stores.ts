@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createRandomSecret } from '#base/secrets/seal.ts';
 import type { Secret } from '#base/secrets/secret.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
@@ -7,9 +8,9 @@ import { openRedis } from '#stores/redis/redis-link.ts';
 import type { Closeable, PassingStores, StoreDeps } from './stores.ts';
 
 /** Opens the stores for data that lives as long as a call or a limit window, in the Redis that nodes share. */
-export async function openRedisStores(url: Secret, { clock, newKey, reportError }: StoreDeps): Promise<Closeable<PassingStores>> {
+export async function openRedisStores(url: Secret, { clock, reportError }: StoreDeps): Promise<Closeable<PassingStores>> {
   const link = await openRedis(url, { reportError, randomBytes });
-  const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, reportError });
+  const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey: createRandomSecret, reportError });
   const limits = new RedisLimitStore(link, clock);
   return {
     perRequestKeys,

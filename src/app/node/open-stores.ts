@@ -1,5 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { Seal, SealError } from '#base/secrets/seal.ts';
+import { randomUUID } from 'node:crypto';
+import { createRandomSecret, Seal, SealError } from '#base/secrets/seal.ts';
 import type { CounterArchive } from '#domain/limits/limit-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 import type { Journal } from '#domain/usage/journal.ts';
@@ -41,8 +41,6 @@ export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStore
   readonly seal: Seal;
 }
 
-const keyBytes = 32;
-
 /**
  * Maximum number of concurrent uploads. Each uses up to 10 MiB of memory, and disk space before its size is known. One bucket
  * gets a part of them (`defaultFileLimits`).
@@ -52,9 +50,8 @@ const maxUploads = 64;
 /** Opens the stores from the settings. Throws SettingError if one cannot be used. */
 export async function openStores(
   settings: Settings,
-  baseDeps: Omit<StoreDeps, 'newKey'>,
+  tools: StoreDeps,
 ): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
-  const tools = { ...baseDeps, newKey: () => randomBytes(keyBytes).toString('base64url') };
   // The primary process has the lock for its workers.
   const lock = tools.worker === undefined ? await openDataFolder(settings) : undefined;
   try {
@@ -226,7 +223,7 @@ async function openPassing(
     const { openWorkerStores } = await import('../workers/open-worker-stores.ts');
     return openWorkerStores(tools.worker, tools);
   }
-  const perRequestKeys = new MemoryPerRequestKeys(tools.newKey);
+  const perRequestKeys = new MemoryPerRequestKeys(createRandomSecret);
   const limits = new ArchivedLimitStore({ archive: counters, ...tools });
   const restored = reached.then(() => limits.restore());
   if (!databases.some(({ isUnavailable }) => isUnavailable())) await restored;

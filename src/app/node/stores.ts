@@ -110,8 +110,6 @@ export interface StoreDeps {
   readonly worker?: WorkerContext | undefined;
   readonly clock: Clock;
   readonly caches: Caches;
-  /** Returns a new per-request key. */
-  readonly newKey: () => string;
   readonly note: (message: string) => void;
   readonly reportError: (message: string, error: unknown) => void;
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { createLog } from '#telemetry/log.ts';
-import { closeInOrder, Drain, TrackedConnections } from './drain.ts';
+import { closeInOrder, Drain, ignoreEchoes, TrackedConnections } from './drain.ts';
 
 const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
 
@@ -158,4 +158,33 @@ test('closeInOrder closes the stages in order despite errors, and logs each erro
 
 test('closeInOrder returns true if all stages are closed', async () => {
   expect(await closeInOrder([[{ close: () => undefined }], [{ close: async () => undefined }]], errorLog)).toBe(true);
+});
+
+function createListener(environment: Readonly<Record<string, string>>) {
+  const signals: string[] = [];
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
+  const onSignal = ignoreEchoes((signal) => signals.push(signal), environment, clock);
+  const sendAt = (ms: number, signal: NodeJS.Signals): void => {
+    nowMs = ms;
+    onSignal(signal);
+  };
+  return { signals, sendAt };
+}
+
+it('ignoreEchoes drops a signal that npm repeats immediately, and accepts a later one', () => {
+  const { signals, sendAt } = createListener({ npm_lifecycle_event: 'start' });
+  sendAt(0, 'SIGINT');
+  sendAt(30, 'SIGINT');
+  expect(signals).toEqual(['SIGINT']);
+  sendAt(40, 'SIGTERM');
+  sendAt(600, 'SIGINT');
+  expect(signals).toEqual(['SIGINT', 'SIGTERM', 'SIGINT']);
+});
+
+it('ignoreEchoes passes every signal on without npm', () => {
+  const { signals, sendAt } = createListener({});
+  sendAt(0, 'SIGTERM');
+  sendAt(1, 'SIGTERM');
+  expect(signals).toEqual(['SIGTERM', 'SIGTERM']);
 });

@@ -1,13 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createRandomSecret } from '#base/secrets/seal.ts';
 
-/** Returns a random secret. */
-export function newSecret(): string {
-  return randomBytes(18).toString('base64url');
-}
-
-/** Returns a new API key for the embedded default. */
+/** Returns a new API key for the embedded default. It is short, because it is part of the address that users open. */
 export function createLocalKey(): string {
-  return `parley-${newSecret()}`;
+  return `parley-${createRandomSecret(18)}`;
 }
 
 /** Prints the start message for the user. `localKey` is the API key of the embedded default. */

@@ -35,9 +35,8 @@ import { createCallUpstreams, createQuotaListener } from '#pipeline/call-upstrea
 import { countTokens } from '#pipeline/count-tokens.ts';
 import { InnerCalls } from '#pipeline/inner-calls.ts';
 import { createReserveLimits } from '#pipeline/reserve-limits.ts';
-import { runAddons } from '#pipeline/run-addons.ts';
 import { runQuickApp } from '#pipeline/run-quick-app.ts';
-import { runRemoteTools } from '#pipeline/run-remote-tools.ts';
+import { runAddons, runRemoteTools } from '#pipeline/run-request-tools.ts';
 import { defaultFileLimits } from '#services/files/stored-resources.ts';
 import { StoredTexts } from '#services/files/stored-texts.ts';
 import type { ToolRoutesDeps } from '#surfaces/applications/tool-routes.ts';

@@ -45,7 +45,7 @@ export interface Core extends CompleteServiceDeps, CallPipeline {
   readonly deploymentApis: { responses?: CompatDeps['serveResponses'] };
 }
 
-/** One feature: its part of the API description, and the routes, services, and stores behind it. Features do not import each other. */
+/** One feature: its part of the API description, and the routes, services, and stores behind it. Features do not use each other. */
 export interface Feature {
   /** Returns the operations of the feature in `/openapi.json`. */
   readonly operations?: (aliases: Configuration['aliases']) => readonly ApiOperation[];

@@ -1,3 +1,4 @@
+import { createRandomSecret } from '#base/secrets/seal.ts';
 import { WorkerLimitStore } from '#stores/workers/limit-store.ts';
 import { WorkerBroadcast } from '#stores/workers/node-broadcast.ts';
 import { WorkerPerRequestKeys } from '#stores/workers/per-request-keys.ts';
@@ -7,10 +8,10 @@ import type { WorkerContext } from './worker-context.ts';
 /** Opens the stores for data that lives as long as a call or a limit window, which the workers of a node share. */
 export function openWorkerStores(
   { channel, handlers, worker }: WorkerContext,
-  { clock, newKey, reportError }: StoreDeps,
+  { clock, reportError }: StoreDeps,
 ): Closeable<PassingStores> {
   const limits = new WorkerLimitStore(channel, clock);
-  const perRequestKeys = new WorkerPerRequestKeys({ channel, worker, newKey, reportError });
+  const perRequestKeys = new WorkerPerRequestKeys({ channel, worker, newKey: createRandomSecret, reportError });
   const broadcast = new WorkerBroadcast(channel);
   handlers.set('limits.recall', limits.returnShares);
   handlers.set('keys.find', perRequestKeys.findStored);

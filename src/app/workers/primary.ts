@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import type { RequestHandler } from '#base/net/request-channel.ts';
+import { createRandomSecret } from '#base/secrets/seal.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import type { Notice } from '#domain/node-broadcast.ts';
@@ -12,20 +13,21 @@ import { SqlLimitCounters } from '#stores/sql/limits/limit-counters.ts';
 import { LimitCoordinator } from '#stores/workers/limit-coordinator.ts';
 import type { ReserveMessage, ReturnedShare, SentUsage, SettleMessage } from '#stores/workers/share-messages.ts';
 import { WriteLock } from '#stores/workers/write-lock.ts';
+import type { Reason } from '#surfaces/ops/routes.ts';
 import type { Log } from '#telemetry/log.ts';
+import { mergeMetrics, toLastingMetrics, toPlainMetrics } from '#telemetry/merge-metrics.ts';
+import type { Metric } from '#telemetry/metric.ts';
+import { readProcessMetrics, watchProcess } from '#telemetry/node-metrics.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import { openDataFolder, openOwnSecret } from '../node/open-data-folder.ts';
 import { openDatabase } from '../node/open-database.ts';
 import { thisNode } from '../node/stores.ts';
-import { type Closable, closeInOrder } from '../process/drain.ts';
-import { createLocalKey, greet, newSecret } from '../process/greet.ts';
-import { ignoreEchoes } from '../process/ignore-echoes.ts';
+import { type Closable, closeInOrder, ignoreEchoes } from '../process/drain.ts';
+import { createLocalKey, greet } from '../process/greet.ts';
 import { listenAt } from '../process/listening.ts';
 import { releaseStartMemory } from '../process/memory-shares.ts';
 import { startSample } from '../sample/sample.ts';
-import { newSecret as newAdminSecret } from '../service/new-secret.ts';
 import { listSecrets, SettingError, type Settings } from '../settings.ts';
-import { NodeView } from './node-view.ts';
 import { Supervisor, type WorkerProcess, WorkerStartError } from './supervisor.ts';
 import type { WorkerStart } from './worker-context.ts';
 
@@ -35,6 +37,7 @@ const primary = 0;
 /** Time for a worker to close its stores after its drain. */
 const closeMs = 7_000;
 const noticeTimeoutMs = 2_000;
+const answerTimeoutMs = 2_000;
 const interrupted = 130;
 
 /**
@@ -48,7 +51,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
   const lock = await openDataFolder(settings);
   if (settings.secrets.length === 0) await openOwnSecret(settings.dataFolder);
   const isDefault = settings.configurationFiles.length === 0;
-  const sample = isDefault ? await startSample(newSecret()) : undefined;
+  const sample = isDefault ? await startSample(createRandomSecret()) : undefined;
   const localKey = createLocalKey();
   const writeLock = new WriteLock();
   const limits = await openLimits(settings, { log, writeLock });
@@ -60,7 +63,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
     startedAtMs: clock.epochMs() - process.uptime() * 1000,
     local: {
       key: localKey,
-      firstStartToken: createFirstStartToken(newAdminSecret()),
+      firstStartToken: createFirstStartToken(createRandomSecret()),
       sample: sample?.server && { origin: sample.server.origin, secret: sample.server.secret.reveal() },
     },
   };
@@ -221,12 +224,62 @@ async function reservePort({ host }: Settings, port: number, setting: string): P
   const listen = () =>
     new Promise<number>((resolve, reject) => {
       server.once('error', reject);
-      server.listen({ host, port }, () => {
-        const address = server.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : port);
-      });
+      server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port));
     });
   const reserved = await listenAt(listen, { host, port, setting });
   await new Promise((resolve) => server.close(resolve));
   return reserved;
+}
+
+/** Health and metrics of the complete node, which every worker returns. */
+class NodeView {
+  readonly #supervisor: () => Supervisor;
+  readonly #ownProcess = watchProcess();
+  /** Metrics of each worker at the last collection. */
+  readonly #lastMetrics = new Map<number, readonly Metric[]>();
+  /** Counts of workers that have ended, so that the sums never decrease. */
+  #ended: readonly Metric[] = [];
+
+  constructor(supervisor: () => Supervisor) {
+    this.#supervisor = supervisor;
+  }
+
+  readonly listIssues = async (): Promise<readonly Reason[]> => {
+    const { ready, missing } = this.#supervisor();
+    const lists = await Promise.all(ready.map(readIssues));
+    const missingReasons = missing.map(({ slot, failure }) => ({
+      code: 'worker_missing',
+      message: `Worker ${slot} ended and is being replaced${failure === undefined ? '' : `: ${failure}`}.`,
+    }));
+    const reasons = [...lists.flat(), ...missingReasons];
+    return [...new Map(reasons.map((reason) => [`${reason.code} ${reason.message}`, reason])).values()];
+  };
+
+  readonly readMetrics = async (): Promise<readonly Metric[]> => {
+    const { ready } = this.#supervisor();
+    await Promise.all(
+      ready.map(async ({ channel, worker }) => {
+        // A worker that does not answer in time counts with its last values.
+        const metrics = await channel.request('metrics.read', null, { timeoutMs: answerTimeoutMs }).catch(() => undefined);
+        if (metrics !== undefined && this.#supervisor().find(worker) !== undefined)
+          this.#lastMetrics.set(worker, metrics as readonly Metric[]);
+      }),
+    );
+    const primaryMetrics = toPlainMetrics(readProcessMetrics(this.#ownProcess.readProcess()));
+    return mergeMetrics([...this.#lastMetrics.values(), this.#ended, primaryMetrics]);
+  };
+
+  onRemoved({ worker }: WorkerProcess): void {
+    const last = this.#lastMetrics.get(worker);
+    this.#lastMetrics.delete(worker);
+    if (last !== undefined) this.#ended = mergeMetrics([this.#ended, toLastingMetrics(last)]);
+  }
+}
+
+async function readIssues({ channel, slot }: WorkerProcess): Promise<readonly Reason[]> {
+  try {
+    return (await channel.request('health.read', null, { timeoutMs: answerTimeoutMs })) as readonly Reason[];
+  } catch {
+    return [{ code: 'worker_unresponsive', message: `Worker ${slot} does not answer.` }];
+  }
 }

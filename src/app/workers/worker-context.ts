@@ -3,7 +3,7 @@ import { Secret } from '#base/secrets/secret.ts';
 import type { AcquireWriteLock } from '#stores/sql/engine/sql-database.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 import type { Metric } from '#telemetry/metric.ts';
-import type { SampleAddress } from '../sample/sample-applications.ts';
+import type { SampleAddress } from '../sample/sample.ts';
 
 /** Properties of a worker, which the primary process sends at the start. */
 export interface WorkerStart {

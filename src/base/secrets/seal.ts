@@ -31,6 +31,11 @@ export function toSecrets(text: string): readonly Secret[] {
   return parts.filter((part) => part !== '').map((part) => new Secret(part));
 }
 
+/** Returns a random secret in base64url, by default of 256 bits. */
+export function createRandomSecret(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url');
+}
+
 /** Keys that are derived from one secret. */
 class Key {
   /** Identifies the secret without revealing it. */

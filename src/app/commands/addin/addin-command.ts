@@ -12,8 +12,7 @@ import { redact } from '#telemetry/log.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../../cli.ts';
-import { Drain, TrackedConnections } from '../../process/drain.ts';
-import { ignoreEchoes } from '../../process/ignore-echoes.ts';
+import { Drain, ignoreEchoes, TrackedConnections } from '../../process/drain.ts';
 import { listenForAddress, readTls, watchTls } from '../../process/listening.ts';
 import { readSettings, SettingError, type Settings } from '../../settings.ts';
 

@@ -4,7 +4,7 @@ import { importDial } from './dial/import-dial.ts';
 import { valueAt } from './foreign-object.ts';
 import type { ImportFlags } from './import-flags.ts';
 import { importLitellm } from './litellm/import-litellm.ts';
-import { providerVariables } from './litellm/providers.ts';
+import { providerVariables } from './litellm/upstream.ts';
 import { readSource, type Source, SourceError } from './read-source.ts';
 import { type Note, Notes, Result, Variables } from './result.ts';
 

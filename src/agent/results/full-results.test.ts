@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ToolError } from '#domain/tools/tool.ts';
-import type { FullResults } from './full-results.ts';
-import { createReadResultTool } from './read-result-tool.ts';
+import { createReadResultTool, type FullResults } from './full-results.ts';
 
 function read(text: string, args: object, maxResultBytes = 10_000): Promise<string> {
   const results = { find: async (id: string) => (id === 'r_1' ? text : undefined) } as unknown as FullResults;
