@@ -8,7 +8,6 @@ import type { IdentityProviderEntry, IntrospectionEntry } from '#contract/config
 import { ParleyError } from '#contract/errors/errors.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 import { ProviderError } from './openid-configuration.ts';
-import { refused } from './verify-signed.ts';
 
 const totalMs = 5_000;
 const timeouts = { connectMs: totalMs, firstByteMs: totalMs, idleMs: totalMs };
@@ -169,7 +168,7 @@ export class Introspection<Provider extends IntrospectionProvider> {
 
   async #askProviders(token: string): Promise<ActiveToken<Provider>> {
     let unavailable: ParleyError | undefined;
-    let rejection = refused('is unknown, expired, or revoked. Get a new one');
+    let rejection = unauthorized('invalid_token', 'The token is unknown, expired, or revoked. Get a new one.');
     for (const provider of this.#providers) {
       try {
         const claims = await this.#request(provider, token);
@@ -198,15 +197,17 @@ export class Introspection<Provider extends IntrospectionProvider> {
   #requireValid(claims: JsonObject, { entry }: Provider): number {
     const nowMs = this.#deps.clock.epochMs();
     const { iss, aud } = claims;
-    if (isPresent(iss) && iss !== entry.issuer) throw refused('has an unexpected issuer');
+    if (isPresent(iss) && iss !== entry.issuer) throw unauthorized('invalid_token', 'The token has an unexpected issuer.');
     if (isPresent(aud) && entry.audience !== undefined && ![aud].flat().includes(entry.audience))
-      throw refused('was issued for a different audience');
+      throw unauthorized('invalid_token', 'The token was issued for a different audience.');
     const types = [claims.token_type, claims.token_use, claims.typ].filter(isPresent);
     if (!types.every((type) => typeof type === 'string' && accessType.test(type)))
-      throw refused('has a type that gives no access. Send an access token');
+      throw unauthorized('invalid_token', 'The token has a type that gives no access. Send an access token.');
     const [expiresAtMs, startsAtMs] = [toMs(claims, 'exp'), toMs(claims, 'nbf')];
-    if (expiresAtMs !== undefined && expiresAtMs + clockToleranceMs <= nowMs) throw refused('has expired. Get a new one');
-    if (startsAtMs !== undefined && startsAtMs - clockToleranceMs > nowMs) throw refused('is not yet valid');
+    if (expiresAtMs !== undefined && expiresAtMs + clockToleranceMs <= nowMs)
+      throw unauthorized('invalid_token', 'The token has expired. Get a new one.');
+    if (startsAtMs !== undefined && startsAtMs - clockToleranceMs > nowMs)
+      throw unauthorized('invalid_token', 'The token is not yet valid.');
     const cacheMs = entry.introspection.cacheSeconds * 1000;
     return expiresAtMs === undefined ? cacheMs : Math.min(cacheMs, expiresAtMs - nowMs);
   }
@@ -221,7 +222,8 @@ function isPresent(claim: unknown): boolean {
 function toMs(claims: JsonObject, name: 'exp' | 'nbf'): number | undefined {
   const { [name]: seconds } = claims;
   if (!isPresent(seconds)) return undefined;
-  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) throw refused(`has a claim ${name} that is not a valid time`);
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds))
+    throw unauthorized('invalid_token', `The token has a claim ${name} that is not a valid time.`);
   return seconds * 1000;
 }
 

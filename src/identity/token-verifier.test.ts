@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { toCaller } from './token-verifier.ts';
@@ -136,4 +138,15 @@ describe('roles of toCaller', () => {
   it('fall back to the default role if no claim is configured', () => {
     expect(toCaller({ sub: 'ada', roles: ['admin'] }, createSource()).roles).toEqual(['default']);
   });
+});
+
+it('createTokenVerifier is imported without the JWT code', async () => {
+  const script = `
+    import { registerHooks } from 'node:module';
+    let count = 0;
+    registerHooks({ resolve: (name, context, next) => ((count += name === 'jose' ? 1 : 0), next(name, context)) });
+    await import(${JSON.stringify(import.meta.resolve('./token-verifier.ts'))});
+    console.log(count);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  expect(stdout).toBe('0\n');
 });

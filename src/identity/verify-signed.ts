@@ -35,10 +35,13 @@ export type VerifiedClaims = JWTPayload & { readonly exp: number };
 export function readToken(token: string): UnverifiedToken {
   const { alg, typ, kid, iss } = decoded(token);
   if (typeof alg !== 'string' || !algorithms.includes(alg))
-    throw refused('has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA');
+    throw unauthorized(
+      'invalid_token',
+      'The token has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA.',
+    );
   if (typ !== undefined && (typeof typ !== 'string' || !accessType.test(typ)))
-    throw refused('has a type that gives no access. Send an access token');
-  if (typeof iss !== 'string') throw refused('has no issuer');
+    throw unauthorized('invalid_token', 'The token has a type that gives no access. Send an access token.');
+  if (typeof iss !== 'string') throw unauthorized('invalid_token', 'The token has no issuer.');
   return { issuer: iss, kid: typeof kid === 'string' ? kid : undefined };
 }
 
@@ -90,7 +93,7 @@ function withTimes(claims: VerifiedClaims): VerifiedClaims {
   for (const name of ['exp', 'nbf', 'iat'] as const) {
     const { [name]: seconds } = claims;
     if (seconds !== undefined && !(Math.abs(seconds) <= latestSeconds))
-      throw refused(`has a claim ${name} that is not a valid time`);
+      throw unauthorized('invalid_token', `The token has a claim ${name} that is not a valid time.`);
   }
   return claims;
 }
@@ -100,7 +103,7 @@ function decoded(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'iss', 
     const { alg, typ, kid } = decodeProtectedHeader(token);
     return { alg, typ, kid, iss: decodeJwt(token).iss };
   } catch {
-    throw refused('is encrypted, or does not consist of a header, claims, and a signature');
+    throw unauthorized('invalid_token', 'The token is encrypted, or does not consist of a header, claims, and a signature.');
   }
 }
 
@@ -132,11 +135,14 @@ function lacksKey(error: unknown, kid: string | undefined): boolean {
 /** Returns the error for the client. It contains nothing from the token, also not as a cause. */
 function toRejection(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
-  if (error instanceof errors.JWTExpired) return refused('has expired. Get a new one');
-  if (error instanceof errors.JWKSNoMatchingKey) return refused('is signed with a key that its issuer does not publish');
-  if (error instanceof errors.JWSSignatureVerificationFailed) return refused('has an invalid signature');
-  if (error instanceof errors.JWTClaimValidationFailed) return refused(describeClaimError(error));
-  return refused('cannot be verified with the keys of its issuer');
+  if (error instanceof errors.JWTExpired) return unauthorized('invalid_token', 'The token has expired. Get a new one.');
+  if (error instanceof errors.JWKSNoMatchingKey)
+    return unauthorized('invalid_token', 'The token is signed with a key that its issuer does not publish.');
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return unauthorized('invalid_token', 'The token has an invalid signature.');
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return unauthorized('invalid_token', `The token ${describeClaimError(error)}.`);
+  return unauthorized('invalid_token', 'The token cannot be verified with the keys of its issuer.');
 }
 
 function describeClaimError({ claim, reason }: errors.JWTClaimValidationFailed): string {
@@ -144,9 +150,4 @@ function describeClaimError({ claim, reason }: errors.JWTClaimValidationFailed):
   if (claim === 'aud') return 'was issued for a different audience';
   if (claim === 'nbf' && reason === 'check_failed') return 'is not yet valid';
   return `has an invalid claim ${claim}`;
-}
-
-/** Returns the error for a token that is not accepted. `what` completes the sentence about the token. */
-export function refused(what: string): ParleyError {
-  return unauthorized('invalid_token', `The token ${what}.`);
 }
