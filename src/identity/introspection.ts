@@ -9,14 +9,14 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 import { ProviderError } from './openid-configuration.ts';
 
-const totalMs = 5_000;
-const timeouts = { connectMs: totalMs, firstByteMs: totalMs, idleMs: totalMs };
+const timeoutMs = 5_000;
+const timeouts = { connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs };
 const maxReplyBytes = 64 * 1024;
 const clockToleranceMs = 30_000;
 const retryAfterSeconds = 5;
 /** Maximum number of tokens that a node introspects concurrently. */
 const maxConcurrent = 32;
-/** Maximum burst of unknown tokens from one address. Each second adds one token to its budget. */
+/** Maximum burst of unknown tokens from one address. Its budget grows by one token per second. */
 const maxUnknownTokens = 30;
 const rejectionMs = 10_000;
 /** Approximate memory use of a cached rejection, or of the budget of an address, in bytes. */
@@ -47,8 +47,9 @@ export interface ActiveToken<Provider> {
   readonly validMs: number;
 }
 
+/** Unknown tokens that an address may still send. */
 interface Budget {
-  tokens: number;
+  remaining: number;
   atMs: number;
 }
 
@@ -68,11 +69,11 @@ export class IntrospectionGuard {
 
   /**
    * Runs an introspection. Throws `request_limit_exceeded` if the address sent too many unknown tokens, or `overloaded` if too
-   * many introspections are running. `isKnown` returns whether a token with this error does not count as unknown.
+   * many introspections are running. `isKnown` returns whether a token whose introspection fails with this error is not counted.
    */
   async run<Result>(address: string, introspect: () => Promise<Result>, isKnown: (error: unknown) => boolean): Promise<Result> {
     const budget = this.#findBudget(toNetwork(address));
-    if (budget.tokens < 1)
+    if (budget.remaining < 1)
       throw new ParleyError(
         'request_limit_exceeded',
         'Too many unknown tokens come from this address. Send a valid token, or wait.',
@@ -84,14 +85,14 @@ export class IntrospectionGuard {
       throw new ParleyError('overloaded', 'Parley is checking too many tokens. Send the request again later.', {
         retryAfterSeconds: 1,
       });
-    budget.tokens -= 1;
+    budget.remaining -= 1;
     this.#running += 1;
     try {
       const result = await introspect();
-      budget.tokens += 1;
+      budget.remaining += 1;
       return result;
     } catch (error) {
-      if (isKnown(error)) budget.tokens += 1;
+      if (isKnown(error)) budget.remaining += 1;
       throw error;
     } finally {
       this.#running -= 1;
@@ -100,8 +101,8 @@ export class IntrospectionGuard {
 
   #findBudget(network: string): Budget {
     const nowMs = this.#clock.nowMs();
-    const budget = this.#budgets.find(network) ?? { tokens: maxUnknownTokens, atMs: nowMs };
-    budget.tokens = Math.min(maxUnknownTokens, budget.tokens + (nowMs - budget.atMs) / 1000);
+    const budget = this.#budgets.find(network) ?? { remaining: maxUnknownTokens, atMs: nowMs };
+    budget.remaining = Math.min(maxUnknownTokens, budget.remaining + (nowMs - budget.atMs) / 1000);
     budget.atMs = nowMs;
     this.#budgets.set(network, budget);
     return budget;
@@ -148,7 +149,7 @@ export class Introspection<Provider extends IntrospectionProvider> {
 
   /**
    * Returns the result of `accept` for an active token. Throws `invalid_token` if `accept` does, or if no provider accepts the
-   * token. Throws `overloaded` if a provider is unavailable, and like the guard.
+   * token. Throws `overloaded` if a provider is unavailable. Also throws the errors of `IntrospectionGuard.run`.
    */
   async introspect<Result>(
     { token, digest, address }: IntrospectionRequest,
@@ -158,7 +159,7 @@ export class Introspection<Provider extends IntrospectionProvider> {
     const rejection = this.#rejections.find(digest);
     if (rejection !== undefined && rejection.untilMs > clock.nowMs()) throw unauthorized('invalid_token', rejection.message);
     try {
-      return await guard.run(address, async () => accept(await this.#askProviders(token)), isConnectionError);
+      return await guard.run(address, async () => accept(await this.#introspectWithAny(token)), isConnectionError);
     } catch (error) {
       if (error instanceof ParleyError && error.status === 401)
         this.#rejections.set(digest, { message: error.message, untilMs: clock.nowMs() + rejectionMs });
@@ -166,12 +167,12 @@ export class Introspection<Provider extends IntrospectionProvider> {
     }
   }
 
-  async #askProviders(token: string): Promise<ActiveToken<Provider>> {
+  async #introspectWithAny(token: string): Promise<ActiveToken<Provider>> {
     let unavailable: ParleyError | undefined;
     let rejection = unauthorized('invalid_token', 'The token is unknown, expired, or revoked. Get a new one.');
     for (const provider of this.#providers) {
       try {
-        const claims = await this.#request(provider, token);
+        const claims = await this.#introspectWith(provider, token);
         if (claims.active === true) return { provider, claims, validMs: this.#requireValid(claims, provider) };
       } catch (error) {
         if (error instanceof ParleyError && error.status === 401) rejection = error;
@@ -181,7 +182,7 @@ export class Introspection<Provider extends IntrospectionProvider> {
     throw unavailable ?? rejection;
   }
 
-  async #request({ name, entry: { introspection } }: Provider, token: string): Promise<JsonObject> {
+  async #introspectWith({ name, entry: { introspection } }: Provider, token: string): Promise<JsonObject> {
     try {
       const claims = await requestIntrospection(this.#deps.http, introspection, token);
       this.#failing.delete(name);
@@ -227,7 +228,7 @@ function toMs(claims: JsonObject, name: 'exp' | 'nbf'): number | undefined {
   return seconds * 1000;
 }
 
-/** Sends an introspection request (RFC 7662, 2.1). Throws ProviderError or HttpError. Redirects are errors. */
+/** Sends an introspection request (RFC 7662, 2.1). Throws `ProviderError` or `HttpError`. Redirects are errors. */
 async function requestIntrospection(
   http: HttpClient,
   { url, clientId, clientSecret }: IntrospectionEntry,
@@ -236,12 +237,12 @@ async function requestIntrospection(
   const headers = {
     accept: 'application/json',
     'accept-encoding': 'identity',
-    authorization: `Basic ${Buffer.from(`${toFormText(clientId)}:${toFormText(clientSecret)}`).toString('base64')}`,
+    authorization: `Basic ${Buffer.from(`${encodeFormText(clientId)}:${encodeFormText(clientSecret)}`).toString('base64')}`,
     'content-type': 'application/x-www-form-urlencoded',
   };
   const body = new URLSearchParams({ token, token_type_hint: 'access_token' }).toString();
   const request = { method: 'POST', url: new URL(url), headers, body, timeouts } as const;
-  const reply = await openReply(http, request, AbortSignal.timeout(totalMs));
+  const reply = await openReply(http, request, AbortSignal.timeout(timeoutMs));
   const claims = tryParseJson(await readText(reply, maxReplyBytes));
   if (reply.status !== 200) throw new ProviderError(`its introspection endpoint responded with status ${reply.status}`);
   if (!isJsonObject(claims) || typeof claims.active !== 'boolean')
@@ -250,7 +251,7 @@ async function requestIntrospection(
 }
 
 /** Encodes a part of the credentials of a client (RFC 6749, 2.3.1). */
-function toFormText(text: string): string {
+function encodeFormText(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1);
 }
 

@@ -9,10 +9,7 @@ const maxReplyBytes = 1024 * 1024;
 
 /** The issuer responded, but the response is invalid. */
 export class ProviderError extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'ProviderError';
-  }
+  override readonly name = 'ProviderError';
 }
 
 /**

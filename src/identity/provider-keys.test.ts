@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '#base/time/clock.ts';
-import type { KeySet } from './fetch-keys.ts';
-import { ProviderKeys } from './provider-keys.ts';
+import { type KeySet, ProviderKeys } from './provider-keys.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -13,14 +12,14 @@ function openKeys() {
   const clock: Clock = { nowMs: () => state.nowMs, epochMs: () => state.nowMs, sleep: () => Promise.resolve() };
   const keys = new ProviderKeys({
     clock,
-    fetchSet: async () => {
+    fetchKeys: async () => {
       state.fetched += 1;
       if (state.isAway) throw new Error('unavailable');
       const set = (() => undefined) as unknown as KeySet;
       sets.push(set);
       return set;
     },
-    reportError: (thrown) => state.errors.push(thrown),
+    reportError: (error) => state.errors.push(error),
   });
   const settled = () => new Promise(setImmediate);
   return { keys, state, sets, settled };

@@ -1,6 +1,9 @@
+import type { LocalJWKSet } from 'jose';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { KeySet } from './fetch-keys.ts';
+
+/** Public keys for signature verification. */
+export type KeySet = LocalJWKSet;
 
 const refreshAfterMs = 600_000;
 const usableMs = 86_400_000;
@@ -8,15 +11,15 @@ const refetchMs = 30_000;
 const retryMs = 10_000;
 
 export interface ProviderKeysOptions {
-  readonly fetchSet: () => Promise<KeySet>;
+  readonly fetchKeys: () => Promise<KeySet>;
   readonly clock: Clock;
   /** Called with the first failure of a series. */
   readonly reportError: (error: unknown) => void;
 }
 
 /**
- * Cached public keys of one identity provider. Keys older than 10 minutes are fetched again on use, and stay usable for up to 1
- * day if the provider does not answer. At most one fetch runs at a time. After a failed fetch, the next one starts after 10
+ * Cached public keys of one identity provider. Keys older than 10 minutes are fetched again on use. They stay usable for up to
+ * 1 day if the provider does not answer. At most one fetch runs at a time. After a failed fetch, the next one starts after 10
  * seconds at the earliest.
  */
 export class ProviderKeys {
@@ -24,7 +27,7 @@ export class ProviderKeys {
   #cached: { readonly keys: KeySet; readonly atMs: number } | undefined;
   #fetching: Promise<KeySet> | undefined;
   #failure: { readonly error: unknown; readonly atMs: number } | undefined;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #lastRefetchMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ProviderKeysOptions) {
     this.#options = options;
@@ -47,19 +50,19 @@ export class ProviderKeys {
   async newerThan(usedKeys: KeySet): Promise<KeySet | undefined> {
     if (this.#cached !== undefined && this.#cached.keys !== usedKeys) return this.#cached.keys;
     if (this.#fetching !== undefined) return this.#fetching;
-    if (this.#options.clock.nowMs() - this.#lookedAtMs < refetchMs) return undefined;
+    if (this.#options.clock.nowMs() - this.#lastRefetchMs < refetchMs) return undefined;
     const keys = await this.#fetch();
-    this.#lookedAtMs = this.#options.clock.nowMs();
+    this.#lastRefetchMs = this.#options.clock.nowMs();
     return keys;
   }
 
   #fetch(): Promise<KeySet> {
-    const { clock, fetchSet } = this.#options;
+    const { clock, fetchKeys } = this.#options;
     if (this.#failure !== undefined && clock.nowMs() - this.#failure.atMs < retryMs) return Promise.reject(this.#unavailable());
-    this.#fetching ??= fetchSet()
+    this.#fetching ??= fetchKeys()
       .then(
-        (keys) => this.#succeeded(keys),
-        (error: unknown) => this.#failed(error),
+        (keys) => this.#onFetched(keys),
+        (error: unknown) => this.#onFailed(error),
       )
       .finally(() => {
         this.#fetching = undefined;
@@ -67,13 +70,13 @@ export class ProviderKeys {
     return this.#fetching;
   }
 
-  #succeeded(keys: KeySet): KeySet {
+  #onFetched(keys: KeySet): KeySet {
     this.#cached = { keys, atMs: this.#options.clock.nowMs() };
     this.#failure = undefined;
     return keys;
   }
 
-  #failed(error: unknown): never {
+  #onFailed(error: unknown): never {
     if (this.#failure === undefined) this.#options.reportError(error);
     this.#failure = { error, atMs: this.#options.clock.nowMs() };
     throw this.#unavailable();

@@ -7,7 +7,7 @@ import type { ListSignInOptions, SignInEndpoints, SignInOption } from '#contract
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 
-const totalMs = 10_000;
+const discoveryMs = 10_000;
 /** Maximum time that the page waits for a provider. */
 const maxWaitMs = 2_000;
 const freshMs = 600_000;
@@ -48,7 +48,7 @@ export function createSignInOptions({ snapshot, http, clock, caches, reportError
     signIn,
   }: Provider): Promise<{ value: DiscoveredProvider; freshMs: number }> => {
     try {
-      const value = await discover(http, issuer, signIn);
+      const value = await readProvider(http, issuer, signIn);
       failing.delete(issuer);
       return { value, freshMs };
     } catch (error) {
@@ -60,10 +60,8 @@ export function createSignInOptions({ snapshot, http, clock, caches, reportError
   const toOption = async (provider: Provider): Promise<SignInOption> => {
     const { name, entry, signIn } = provider;
     const { clientId, displayName = name, scopes, token, parameters } = signIn;
-    const discovered = (): Promise<DiscoveredProvider> =>
-      discoveredProviders.get(JSON.stringify([entry.issuer, signIn]), () => discoverNow(provider));
-    const discovery = getConfigured(signIn) ?? (await waitBriefly(discovered(), clock));
-    const { endpoints = null, sendsIssuer = false } = discovery ?? {};
+    const discover = () => discoveredProviders.get(JSON.stringify([entry.issuer, signIn]), () => discoverNow(provider));
+    const { endpoints = null, sendsIssuer = false } = getConfigured(signIn) ?? (await waitBriefly(discover(), clock)) ?? {};
     return { name, displayName, issuer: entry.issuer, clientId, scopes, token, parameters, sendsIssuer, endpoints };
   };
   return () => Promise.all(listProviders(snapshot()).map(toOption));
@@ -75,15 +73,15 @@ function listProviders({ configuration }: Pick<ConfigSnapshot, 'configuration'>)
   );
 }
 
-/** Returns the endpoints without a request to the provider, if the configuration has the two required ones. */
+/** Returns the configured endpoints, or undefined if one of the two required ones must be discovered. */
 function getConfigured(signIn: SignInEntry): DiscoveredProvider | undefined {
   const { authorizationEndpoint: authorization, tokenEndpoint: token, endSessionEndpoint, revocationEndpoint } = signIn;
   if (authorization === undefined || token === undefined) return undefined;
-  return { sendsIssuer: false, endpoints: { authorization, token, ...toFurther(endSessionEndpoint, revocationEndpoint) } };
+  return { sendsIssuer: false, endpoints: { authorization, token, ...toOptional(endSessionEndpoint, revocationEndpoint) } };
 }
 
-async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): Promise<DiscoveredProvider> {
-  const document = await readOpenIdConfiguration(http, issuer, AbortSignal.timeout(totalMs));
+async function readProvider(http: HttpClient, issuer: string, signIn: SignInEntry): Promise<DiscoveredProvider> {
+  const document = await readOpenIdConfiguration(http, issuer, AbortSignal.timeout(discoveryMs));
   const authorization = signIn.authorizationEndpoint ?? document.authorization_endpoint;
   const token = signIn.tokenEndpoint ?? document.token_endpoint;
   const endSession = signIn.endSessionEndpoint ?? document.end_session_endpoint;
@@ -91,11 +89,11 @@ async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): 
   if (!isIssuerEndpoint(issuer, authorization) || !isIssuerEndpoint(issuer, token))
     throw new ProviderError('its OpenID configuration has no valid https URLs for authorization and tokens');
   const sendsIssuer = document.authorization_response_iss_parameter_supported === true;
-  const usable = (url: unknown): string | undefined => (isIssuerEndpoint(issuer, url) ? url : undefined);
-  return { sendsIssuer, endpoints: { authorization, token, ...toFurther(usable(endSession), usable(revocation)) } };
+  const toUsable = (url: unknown): string | undefined => (isIssuerEndpoint(issuer, url) ? url : undefined);
+  return { sendsIssuer, endpoints: { authorization, token, ...toOptional(toUsable(endSession), toUsable(revocation)) } };
 }
 
-function toFurther(endSession: string | undefined, revocation: string | undefined): Partial<SignInEndpoints> {
+function toOptional(endSession: string | undefined, revocation: string | undefined): Partial<SignInEndpoints> {
   return { ...(endSession !== undefined && { endSession }), ...(revocation !== undefined && { revocation }) };
 }
 
@@ -103,10 +101,10 @@ function toFurther(endSession: string | undefined, revocation: string | undefine
  * Returns the result if it arrives within `maxWaitMs`. Returns undefined if the request fails or takes longer. The request itself
  * continues.
  */
-async function waitBriefly(coming: Promise<DiscoveredProvider>, clock: Clock): Promise<DiscoveredProvider | undefined> {
+async function waitBriefly(discovery: Promise<DiscoveredProvider>, clock: Clock): Promise<DiscoveredProvider | undefined> {
   const waiting = new AbortController();
   const timeout = clock.sleep(maxWaitMs, waiting.signal).then(() => undefined);
-  return Promise.race([coming, timeout])
+  return Promise.race([discovery, timeout])
     .catch(() => undefined)
     .finally(() => waiting.abort());
 }

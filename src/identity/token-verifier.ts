@@ -38,9 +38,7 @@ interface VerifierState {
   readonly introspecting: Map<string, Promise<Caller>>;
 }
 
-interface Provider {
-  readonly name: string;
-  readonly isFirst: boolean;
+interface Provider extends ClaimsSource {
   readonly entry: IdentityProviderEntry;
   readonly keys: ProviderKeys;
 }
@@ -60,7 +58,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
   };
   const getState = (): VerifierState => {
     const { configuration } = deps.snapshot();
-    if (last?.configuration !== configuration) last = toState(configuration, deps, { last, createIntrospection });
+    if (last?.configuration !== configuration) last = buildState(configuration, deps, { last, createIntrospection });
     return last;
   };
   return async (token, from) => {
@@ -70,9 +68,9 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const { providers, tokens, introspection } = state;
     // The digest covers the complete token, so that a token that shares only a prefix does not match.
     const digest = hash('sha256', token, 'base64url');
-    const before = tokens.find(digest);
-    if (before !== undefined) return before;
-    const { findIssuer, readToken, verifySigned } = await import('./verify-signed.ts');
+    const cached = tokens.find(digest);
+    if (cached !== undefined) return cached;
+    const { findIssuer, readToken, verifyJwt } = await import('./verify-jwt.ts');
     if (introspection !== undefined && !providers.has(findIssuer(token) ?? ''))
       return introspectOnce(state, introspection, { token, digest, from }, deps);
     const { issuer, kid } = readToken(token);
@@ -80,8 +78,8 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     if (provider === undefined)
       throw unauthorized('invalid_token', 'The issuer of the token is not a configured identity provider.');
     const nowMs = deps.clock.epochMs();
-    const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
-    const caller = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, nowMs) };
+    const claims = await verifyJwt({ token, kid }, provider.keys, { ...provider.entry, nowMs });
+    const caller = { ...toCaller(claims, provider), signedInAtMs: readIssuedAtMs(claims.iat, nowMs) };
     tokens.store(digest, caller, Math.min(maxCacheMs, claims.exp * 1000 - nowMs));
     deps.recordSignIn?.(caller, toProfile(claims));
     return caller;
@@ -107,7 +105,7 @@ function introspectOnce(
     let profile: Profile = { name: null, address: null };
     const caller = await introspection.introspect({ token, digest, address: realIp }, ({ provider, claims, validMs }) => {
       profile = toProfile(claims);
-      const accepted = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, clock.epochMs()) };
+      const accepted = { ...toCaller(claims, provider), signedInAtMs: readIssuedAtMs(claims.iat, clock.epochMs()) };
       tokens.store(digest, accepted, validMs);
       return accepted;
     });
@@ -120,7 +118,7 @@ function introspectOnce(
 }
 
 /** Returns when the token was issued. Uses the current time if the claim is missing or in the future. */
-function toIssuedAt(iat: unknown, nowMs: number): number {
+function readIssuedAtMs(iat: unknown, nowMs: number): number {
   return typeof iat === 'number' && iat >= 0 ? Math.min(Math.round(iat * 1000), nowMs) : nowMs;
 }
 
@@ -128,7 +126,7 @@ type CreateIntrospection = (
   providers: readonly (Provider & IntrospectionProvider)[],
 ) => Introspection<Provider & IntrospectionProvider>;
 
-function toState(
+function buildState(
   configuration: Configuration,
   deps: TokenVerifierDeps,
   { last, createIntrospection }: { readonly last: VerifierState | undefined; readonly createIntrospection: CreateIntrospection },
@@ -160,13 +158,13 @@ function toProviderKeys(
   { http, clock, reportError }: TokenVerifierDeps,
 ): ProviderKeys {
   return new ProviderKeys({
-    fetchSet: async () => (await import('./fetch-keys.ts')).fetchKeys(http, entry),
+    fetchKeys: async () => (await import('./verify-jwt.ts')).fetchKeys(http, entry),
     clock,
     reportError: (error) => reportError(`cannot fetch the keys of the identity provider ${name}`, error),
   });
 }
 
-const maxSubjectChars = 512;
+const maxTextChars = 512;
 
 /** Identity provider of the claims. */
 interface ClaimsSource {
@@ -178,14 +176,14 @@ interface ClaimsSource {
 }
 
 /**
- * Returns the caller of verified claims. Its project comes from `projectClaim`, or is the name of the provider. Throws `invalid_token` if the claims have no
- * valid user ID.
+ * Returns the caller of verified claims. Its project comes from `projectClaim`, or is the name of the provider. Throws
+ * `invalid_token` if the claims have no valid user ID.
  */
 export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFirst, entry }: ClaimsSource): Caller {
-  const user = claimAt(claims, entry.userIdClaim);
-  if (typeof user !== 'string' || !isSubject(user))
+  const user = findClaim(claims, entry.userIdClaim);
+  if (typeof user !== 'string' || !isPreserved(user))
     throw unauthorized('invalid_token', `The token has no valid user ID: its claim ${entry.userIdClaim} is missing or invalid.`);
-  const roles = entry.rolesClaim === undefined ? [] : toRoles(claimAt(claims, entry.rolesClaim));
+  const roles = entry.rolesClaim === undefined ? [] : toRoles(findClaim(claims, entry.rolesClaim));
   return {
     subject: toTokenSubject({ name, isFirst }, user),
     project: findProject(claims, entry.projectClaim) ?? name,
@@ -199,35 +197,35 @@ const maxProfileChars = 256;
 
 /**
  * Returns the name and the address of the user (OpenID Connect Core 1.0, 5.1). An address that the provider has not verified is
- * ignored, because other users share applications by it.
+ * ignored, because users share applications by address.
  */
 function toProfile({ name, email, email_verified: isVerified }: Readonly<Record<string, unknown>>): Profile {
   const toText = (claim: unknown): string | null =>
-    typeof claim === 'string' && claim.length <= maxProfileChars && isSubject(claim) ? claim : null;
+    typeof claim === 'string' && claim.length <= maxProfileChars && isPreserved(claim) ? claim : null;
   return { name: toText(name), address: isVerified === true || isVerified === 'true' ? toText(email) : null };
 }
 
 /** Returns the project of a token. A value that stores do not preserve is ignored. */
 function findProject(claims: Readonly<Record<string, unknown>>, projectClaim: string | undefined): string | undefined {
-  const project = projectClaim === undefined ? undefined : claimAt(claims, projectClaim);
-  return typeof project === 'string' && isSubject(project) ? project : undefined;
+  const project = projectClaim === undefined ? undefined : findClaim(claims, projectClaim);
+  return typeof project === 'string' && isPreserved(project) ? project : undefined;
 }
 
-/** Returns whether all stores preserve the text: not too long, without control characters and unpaired surrogates. */
-function isSubject(user: string): boolean {
-  return user.length > 0 && user.length <= maxSubjectChars && !/[\p{Cc}\p{Cs}]/u.test(user);
+/** Returns whether all stores preserve the text: 1 to 512 characters, without control characters and unpaired surrogates. */
+function isPreserved(text: string): boolean {
+  return text.length > 0 && text.length <= maxTextChars && !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
 /**
  * Returns a claim by its name, or by a dotted path if no claim has that name. Claim names may contain dots themselves, for
  * example URLs.
  */
-function claimAt(claims: unknown, path: string): unknown {
+function findClaim(claims: unknown, path: string): unknown {
   if (!isJsonObject(claims)) return undefined;
   if (Object.hasOwn(claims, path)) return claims[path];
   for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
     const head = path.slice(0, dot);
-    const nested = Object.hasOwn(claims, head) ? claimAt(claims[head], path.slice(dot + 1)) : undefined;
+    const nested = Object.hasOwn(claims, head) ? findClaim(claims[head], path.slice(dot + 1)) : undefined;
     if (nested !== undefined) return nested;
   }
   return undefined;

@@ -1,17 +1,29 @@
-import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose';
+import type { HttpClient } from '#base/http/client.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
-import type { KeySet } from './fetch-keys.ts';
-import type { ProviderKeys } from './provider-keys.ts';
+import { fetchObject, isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
+import type { KeySet, ProviderKeys } from './provider-keys.ts';
 
 const clockToleranceSeconds = 30;
 /** Maximum value of a Date, in seconds. */
-const latestSeconds = 8_640_000_000_000;
+const maxSeconds = 8_640_000_000_000;
 /** Asymmetric algorithms only: with a public key, a party that can verify tokens cannot create them. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 /**
- * Accepted values of `typ`: that of any JWT, or that of an access token, as vendors spell it. Types such as logout tokens and
- * security events are rejected.
+ * Accepted values of `typ`: `JWT`, or an access token such as `at+jwt`, also with the prefix of a vendor. Types such as logout
+ * tokens and security events are rejected.
  */
 const accessType = /^(application\/)?(([\w.]+-)*at\+)?jwt$/i;
 
@@ -33,7 +45,7 @@ export type VerifiedClaims = JWTPayload & { readonly exp: number };
 
 /** Returns the unverified fields of a token, which determine the keys for verification. Throws `invalid_token`. */
 export function readToken(token: string): UnverifiedToken {
-  const { alg, typ, kid, iss } = decoded(token);
+  const { alg, typ, kid, iss } = decodeToken(token);
   if (typeof alg !== 'string' || !algorithms.includes(alg))
     throw unauthorized(
       'invalid_token',
@@ -58,7 +70,7 @@ export function findIssuer(token: string): string | undefined {
  * Returns the claims of a token after verification of signature and claims. Throws `invalid_token`, or `overloaded` if the keys
  * are not available.
  */
-export async function verifySigned(
+export async function verifyJwt(
   { token, kid }: { readonly token: string; readonly kid: string | undefined },
   providerKeys: ProviderKeys,
   { issuer, audience, nowMs }: ExpectedClaims,
@@ -73,13 +85,13 @@ export async function verifySigned(
   };
   const keys = await providerKeys.current();
   try {
-    return withTimes(await verifyByAny(token, keys, options));
+    return requireValidTimes(await verifyWithMatchingKeys(token, keys, options));
   } catch (error) {
     const newer = lacksKey(error, kid) ? await providerKeys.newerThan(keys) : undefined;
     if (newer === undefined) throw toRejection(error);
-    return withTimes(
-      await verifyByAny(token, newer, options).catch((again: unknown) => {
-        throw toRejection(again);
+    return requireValidTimes(
+      await verifyWithMatchingKeys(token, newer, options).catch((retryError: unknown) => {
+        throw toRejection(retryError);
       }),
     );
   }
@@ -89,16 +101,16 @@ export async function verifySigned(
  * Requires valid times in `exp`, `nbf`, and `iat`. A number that is too large for JSON parses as infinity, so that the token
  * would never expire.
  */
-function withTimes(claims: VerifiedClaims): VerifiedClaims {
+function requireValidTimes(claims: VerifiedClaims): VerifiedClaims {
   for (const name of ['exp', 'nbf', 'iat'] as const) {
     const { [name]: seconds } = claims;
-    if (seconds !== undefined && !(Math.abs(seconds) <= latestSeconds))
+    if (seconds !== undefined && !(Math.abs(seconds) <= maxSeconds))
       throw unauthorized('invalid_token', `The token has a claim ${name} that is not a valid time.`);
   }
   return claims;
 }
 
-function decoded(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'iss', unknown>> {
+function decodeToken(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'iss', unknown>> {
   try {
     const { alg, typ, kid } = decodeProtectedHeader(token);
     return { alg, typ, kid, iss: decodeJwt(token).iss };
@@ -107,8 +119,8 @@ function decoded(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'iss', 
   }
 }
 
-/** Verifies a token. Tries every key of the right type if the token has no key id. */
-async function verifyByAny(token: string, keys: KeySet, options: JWTVerifyOptions): Promise<VerifiedClaims> {
+/** Verifies a token. Tries every key of the right type if the token has no key ID. */
+async function verifyWithMatchingKeys(token: string, keys: KeySet, options: JWTVerifyOptions): Promise<VerifiedClaims> {
   const result = await jwtVerify<{ exp: number }>(token, keys, options).catch((error: unknown) => {
     if (error instanceof errors.JWKSMultipleMatchingKeys) return error;
     throw error;
@@ -132,7 +144,7 @@ function lacksKey(error: unknown, kid: string | undefined): boolean {
   return error instanceof errors.JWSSignatureVerificationFailed && kid === undefined;
 }
 
-/** Returns the error for the client. It contains nothing from the token, also not as a cause. */
+/** Returns the error for the client. Neither its message nor its cause contains a part of the token. */
 function toRejection(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
   if (error instanceof errors.JWTExpired) return unauthorized('invalid_token', 'The token has expired. Get a new one.');
@@ -150,4 +162,30 @@ function describeClaimError({ claim, reason }: errors.JWTClaimValidationFailed):
   if (claim === 'aud') return 'was issued for a different audience';
   if (claim === 'nbf' && reason === 'check_failed') return 'is not yet valid';
   return `has an invalid claim ${claim}`;
+}
+
+const fetchTimeoutMs = 10_000;
+/** Maximum number of keys. A token without a key ID is tried with each of them. */
+const maxKeys = 100;
+
+/**
+ * Fetches the public keys of an issuer from `jwksUrl`. By default, their URL comes from the issuer's OpenID configuration. Throws
+ * `ProviderError` or `HttpError`.
+ */
+export async function fetchKeys(
+  http: HttpClient,
+  { issuer, jwksUrl }: Pick<IdentityProviderEntry, 'issuer' | 'jwksUrl'>,
+): Promise<KeySet> {
+  const signal = AbortSignal.timeout(fetchTimeoutMs);
+  const url = jwksUrl ?? (await discoverKeysUrl(http, issuer, signal));
+  const { keys } = await fetchObject(http, url, signal);
+  const isKeySet = Array.isArray(keys) && keys.length > 0 && keys.length <= maxKeys && keys.every(isJsonObject);
+  if (!isKeySet) throw new ProviderError(`its key URL does not return a set of 1 to ${maxKeys} keys`);
+  return createLocalJWKSet({ keys } as JSONWebKeySet);
+}
+
+async function discoverKeysUrl(http: HttpClient, issuer: string, signal: AbortSignal): Promise<string> {
+  const { jwks_uri: url } = await readOpenIdConfiguration(http, issuer, signal);
+  if (!isIssuerEndpoint(issuer, url)) throw new ProviderError('its OpenID configuration has no valid https URL in jwks_uri');
+  return url;
 }
