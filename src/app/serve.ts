@@ -20,7 +20,7 @@ import { FirstStart } from '#services/administration/first-start.ts';
 import { hasAdministrator } from '#services/administration/runtime-entries.ts';
 import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/node-report.ts';
 import { type OpsDeps, opsRoutes } from '#surfaces/ops/routes.ts';
-import { toPlainMetrics } from '#telemetry/merge-metrics.ts';
+import { toPlainMetrics } from '#telemetry/metric.ts';
 import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
 import { chooseMetricsFormat, metricsContentTypes } from '#telemetry/prometheus-text.ts';
 import packageJson from '../../package.json' with { type: 'json' };

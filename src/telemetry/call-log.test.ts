@@ -11,11 +11,11 @@ describe('the log line of a call', () => {
     const record = begin(bench, { traceparent });
     record.caller = caller;
     record.setDeployment('gpt');
-    const tried = record.startAttempt('gpt#up', bench.clock.ms);
+    const attempt = record.startAttempt('gpt#up', bench.clock.ms);
     bench.clock.ms += 12.34;
     record.recordFirstByte(bench.clock.ms);
     bench.clock.ms += 100;
-    tried.end('ok', bench.clock.ms);
+    attempt.end('ok', bench.clock.ms);
     record.end(ended(bench, { promptTokens: 7, completionTokens: 9 }));
     expect(bench.lines()).toEqual([
       {
@@ -93,9 +93,9 @@ describe('the failure line of a call', () => {
     record.setDeployment('gpt');
     const cause = new Error('outer', { cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) });
     record.end(ended(bench, { outcome: 'failed', status: 500, error: new ParleyError('internal_error', 'A fault.', { cause }) }));
-    const [line, fault] = bench.lines();
+    const [line, failureLine] = bench.lines();
     expect(line).toMatchObject({ msg: 'call', status: 500, code: 'internal_error', outcome: 'failed' });
-    expect(fault).toMatchObject({
+    expect(failureLine).toMatchObject({
       level: 'error',
       msg: 'a call failed',
       request_id: 'request-1',
@@ -105,7 +105,7 @@ describe('the failure line of a call', () => {
         cause: { message: 'outer', cause: { message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' } },
       },
     });
-    expect((fault as { error: { cause: { stack: string[] } } }).error.cause.stack[0]).toMatch(/^at /);
+    expect((failureLine as { error: { cause: { stack: string[] } } }).error.cause.stack[0]).toMatch(/^at /);
   });
 
   test('is not written if the client caused the error', async () => {
@@ -119,26 +119,26 @@ describe('the failure line of a call', () => {
 
 describe('secrets and content', () => {
   const content = 'canary-content';
-  const fault = createUpstreamError(`cannot answer "${content}"`);
-  const jsonFault = (() => {
+  const upstreamError = createUpstreamError(`cannot answer "${content}"`);
+  const jsonError = (() => {
     try {
       return parseJson(`${content}, not JSON`);
-    } catch (thrown) {
-      return thrown;
+    } catch (error) {
+      return error;
     }
   })();
 
   test('do not reach the log through the excerpt of a JSON error', () => {
-    expect(jsonFault).toBeInstanceOf(JsonError);
-    expect(String((jsonFault as JsonError).cause)).toContain('canary');
+    expect(jsonError).toBeInstanceOf(JsonError);
+    expect(String((jsonError as JsonError).cause)).toContain('canary');
   });
 
   test('appear in no log line and no metric', async () => {
     const bench = await openBench();
     const errors = [
-      new ParleyError('upstream_failed', `The upstream of gpt failed: ${fault.message}`, { cause: fault }),
-      new ParleyError('internal_error', 'A fault.', { cause: jsonFault }),
-      new ParleyError('internal_error', 'A fault.', { cause: 'thrown text canary-content' }),
+      new ParleyError('upstream_failed', `The upstream of gpt failed: ${upstreamError.message}`, { cause: upstreamError }),
+      new ParleyError('internal_error', 'A fault.', { cause: jsonError }),
+      new ParleyError('internal_error', 'A fault.', { cause: 'error text canary-content' }),
       new ParleyError('internal_error', 'A fault.', { cause: new Error('with canary-known-secret in it') }),
       new ParleyError('internal_error', 'A fault.', { cause: new Error('Authorization: Bearer canary-bearer-token') }),
       new ParleyError('internal_error', 'A fault.', {
@@ -154,7 +154,7 @@ describe('secrets and content', () => {
       record.end(ended(bench, { outcome: 'failed', status: error.status, error }));
     }
     bench.log.warn('a fault with canary-known-secret', { where: ['canary-known-secret', { deep: 'password=canary-password' }] });
-    bench.log.error('thrown', new Error('canary-known-secret'));
+    bench.log.error('error', new Error('canary-known-secret'));
     const logged = bench.text().replaceAll('"upstream":"canary-upstream-id"', '');
     expect(logged).toContain('a call failed');
     expect(logged).not.toContain('canary');
@@ -172,7 +172,7 @@ describe('secrets and content', () => {
 
   test('from an upstream appear at the level debug, except for secrets', async () => {
     const bench = await openBench({ level: 'debug' });
-    bench.log.error('failed', fault);
+    bench.log.error('failed', upstreamError);
     bench.log.error('failed', new Error('canary-known-secret'));
     expect(bench.text()).toContain(content);
     expect(bench.text()).not.toContain('canary-known-secret');

@@ -10,11 +10,11 @@ export interface HistogramInstrument extends Instrument {
   readonly boundaries: readonly number[];
 }
 
-const secondsOfCalls = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-const secondsOfHttp = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-const secondsToFirst = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-const secondsBetween = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
-const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
+const callSeconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const httpSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const firstTokenSeconds = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const chunkIntervalSeconds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
+const tokenCounts = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
 /**
  * Names, units, and buckets follow OpenTelemetry's semantic conventions for HTTP and GenAI. Metrics that these do not define
@@ -25,49 +25,49 @@ export const histograms = {
     name: 'http.server.request.duration',
     unit: 's',
     description: 'Duration of HTTP requests.',
-    boundaries: secondsOfHttp,
+    boundaries: httpSeconds,
   },
   call: {
     name: 'gen_ai.server.request.duration',
     unit: 's',
     description: 'Duration of calls to deployments, to the last byte of the answer.',
-    boundaries: secondsOfCalls,
+    boundaries: callSeconds,
   },
   timeToFirstByte: {
     name: 'gen_ai.server.time_to_first_token',
     unit: 's',
     description: 'Time to the first bytes of streamed answers.',
-    boundaries: secondsToFirst,
+    boundaries: firstTokenSeconds,
   },
   timePerOutputToken: {
     name: 'gen_ai.server.time_per_output_token',
     unit: 's',
     description: 'Time per output token after the first one of streamed answers.',
-    boundaries: secondsBetween,
+    boundaries: chunkIntervalSeconds,
   },
   timeBetweenChunks: {
     name: 'parley.stream.time_between_chunks',
     unit: 's',
     description: 'Time between two writes of streamed answers.',
-    boundaries: secondsBetween,
+    boundaries: chunkIntervalSeconds,
   },
   tokens: {
     name: 'gen_ai.client.token.usage',
     unit: '{token}',
     description: 'Tokens used by calls.',
-    boundaries: tokens,
+    boundaries: tokenCounts,
   },
   queueWait: {
     name: 'parley.upstream.queue.wait',
     unit: 's',
     description: 'Waits for upstreams whose maxParallel was reached.',
-    boundaries: secondsOfCalls,
+    boundaries: callSeconds,
   },
   attempt: {
     name: 'gen_ai.client.operation.duration',
     unit: 's',
     description: 'Duration of upstream attempts.',
-    boundaries: secondsOfCalls,
+    boundaries: callSeconds,
   },
 } as const satisfies Record<string, HistogramInstrument>;
 

@@ -4,18 +4,18 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { describeError, redact } from './log.ts';
 
-const quote = 'Content filter: the prompt "my number is 123-45-6789" was flagged';
+const quotedContent = 'Content filter: the prompt "my number is 123-45-6789" was flagged';
 
-test.each([{ status: 400 }, {}])('omits the message of an upstream error with %j from the log', (facts) => {
-  const fault = new UpstreamError('refused', quote, { code: quote, ...facts });
-  const described = describeError(new ParleyError('upstream_failed', quote, { cause: fault }), false);
+test.each([{ status: 400 }, {}])('omits the message of an upstream error with %j from the log', (fields) => {
+  const upstreamError = new UpstreamError('refused', quotedContent, { code: quotedContent, ...fields });
+  const described = describeError(new ParleyError('upstream_failed', quotedContent, { cause: upstreamError }), false);
   expect(JSON.stringify(described)).not.toContain('123-45');
-  expect(JSON.stringify(describeError(fault, true))).toContain('123-45');
+  expect(JSON.stringify(describeError(upstreamError, true))).toContain('123-45');
 });
 
 test('logs the code of an upstream error and the messages of Parley', () => {
-  const fault = new UpstreamError('refused', quote, { code: 'content_filter' });
-  expect(describeError(fault, false)).toMatchObject({ code: 'content_filter', kind: 'refused' });
+  const upstreamError = new UpstreamError('refused', quotedContent, { code: 'content_filter' });
+  expect(describeError(upstreamError, false)).toMatchObject({ code: 'content_filter', kind: 'refused' });
   const closed = new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
   expect(describeError(closed, false).message).toBe('The upstream ended its reply before it was complete.');
 });

@@ -7,7 +7,7 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const minSecretLength = 6;
-const looksSecret: readonly (readonly [RegExp, string])[] = [
+const secretPatterns: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 ***'],
   [/\b((?:api[-_]?key|key|token|secret|password|signature|authorization)["']?\s*[=:]\s*["']?)[^\s"'&,;}]{6,}/gi, '$1***'],
   // Pattern bound: linear. A slash ends the search, and each start has two of them.
@@ -26,11 +26,11 @@ export interface Log {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
-  /** Logs the error with its causes. The stack is added if the error is a defect of Parley. */
+  /** Logs the error with its causes. Adds the stack if the error is a defect of Parley. */
   error(message: string, error: unknown, fields?: Fields): void;
   isLevelOn(level: LogLevel): boolean;
   /** Returns the text without secrets, for a line that is written directly to the sink. */
-  clean(text: string): string;
+  redact(text: string): string;
 }
 
 interface LogOptions {
@@ -45,17 +45,17 @@ export function toLogLevel(word: string | undefined): LogLevel | undefined {
 }
 
 export function createLog({ level, sink, secrets }: LogOptions): Log {
-  const clean = (text: string): string => redact(text, secrets());
+  const redactText = (text: string): string => redact(text, secrets());
   const logger = pino(
     {
       level,
       base: null,
       messageKey: 'msg',
-      formatters: { level: (label) => ({ level: label }), log: (fields) => cleared(fields, clean) },
+      formatters: { level: (label) => ({ level: label }), log: (fields) => redactFields(fields, redactText) },
       hooks: {
         logMethod(args, method) {
           const [fields, message] = args as unknown as [object, string];
-          method.call(this, fields, clean(message));
+          method.call(this, fields, redactText(message));
         },
       },
     },
@@ -68,19 +68,21 @@ export function createLog({ level, sink, secrets }: LogOptions): Log {
     warn: (message, fields = {}) => logger.warn(fields, message),
     error: (message, error, fields = {}) =>
       logger.error(error === undefined ? fields : { ...fields, error: describeError(error, includesForeignText) }, message),
-    clean,
+    redact: redactText,
     isLevelOn: (candidate) => logger.isLevelEnabled(candidate),
   };
 }
 
-function cleared(value: Fields, clean: (text: string) => string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clearedValue(item, clean)]));
+type RedactText = (text: string) => string;
+
+function redactFields(fields: Fields, redactText: RedactText): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, redactValue(value, redactText)]));
 }
 
-function clearedValue(value: unknown, clean: (text: string) => string): unknown {
-  if (typeof value === 'string') return clean(value);
-  if (Array.isArray(value)) return value.map((item) => clearedValue(item, clean));
-  return isJsonObject(value) && Object.getPrototypeOf(value) === Object.prototype ? cleared(value, clean) : value;
+function redactValue(value: unknown, redactText: RedactText): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redactText));
+  return isJsonObject(value) && Object.getPrototypeOf(value) === Object.prototype ? redactFields(value, redactText) : value;
 }
 
 const maxCauseDepth = 5;
@@ -88,7 +90,7 @@ const maxMessageChars = 500;
 const maxFrames = 12;
 const withheld = '(not logged: it may quote content)';
 /** An upstream may put any text into its error code. Only short identifiers are logged. */
-const isCode = /^[\w.-]{1,64}$/;
+const codePattern = /^[\w.-]{1,64}$/;
 
 /** Log fields of an error. */
 interface DescribedError {
@@ -102,8 +104,8 @@ interface DescribedError {
 }
 
 /**
- * Describes an error with its causes. Messages from outside, such as upstream messages or a JSON parser's excerpt, may
- * quote what users wrote. They are left out unless `includesForeignText` is set.
+ * Describes an error with its causes. Messages of upstreams and excerpts of a JSON parser may quote user content. They are left
+ * out unless `includesForeignText` is set.
  */
 export function describeError(error: unknown, includesForeignText: boolean, depth = 0): DescribedError {
   if (!(error instanceof Error))
@@ -113,22 +115,23 @@ export function describeError(error: unknown, includesForeignText: boolean, dept
   return {
     name: error.name,
     message: includesForeignText || !mayQuote(error) ? truncate(error.message, maxMessageChars) : withheld,
-    ...(typeof code === 'string' && (includesForeignText || isCode.test(code)) && { code: truncate(code, maxMessageChars) }),
+    ...(typeof code === 'string' && (includesForeignText || codePattern.test(code)) && { code: truncate(code, maxMessageChars) }),
     ...(typeof kind === 'string' && { kind }),
     ...(typeof status === 'number' && { status }),
-    ...(isOwnError(error) && { stack: getFrames(error) }),
+    ...(isDefect(error) && { stack: getFrames(error) }),
     ...(cause !== undefined && { cause: describeError(cause, includesForeignText, depth + 1) }),
   };
 }
 
+/** Returns whether the message of the error may quote user content. */
 function mayQuote(error: Error): boolean {
   if (error instanceof SyntaxError) return true;
   const source = error instanceof ParleyError ? error.cause : error;
   return source instanceof UpstreamError && (source.status !== undefined || source.kind === 'refused');
 }
 
-/** Expected errors are logged without a stack. A stack helps only if the error is a defect of Parley. */
-function isOwnError(error: Error): boolean {
+/** Returns whether the error is a defect of Parley. Only then does its stack help. */
+function isDefect(error: Error): boolean {
   return !(error instanceof UpstreamError) && !(error instanceof ParleyError && error.code !== 'internal_error');
 }
 
@@ -147,6 +150,6 @@ export function redact(text: string, secrets: Iterable<Secret>): string {
     const value = secret.reveal();
     if (value.length >= minSecretLength && result.includes(value)) result = result.replaceAll(value, '***');
   }
-  for (const [form, replacement] of looksSecret) result = result.replace(form, replacement);
+  for (const [pattern, replacement] of secretPatterns) result = result.replace(pattern, replacement);
   return result;
 }

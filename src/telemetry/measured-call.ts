@@ -7,19 +7,10 @@ import {
 } from '#base/http/trace-context.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type {
-  AttemptOutcome,
-  AttemptRecord,
-  CallEnd,
-  CallRecord,
-  CallStart,
-  Telemetry,
-  TraceContext,
-} from '#domain/telemetry.ts';
+import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart, TraceContext } from '#domain/telemetry.ts';
 import type { ContentSource } from '#domain/usage/call-content.ts';
 import type { UsageDetails } from '#domain/usage/usage.ts';
-import type { CallSeries, UpstreamSeries } from './series.ts';
-import type { SeriesStore } from './series-store.ts';
+import type { CallSeries, SeriesStore, UpstreamSeries } from './series.ts';
 
 const maxIdChars = 200;
 
@@ -28,13 +19,13 @@ export interface CallListener {
   callEnded(call: MeasuredCall, end: CallEnd): void;
 }
 
-/** Settings for trace recording. If both are undefined, nothing is exported. */
+/** Settings for trace recording. */
 interface TraceDeps {
   readonly ids: TraceIds;
-  /** Whether to record a trace that starts here. Undefined records every trace. */
+  /** Returns whether to record a trace that starts here. If undefined, every trace is recorded. */
   readonly isSampled: ((traceId: string) => boolean) | undefined;
   /**
-   * Whether spans are exported. If not, the client's `traceparent` is passed on unchanged, so that no span is missing from its
+   * Whether spans are exported. If not, Parley forwards the client's `traceparent` unchanged, so that no span is missing from its
    * trace.
    */
   readonly hasSpans: boolean;
@@ -46,11 +37,6 @@ export interface MeasuredCallDeps {
   readonly listeners: readonly CallListener[];
   /** Called for calls that failed because of Parley or an upstream. */
   readonly onFailure: CallListener['callEnded'] | undefined;
-}
-
-/** Returns the function that starts to measure a call. */
-export function createStartCall(deps: MeasuredCallDeps): Telemetry['startCall'] {
-  return (start) => new MeasuredCall(deps, start);
 }
 
 /** Measurements of a call in progress. They hold counters and references, and content only if the configuration records it. */
@@ -126,9 +112,9 @@ export class MeasuredCall implements CallRecord {
     const { series, start, firstByteMs } = this;
     const seconds = (end.atMs - start.atMs) / 1000;
     series.inFlightCalls -= 1;
-    const isGood = end.outcome === 'ok' && end.error === undefined;
-    (isGood ? series.okDuration : series.getFailedDuration(end.outcome, end.error?.code)).record(seconds);
-    if (start.route !== undefined) this.deps.series.http.of('POST', start.route, end.status).record(seconds);
+    const hasSucceeded = end.outcome === 'ok' && end.error === undefined;
+    (hasSucceeded ? series.okDuration : series.getFailedDuration(end.outcome, end.error?.code)).record(seconds);
+    if (start.route !== undefined) this.deps.series.http.get('POST', start.route, end.status).record(seconds);
     if (end.promptTokens > 0) series.inputTokens.record(end.promptTokens);
     if (end.completionTokens > 0) series.outputTokens.record(end.completionTokens);
     if (firstByteMs !== undefined) {

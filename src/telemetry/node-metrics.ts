@@ -3,8 +3,7 @@ import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
 import { type Metric, toCounter, toGauge, toHistogram } from './metric.ts';
-import type { DataPoint } from './series.ts';
-import type { SeriesStore } from './series-store.ts';
+import type { DataPoint, SeriesStore } from './series.ts';
 
 const resolutionMs = 20;
 
@@ -34,17 +33,19 @@ export function readMetrics({ caches, live, readProcess, series }: NodeMetricsDe
 function readSeries(series: SeriesStore): Metric[] {
   const calls = [...series.calls()];
   const upstreams = [...series.upstreams()];
-  const used = calls.filter((call) => call.hasBeenUsed);
+  const usedCalls = calls.filter((call) => call.hasBeenUsed);
   const toCallHistogram = (which: 'timeToFirstByte' | 'timePerOutputToken' | 'timeBetweenChunks' | 'queueWait'): Metric => {
-    const picked = calls.map((call) => call[which]);
-    return toHistogram(histograms[which], picked);
+    return toHistogram(
+      histograms[which],
+      calls.map((call) => call[which]),
+    );
   };
   const durations = calls.flatMap((call) => [...call.durations()]);
   const tokens = calls.flatMap(({ inputTokens, outputTokens }) => [inputTokens, outputTokens]);
   const upstreamDurations = upstreams.flatMap((upstream) => [...upstream.durations()]);
-  const tries = upstreams.flatMap((upstream) => upstream.countAttempts());
-  const inFlightCalls = used.map(({ inFlightCalls: value, attributes }) => ({ value, attributes }));
-  const openStreams = used.map(({ openStreams: value, attributes }) => ({ value, attributes }));
+  const attempts = upstreams.flatMap((upstream) => upstream.countAttempts());
+  const inFlightCalls = usedCalls.map(({ inFlightCalls: value, attributes }) => ({ value, attributes }));
+  const openStreams = usedCalls.map(({ openStreams: value, attributes }) => ({ value, attributes }));
   return [
     toHistogram(histograms.httpRequest, series.http.durations()),
     toHistogram(histograms.call, durations),
@@ -54,7 +55,7 @@ function readSeries(series: SeriesStore): Metric[] {
     toCallHistogram('queueWait'),
     toHistogram(histograms.tokens, tokens),
     toHistogram(histograms.attempt, upstreamDurations),
-    toCounter(counters.upstreamTries, tries),
+    toCounter(counters.upstreamTries, attempts),
     toCounter(counters.spend, series.spend.toDataPoints()),
     toGauge(gauges.inFlightCalls, inFlightCalls),
     toGauge(gauges.openStreams, openStreams),
@@ -130,7 +131,7 @@ interface ProcessReadings {
   readonly externalBytes: number;
   /** The 99th percentile since the previous reading. */
   readonly eventLoopDelaySeconds: number;
-  /** Share of time since the previous reading in which the event loop was busy. */
+  /** Share of the time since the previous reading that the event loop was busy, from 0 to 1. */
   readonly eventLoopUtilization: number;
   readonly uptimeSeconds: number;
 }

@@ -12,13 +12,13 @@ describe('call metrics', () => {
     const bench = await openBench();
     const record = begin(bench);
     record.setDeployment('gpt');
-    const tried = record.startAttempt('gpt#up', bench.clock.ms);
+    const attempt = record.startAttempt('gpt#up', bench.clock.ms);
     bench.clock.ms += 30;
     record.recordFirstByte(bench.clock.ms);
     bench.clock.ms += 20;
     record.recordChunk(bench.clock.ms);
     bench.clock.ms += 50;
-    tried.end('ok', bench.clock.ms);
+    attempt.end('ok', bench.clock.ms);
     record.end(ended(bench, { promptTokens: 100, completionTokens: 11 }));
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', { ...gpt, parley_outcome: 'ok' })).toBe(1);

@@ -1,18 +1,18 @@
 import { createHmac, randomFillSync, randomUUID } from 'node:crypto';
 import type { Caches } from '#base/cache/bounded-cache.ts';
 import { TraceIds } from '#base/http/trace-context.ts';
+import { tryDecode } from '#base/http/url-path.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import type { Log } from './log.ts';
-import { type CallListener, createStartCall, type MeasuredCallDeps } from './measured-call.ts';
+import { type CallListener, MeasuredCall, type MeasuredCallDeps } from './measured-call.ts';
 import type { Metric } from './metric.ts';
 import { type LiveState, readMetrics, watchProcess } from './node-metrics.ts';
 import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './open-log.ts';
-import type { Export, ExportDeps } from './otlp/export.ts';
-import { type OtlpSettings, readOtlpSettings, toResource } from './otlp-settings.ts';
+import type { ExportSettings } from './otlp/export.ts';
 import { type MetricsFormat, PrometheusText } from './prometheus-text.ts';
-import { SeriesStore } from './series-store.ts';
+import { type Labels, SeriesStore } from './series.ts';
 
 export interface TelemetryOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -59,19 +59,21 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   const watch = watchProcess();
   const readAll = (): Metric[] => readMetrics({ series, live, readProcess: watch.readProcess, caches });
   const exporting =
-    settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: readAll }) : undefined;
-  const listeners = toListeners(options);
+    settings.metrics || settings.traces
+      ? (await import('./otlp/export.ts')).startExport({ settings, resource, clock, log, readMetrics: readAll })
+      : undefined;
+  const listeners = createListeners(options);
   if (exporting?.spans !== undefined) listeners.push(exporting.spans);
   const onFailure = log.isLevelOn('error') ? toFailureLog(log) : undefined;
-  const tools: MeasuredCallDeps = { series, listeners, onFailure, traces: toTraces(settings) };
+  const deps: MeasuredCallDeps = { series, listeners, onFailure, traces: toTraces(settings) };
   const prometheus = new PrometheusText();
   return {
-    startCall: createStartCall(tools),
+    startCall: (start) => new MeasuredCall(deps, start),
     configure(deployments, maxSpendSeries = 0) {
       series.configure(deployments);
       series.spend.maxSeries = maxSpendSeries;
     },
-    httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
+    httpRequest: ({ method, route, status, ms }) => series.http.get(method, route, status).record(ms / 1000),
     readMetrics: readAll,
     toPrometheus: (format = 'prometheus', metrics = readAll()) => prometheus.write(resource, metrics, format),
     async close() {
@@ -81,18 +83,13 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   };
 }
 
-async function loadExport(parts: ExportDeps): Promise<Export> {
-  const { startExport } = await import('./otlp/export.ts');
-  return startExport(parts);
-}
-
-function toListeners({ caches, clock, lines, listeners: otherListeners, log, secret }: TelemetryOptions): CallListener[] {
+function createListeners({ caches, clock, lines, listeners: otherListeners, log, secret }: TelemetryOptions): CallListener[] {
   const toPseudonym = (subject: string): string =>
     createHmac('sha256', secret).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
   const listeners = [...otherListeners];
   if (log.isLevelOn('info')) {
     const callers = caches.create('log_callers', callerTextBounds);
-    listeners.push(new CallLog({ sink: lines, callers, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
+    listeners.push(new CallLog({ sink: lines, callers, epochMs: clock.epochMs, toPseudonym, redact: log.redact }));
   }
   return listeners;
 }
@@ -104,4 +101,65 @@ function toTraces({ ratio, traces }: OtlpSettings): MeasuredCallDeps['traces'] {
     // Decided by the last 56 bits of the ID, so that all nodes make the same decision (OpenTelemetry's consistent sampling).
     isSampled: ratio >= 1 ? undefined : (traceId) => Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio,
   };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** OpenTelemetry exporters that the environment selects. The exporters themselves read addresses, headers, and timeouts. */
+interface OtlpSettings extends ExportSettings {
+  /** Fraction of the traces starting here that are recorded, from 0 to 1. If the client decided, its decision applies. */
+  readonly ratio: number;
+}
+
+const defaultMetricIntervalMs = 60_000;
+const defaultSpanDelayMs = 5_000;
+
+function readOtlpSettings(env: Environment): OtlpSettings {
+  const isOn = env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
+  const sends = (signal: 'METRICS' | 'TRACES'): boolean => {
+    const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT || env[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`];
+    return isOn && Boolean(endpoint) && env[`OTEL_${signal}_EXPORTER`] !== 'none';
+  };
+  return {
+    metrics: sends('METRICS'),
+    traces: sends('TRACES'),
+    metricIntervalMs: toNumber(env.OTEL_METRIC_EXPORT_INTERVAL, defaultMetricIntervalMs),
+    spanDelayMs: toNumber(env.OTEL_BSP_SCHEDULE_DELAY, defaultSpanDelayMs),
+    ratio: readRatio(env),
+  };
+}
+
+/**
+ * Returns the OpenTelemetry resource of the node, including the attributes from `OTEL_SERVICE_NAME` and
+ * `OTEL_RESOURCE_ATTRIBUTES`.
+ */
+function toResource(env: Environment, node: { version: string; instanceId: string }): Labels {
+  const attributes = readAttributes(env.OTEL_RESOURCE_ATTRIBUTES);
+  return {
+    'service.version': node.version,
+    'service.instance.id': node.instanceId,
+    ...attributes,
+    'service.name': env.OTEL_SERVICE_NAME || (attributes['service.name'] ?? 'parley'),
+  };
+}
+
+function readRatio(env: Environment): number {
+  if (env.OTEL_TRACES_SAMPLER?.endsWith('always_off')) return 0;
+  if (!env.OTEL_TRACES_SAMPLER?.endsWith('traceidratio')) return 1;
+  return Math.min(1, toNumber(env.OTEL_TRACES_SAMPLER_ARG, 1));
+}
+
+function readAttributes(text: string | undefined): Record<string, string> {
+  const attributes: Record<string, string> = {};
+  for (const pair of (text ?? '').split(',')) {
+    // Pattern bound: one pair of an environment variable, which the operator writes.
+    const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
+    if (key !== undefined && value !== undefined) attributes[key] = tryDecode(value) ?? value;
+  }
+  return attributes;
+}
+
+function toNumber(text: string | undefined, defaultNumber: number): number {
+  const value = Number(text);
+  return text === undefined || text.trim() === '' || !(value >= 0) ? defaultNumber : value;
 }

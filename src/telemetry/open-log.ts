@@ -7,13 +7,14 @@ import type { CallEnd } from '#domain/telemetry.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
 import type { CallListener, MeasuredCall } from './measured-call.ts';
 
+/** File descriptor. */
 const stdout = 1;
 /** Bytes that may wait for a stalled reader of stdout. Further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 /** Text that needs no escapes in JSON. */
-const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** Limits of the cache of callers' texts. */
+/** Bounds of the cache of log texts about callers. */
 export const callerTextBounds: BoundedCacheOptions<CallerText> = {
   maxBytes: 4 * 1024 ** 2,
   countBytes: ({ project, text }) => project.length + text.length,
@@ -47,7 +48,8 @@ interface TextStream {
 }
 
 const maxWaitMs = 100;
-const fullLength = 64 * 1024;
+/** Number of buffered characters that are written without further delay. */
+const maxBufferedChars = 64 * 1024;
 
 /**
  * Buffers lines for up to 100 ms, so that a busy node writes its log a few times a second instead of once for each call. Use
@@ -65,7 +67,7 @@ export class LineBuffer {
   /** Buffers a complete line, including its line end. */
   write(line: string): void {
     this.#pending += line;
-    if (this.#pending.length >= fullLength) this.#send();
+    if (this.#pending.length >= maxBufferedChars) this.#send();
     else if (this.#timer === undefined) this.#timer = setTimeout(() => this.#send(), maxWaitMs).unref();
   }
 
@@ -126,7 +128,7 @@ interface CallLogOptions {
  */
 export class CallLog implements CallListener {
   readonly #options: CallLogOptions;
-  /** JSON texts by caller. An entry lives as long as its caller. */
+  /** Log texts by caller object, which avoids a search by subject. */
   readonly #texts = new WeakMap<Caller, string>();
 
   constructor(options: CallLogOptions) {
@@ -140,10 +142,10 @@ export class CallLog implements CallListener {
     const isUnknown = end.error?.code === 'deployment_not_found' && call.deploymentId !== undefined;
     const deployment = isUnknown ? redact(call.deploymentId ?? '') : call.deploymentId;
     this.#options.sink.write(
-      `{"level":"info","time":${this.#options.epochMs()},"msg":"call","request_id":${quote(requestId)},"trace_id":"${call.span.traceId}"` +
-        `,"operation":"${start.operation}","route":${quote(start.route)}${caller === undefined ? '' : (this.#texts.get(caller) ?? this.#callerText(caller))}` +
-        `,"deployment":${quote(deployment)},"upstream":${quote(lastAttempt?.upstreamId)},"tries":${call.attemptCount}` +
-        `,"status":${end.status},"code":${quote(end.error?.code)},"outcome":"${end.outcome}","stream":${firstByteMs !== undefined}` +
+      `{"level":"info","time":${this.#options.epochMs()},"msg":"call","request_id":${toJson(requestId)},"trace_id":"${call.span.traceId}"` +
+        `,"operation":"${start.operation}","route":${toJson(start.route)}${caller === undefined ? '' : (this.#texts.get(caller) ?? this.#callerText(caller))}` +
+        `,"deployment":${toJson(deployment)},"upstream":${toJson(lastAttempt?.upstreamId)},"tries":${call.attemptCount}` +
+        `,"status":${end.status},"code":${toJson(end.error?.code)},"outcome":"${end.outcome}","stream":${firstByteMs !== undefined}` +
         `,"ms":${toTenths(end.atMs - start.atMs)},"first_byte_ms":${firstByteMs === undefined ? 'null' : toTenths(firstByteMs - start.atMs)}` +
         `,"prompt_tokens":${end.promptTokens},"completion_tokens":${end.completionTokens}}\n`,
     );
@@ -153,7 +155,7 @@ export class CallLog implements CallListener {
     const { callers, toPseudonym } = this.#options;
     const cached = callers.find(caller.subject);
     const isSame = cached !== undefined && cached.project === caller.project;
-    const text = isSame ? cached.text : `,"project":${quote(caller.project)},"user":"${toPseudonym(caller.subject)}"`;
+    const text = isSame ? cached.text : `,"project":${toJson(caller.project)},"user":"${toPseudonym(caller.subject)}"`;
     if (!isSame) callers.set(caller.subject, { project: caller.project, text });
     this.#texts.set(caller, text);
     return text;
@@ -161,9 +163,9 @@ export class CallLog implements CallListener {
 }
 
 /** Returns the text as JSON. */
-function quote(text: string | undefined): string {
+function toJson(text: string | undefined): string {
   if (text === undefined) return 'null';
-  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+  return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** Returns the number with one decimal, as JSON. */

@@ -9,7 +9,7 @@ export const metricsContentTypes: Readonly<Record<MetricsFormat, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** Returns OpenMetrics if an `Accept` field names it, unless it prefers plain text. Wildcards do not count. */
+/** Returns `openmetrics` if an `Accept` field names it, unless the field prefers plain text. Wildcards do not count. */
 export function chooseMetricsFormat(accept = ''): MetricsFormat {
   let [plain, openMetrics] = [0, 0];
   for (const range of accept.split(',')) {
@@ -35,56 +35,58 @@ export class PrometheusText {
 
   /** `resource` describes the exporting node. */
   write(resource: Labels, metrics: readonly Metric[], format: MetricsFormat): string {
-    const isOpen = format === 'openmetrics';
-    const [family, type] = isOpen ? ['target', 'info'] : ['target_info', 'gauge'];
+    const isOpenMetrics = format === 'openmetrics';
+    const [family, type] = isOpenMetrics ? ['target', 'info'] : ['target_info', 'gauge'];
     let text = `# HELP ${family} Attributes of the node that exports the metrics.\n# TYPE ${family} ${type}\ntarget_info{${toLabelText(resource)}} 1\n`;
-    for (const metric of metrics) text += this.#metric(metric, isOpen);
-    return isOpen ? `${text}# EOF\n` : text;
+    for (const metric of metrics) text += this.#formatMetric(metric, isOpenMetrics);
+    return isOpenMetrics ? `${text}# EOF\n` : text;
   }
 
-  #metric(metric: Metric, isOpen: boolean): string {
+  #formatMetric(metric: Metric, isOpenMetrics: boolean): string {
     const { unit, description } = metric.instrument;
     const name = toName(metric.instrument);
     const sampleName = metric.kind === 'counter' ? `${name}_total` : name;
     // In OpenMetrics, the family of a counter has the name without the suffix of its samples.
-    const family = isOpen ? name : sampleName;
-    const unitWord = isOpen ? unitWords[unit] : undefined;
-    const head = `# HELP ${family} ${isOpen ? toLabelValue(description) : toHelp(description)}\n# TYPE ${family} ${metric.kind}\n${
+    const family = isOpenMetrics ? name : sampleName;
+    const unitWord = isOpenMetrics ? unitWords[unit] : undefined;
+    const head = `# HELP ${family} ${isOpenMetrics ? escapeLabelValue(description) : escapeHelp(description)}\n# TYPE ${family} ${metric.kind}\n${
       unitWord === undefined ? '' : `# UNIT ${family} ${unitWord}\n`
     }`;
     return (
       head +
-      (metric.kind === 'histogram' ? this.#histograms(name, metric.series, isOpen) : this.#readings(sampleName, metric.readings))
+      (metric.kind === 'histogram'
+        ? this.#formatHistograms(name, metric.series, isOpenMetrics)
+        : this.#formatReadings(sampleName, metric.readings))
     );
   }
 
-  #readings(name: string, readings: readonly DataPoint[]): string {
+  #formatReadings(name: string, readings: readonly DataPoint[]): string {
     let text = '';
     for (const { attributes, value } of readings) {
-      const labels = this.#labelText(attributes);
+      const labels = this.#formatLabels(attributes);
       text += labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
     }
     return text;
   }
 
-  #histograms(name: string, series: readonly HistogramPoint[], isOpen: boolean): string {
+  #formatHistograms(name: string, series: readonly HistogramPoint[], isOpenMetrics: boolean): string {
     let text = '';
     for (const { attributes, boundaries, count, counts, sum } of series) {
-      const labels = this.#labelText(attributes);
+      const labels = this.#formatLabels(attributes);
       const bucket = `${name}_bucket{${labels}${labels === '' ? '' : ','}le="`;
-      let upTo = 0;
+      let cumulativeCount = 0;
       for (let index = 0; index < boundaries.length; index += 1) {
-        upTo += counts[index] as number;
+        cumulativeCount += counts[index] as number;
         const boundary = boundaries[index] as number;
         // OpenMetrics writes the bounds as floats.
-        text += `${bucket}${boundary}${isOpen && Number.isInteger(boundary) ? '.0' : ''}"} ${upTo}\n`;
+        text += `${bucket}${boundary}${isOpenMetrics && Number.isInteger(boundary) ? '.0' : ''}"} ${cumulativeCount}\n`;
       }
       text += `${bucket}+Inf"} ${count}\n${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`;
     }
     return text;
   }
 
-  #labelText(attributes: Labels): string {
+  #formatLabels(attributes: Labels): string {
     let text = this.#labels.get(attributes);
     if (text === undefined) {
       text = toLabelText(attributes);
@@ -96,23 +98,23 @@ export class PrometheusText {
 
 function toName({ name, unit }: Metric['instrument']): string {
   const unitWord = unitWords[unit];
-  return unitWord === undefined ? toWord(name) : `${toWord(name)}_${unitWord}`;
+  return unitWord === undefined ? toIdentifier(name) : `${toIdentifier(name)}_${unitWord}`;
 }
 
 function toLabelText(attributes: Labels): string {
   return Object.entries(attributes)
-    .map(([name, value]) => `${toWord(name)}="${toLabelValue(value)}"`)
+    .map(([name, value]) => `${toIdentifier(name)}="${escapeLabelValue(value)}"`)
     .join(',');
 }
 
-function toWord(name: string): string {
+function toIdentifier(name: string): string {
   return name.replace(/[^a-zA-Z0-9_]+/g, '_');
 }
 
-function toHelp(text: string): string {
+function escapeHelp(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-function toLabelValue(text: string): string {
-  return toHelp(text).replaceAll('"', '\\"');
+function escapeLabelValue(text: string): string {
+  return escapeHelp(text).replaceAll('"', '\\"');
 }

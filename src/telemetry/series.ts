@@ -1,8 +1,11 @@
 import { protocols } from '#contract/configuration/protocols.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type AttemptOutcome, byOperation, type CallOutcome, type Operation } from '#domain/telemetry.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { type AttemptOutcome, byOperation, type CallOutcome, type Operation, operations } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { histograms } from './instruments.ts';
+
+const otherLabel = '_OTHER';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -58,7 +61,7 @@ export class CallSeries {
   readonly queueWait: Histogram;
   readonly inputTokens: Histogram;
   readonly outputTokens: Histogram;
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly attributes: Labels;
   inFlightCalls = 0;
   openStreams = 0;
   /** Durations of successful calls. */
@@ -106,7 +109,7 @@ export class CallSeries {
 /** Measurements of the attempts at one upstream. */
 export class UpstreamSeries {
   /** Attributes of an attempt's span. */
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly attributes: Labels;
   readonly #id: string;
   readonly #durations = new Map<string, Histogram>();
   /** Durations of successful attempts. */
@@ -116,8 +119,8 @@ export class UpstreamSeries {
   constructor(id: string, upstream: Upstream | undefined) {
     this.#id = id;
     this.attributes = {
-      'gen_ai.provider.name': upstream === undefined ? '_OTHER' : protocols[upstream.protocol].telemetryName,
-      'gen_ai.request.model': upstream?.model ?? '_OTHER',
+      'gen_ai.provider.name': upstream === undefined ? otherLabel : protocols[upstream.protocol].telemetryName,
+      'gen_ai.request.model': upstream?.model ?? otherLabel,
       'parley.upstream': id,
       ...(upstream?.endpoint && { 'server.address': upstream.endpoint.hostname }),
     };
@@ -150,6 +153,138 @@ export class UpstreamSeries {
     const labels = { 'gen_ai.operation.name': operation, ...this.attributes };
     const series = new Histogram(histograms.attempt.boundaries, outcome === 'ok' ? labels : { ...labels, 'error.type': outcome });
     this.#durations.set(`${operation} ${outcome}`, series);
+    return series;
+  }
+}
+
+const maxDeployments = 1_000;
+const maxUpstreams = 2_000;
+const maxRoutes = 300;
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+
+type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
+
+/**
+ * Every series of this node. Labels come only from the configuration and from closed sets. IDs that the configuration does not
+ * contain count as `_OTHER`, and so do IDs beyond 1,000 deployments and 2,000 upstreams.
+ */
+export class SeriesStore {
+  readonly http = new HttpSeries();
+  readonly spend = new SpendSeries();
+  /** Series of calls without a configured deployment. */
+  readonly otherSeries = createDeploymentSeries(otherLabel);
+  readonly #otherUpstream = new UpstreamSeries(otherLabel, undefined);
+  #deployments = new Map<string, DeploymentSeries>();
+  #upstreams = new Map<string, UpstreamSeries>();
+
+  /** Sets the deployments in force and drops the series of removed ones. */
+  configure(deployments: Iterable<Deployment>): void {
+    const previous = { deployments: this.#deployments, upstreams: this.#upstreams };
+    this.#deployments = new Map();
+    this.#upstreams = new Map();
+    for (const { id, upstreams } of deployments) {
+      if (this.#deployments.size < maxDeployments)
+        this.#deployments.set(id, previous.deployments.get(id) ?? createDeploymentSeries(id));
+      for (const upstream of upstreams) {
+        if (this.#upstreams.size >= maxUpstreams) break;
+        this.#upstreams.set(upstream.id, previous.upstreams.get(upstream.id) ?? new UpstreamSeries(upstream.id, upstream));
+      }
+    }
+  }
+
+  call(deployment: string, operation: Operation): CallSeries {
+    return (this.#deployments.get(deployment) ?? this.otherSeries)[operation];
+  }
+
+  upstream(id: string): UpstreamSeries {
+    return this.#upstreams.get(id) ?? this.#otherUpstream;
+  }
+
+  *calls(): Iterable<CallSeries> {
+    for (const series of [...this.#deployments.values(), this.otherSeries])
+      yield* operations.map((operation) => series[operation]);
+  }
+
+  upstreams(): Iterable<UpstreamSeries> {
+    return [...this.#upstreams.values(), this.#otherUpstream];
+  }
+}
+
+function createDeploymentSeries(id: string): DeploymentSeries {
+  return byOperation((operation) => new CallSeries(id, operation));
+}
+
+const nanosPerUsd = 1e9;
+
+/** Cost of calls by project and deployment, at most `maxSeries` pairs. Further pairs count as `_OTHER`. 0 turns it off. */
+class SpendSeries {
+  maxSeries = 0;
+  readonly #series = new Map<string, { nanos: number; readonly attributes: DataPoint['attributes'] }>();
+
+  /** `cost` is in billionths of a USD. */
+  add(project: string, deployment: string, cost: number): void {
+    const series = this.#find(project, deployment) ?? this.#find(otherLabel, otherLabel, true);
+    if (series !== undefined) series.nanos += cost;
+  }
+
+  toDataPoints(): DataPoint[] {
+    return [...this.#series.values()].map(({ nanos, attributes }) => ({ value: nanos / nanosPerUsd, attributes }));
+  }
+
+  #find(project: string, deployment: string, isOther = false) {
+    const key = JSON.stringify([project, deployment]);
+    const existing = this.#series.get(key);
+    if (existing !== undefined || (!isOther && this.#series.size >= this.maxSeries)) return existing;
+    const series = { nanos: 0, attributes: { 'parley.project': project, 'gen_ai.request.model': deployment } };
+    this.#series.set(key, series);
+    return series;
+  }
+}
+
+/** Durations of HTTP requests by method, route pattern, and status. */
+class HttpSeries {
+  readonly #routes = new Map<string, Map<string, Map<number, Histogram>>>();
+
+  get(method: string, route: string, status: number): Histogram {
+    const byMethod = this.#routes.get(route) ?? this.#addRoute(route);
+    const byStatus = byMethod.get(method) ?? this.#addMethod(byMethod, method);
+    return byStatus.get(status) ?? this.#addStatus(byStatus, { method, route, status });
+  }
+
+  *durations(): Iterable<Histogram> {
+    for (const byMethod of this.#routes.values()) {
+      for (const byStatus of byMethod.values()) yield* byStatus.values();
+    }
+  }
+
+  #addRoute(route: string): Map<string, Map<number, Histogram>> {
+    const label = this.#routes.size < maxRoutes ? route : otherLabel;
+    const byMethod = this.#routes.get(label) ?? new Map();
+    this.#routes.set(label, byMethod);
+    return byMethod;
+  }
+
+  #addMethod(byMethod: Map<string, Map<number, Histogram>>, method: string): Map<number, Histogram> {
+    const label = methods.has(method) ? method : otherLabel;
+    const byStatus = byMethod.get(label) ?? new Map();
+    byMethod.set(label, byStatus);
+    return byStatus;
+  }
+
+  #addStatus(
+    byStatus: Map<number, Histogram>,
+    { method, route, status }: { method: string; route: string; status: number },
+  ): Histogram {
+    const label = Number.isInteger(status) && status >= 100 && status <= 599 ? status : 0;
+    const existing = byStatus.get(label);
+    if (existing !== undefined) return existing;
+    const series = new Histogram(histograms.httpRequest.boundaries, {
+      'http.request.method': methods.has(method) ? method : otherLabel,
+      'http.route': this.#routes.has(route) ? route : otherLabel,
+      'http.response.status_code': String(label),
+      ...(label >= 500 && { 'error.type': String(label) }),
+    });
+    byStatus.set(label, series);
     return series;
   }
 }

@@ -15,8 +15,8 @@ import type { ReserveMessage, ReturnedShare, SentUsage, SettleMessage } from '#s
 import { WriteLock } from '#stores/workers/write-lock.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 import type { Log } from '#telemetry/log.ts';
-import { mergeMetrics, toLastingMetrics, toPlainMetrics } from '#telemetry/merge-metrics.ts';
 import type { Metric } from '#telemetry/metric.ts';
+import { mergeMetrics, toPlainMetrics, withoutGauges } from '#telemetry/metric.ts';
 import { readProcessMetrics, watchProcess } from '#telemetry/node-metrics.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import { openDataFolder, openOwnSecret } from '../node/open-data-folder.ts';
@@ -272,7 +272,7 @@ class NodeView {
   onRemoved({ worker }: WorkerProcess): void {
     const last = this.#lastMetrics.get(worker);
     this.#lastMetrics.delete(worker);
-    if (last !== undefined) this.#ended = mergeMetrics([this.#ended, toLastingMetrics(last)]);
+    if (last !== undefined) this.#ended = mergeMetrics([this.#ended, withoutGauges(last)]);
   }
 }
 

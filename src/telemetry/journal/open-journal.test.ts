@@ -53,22 +53,22 @@ class ScriptedJournal implements Journal {
 
 function record(id: string): UsageRecord {
   const tokens = { promptTokens: 1, completionTokens: 1, cost: 0, durationMs: 1 };
-  const who = { requestId: 'r', atMs: 1, subject: 's', project: 'p', deployment: 'd', path: ['d'] };
-  return { id, ...who, operation: 'chat', outcome: 'ok', status: 200, ...tokens };
+  const call = { requestId: 'r', atMs: 1, subject: 's', project: 'p', deployment: 'd', path: ['d'] };
+  return { id, ...call, operation: 'chat', outcome: 'ok', status: 200, ...tokens };
 }
 
 function open(journal: ScriptedJournal, options: { waitMs?: number; maxWaiting?: number } = {}) {
-  const said: string[] = [];
+  const messages: string[] = [];
   const writer = new JournalWriter({
     ...{ journal, contents: journal.contents },
-    note: (message) => said.push(message),
-    reportError: (message, thrown) => said.push(`${message}: ${(thrown as Error).message}`),
+    note: (message) => messages.push(message),
+    reportError: (message, error) => messages.push(`${message}: ${(error as Error).message}`),
     ...options,
   });
-  return { writer, said };
+  return { writer, messages };
 }
 
-const away = (): Promise<never> => Promise.reject(new Error('unavailable'));
+const failToAppend = (): Promise<never> => Promise.reject(new Error('unavailable'));
 
 const snapshot = toSnapshot(complete(Configuration, {}) as Configuration);
 
@@ -94,24 +94,24 @@ describe('journal records', () => {
 
   it('wait during an outage, are written after it, and the log reports its start and end', async () => {
     const journal = new ScriptedJournal();
-    const { writer, said } = open(journal);
-    journal.append = away;
+    const { writer, messages } = open(journal);
+    journal.append = failToAppend;
     writer.usage.add(record('one'));
     await vi.advanceTimersByTimeAsync(5_000);
     writer.usage.add(record('two'));
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(said).toEqual(['Cannot write usage records. Up to 50000 wait for the store: unavailable']);
+    expect(messages).toEqual(['Cannot write usage records. Up to 50000 wait for the store: unavailable']);
     expect(writer.losses()).toEqual([]);
     journal.append = async () => undefined;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['one', 'two']);
-    expect(said.slice(1)).toEqual(['Writing usage records again. 0 were lost']);
+    expect(messages.slice(1)).toEqual(['Writing usage records again. 0 were lost']);
   });
 
   it('are lost beyond the limit of waiting records, and `losses` reports it until the outage ends', async () => {
     const journal = new ScriptedJournal();
-    const { writer, said } = open(journal, { maxWaiting: 3 });
-    journal.append = away;
+    const { writer, messages } = open(journal, { maxWaiting: 3 });
+    journal.append = failToAppend;
     for (const id of ['1', '2', '3', '4', '5']) writer.usage.add(record(id));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(writer.losses()).toEqual(['2 usage records are lost: the store is unavailable and the queue is full']);
@@ -124,18 +124,18 @@ describe('journal records', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['1', '2', '3']);
     expect(writer.losses()).toEqual([]);
-    expect(said.at(-1)).toBe('Writing usage records again. 2 were lost');
+    expect(messages.at(-1)).toBe('Writing usage records again. 2 were lost');
   });
 
   it('of content are lost beyond their limit of characters, and the log reports it', async () => {
     const journal = new ScriptedJournal();
-    const { writer, said } = open(journal);
+    const { writer, messages } = open(journal);
     const text = 'x'.repeat(20 * 1024 * 1024);
     for (const id of ['1', '2', '3']) writer.contents.add({ id, atMs: 1, text });
     expect(writer.losses()).toEqual([expect.stringMatching(/^1 contents of calls are lost/)]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect([journal.ids, writer.losses()]).toEqual([['1', '2'], []]);
-    expect(said).toEqual(['Lost 1 contents of calls: they arrived faster than the store writes them']);
+    expect(messages).toEqual(['Lost 1 contents of calls: they arrived faster than the store writes them']);
     writer.contents.add({ id: '4', atMs: 1, text: '' });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids.at(-1)).toBe('4');

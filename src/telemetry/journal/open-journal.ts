@@ -16,22 +16,23 @@ export interface OpenJournal {
   readonly close: () => Promise<void>;
 }
 
-const refused = 'credentials.refused';
+/** Action of the audit records that `RejectionCounter` sums up. */
+const rejectedAction = 'credentials.refused';
 
 /** Starts the journal. Calls never wait for it and never fail because of it. */
 export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly clock: Clock }): OpenJournal {
   const writer = new JournalWriter(parts);
   const write: RecordAudit = (event) =>
     writer.audit.add({ id: randomUUID(), atMs: clock.epochMs(), requestId: undefined, details: {}, ...event });
-  const refusals = new RejectionCounter((code, count) =>
-    write({ action: refused, subject: undefined, object: undefined, details: { code, count } }),
+  const rejections = new RejectionCounter((code, count) =>
+    write({ action: rejectedAction, subject: undefined, object: undefined, details: { code, count } }),
   );
   return {
-    recordAudit: (event) => (event.action === refused ? refusals.add(String(event.details?.code)) : write(event)),
+    recordAudit: (event) => (event.action === rejectedAction ? rejections.add(String(event.details?.code)) : write(event)),
     listener: new UsageRecorder(writer, clock, randomBytes(12).toString('base64url')),
     losses: () => writer.losses(),
     close() {
-      refusals.flush();
+      rejections.flush();
       return writer.close();
     },
   };
@@ -56,7 +57,7 @@ const maxWaitingChars = 32 * 1024 * 1024;
 /** Contents are sealed in small batches, so that calls are served in between. */
 const maxContentBatch = 16;
 
-/** Writes records in batches, apart from the calls: adding a record does not wait or throw. */
+/** Writes records in batches, in the background: adding a record neither waits nor throws. */
 export class JournalWriter {
   readonly usage: RecordQueue<UsageRecord>;
   readonly audit: RecordQueue<AuditRecord>;
@@ -72,7 +73,7 @@ export class JournalWriter {
     });
   }
 
-  /** Returns one message for each kind of record that is being lost. The list is empty if all records are written or wait. */
+  /** Returns one message for each kind of record that the current outage loses. */
   losses(): readonly string[] {
     return [this.usage, this.audit, this.contents].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   }
@@ -117,21 +118,21 @@ class RejectionCounter {
 class UsageRecorder implements CallListener {
   readonly #writer: Pick<JournalWriter, 'usage' | 'contents'>;
   readonly #clock: Clock;
-  readonly #startId: string;
+  readonly #idPrefix: string;
   #count = 0;
 
-  /** `startId` is unique to this start of this node. Ascending IDs are written much faster than random ones. */
-  constructor(writer: Pick<JournalWriter, 'usage' | 'contents'>, clock: Clock, startId: string) {
+  /** `idPrefix` is unique to this process. Ascending IDs are written much faster than random ones. */
+  constructor(writer: Pick<JournalWriter, 'usage' | 'contents'>, clock: Clock, idPrefix: string) {
     this.#writer = writer;
     this.#clock = clock;
-    this.#startId = startId;
+    this.#idPrefix = idPrefix;
   }
 
   callEnded({ caller, deploymentId, start, cost, session, tags, details, content }: MeasuredCall, end: CallEnd): void {
     if (caller === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
     const durationMs = end.atMs - start.atMs;
     const keyId = caller.userKey?.id ?? caller.configuredKey?.name;
-    const id = `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`;
+    const id = `${this.#idPrefix}-${(++this.#count).toString(36).padStart(9, '0')}`;
     const atMs = Math.round(this.#clock.epochMs() - durationMs);
     if (content !== undefined) this.#writer.contents.add({ id, atMs, text: JSON.stringify(content.toContent()) });
     this.#writer.usage.add({
@@ -181,7 +182,7 @@ class RecordQueue<Item> {
   #writing: Promise<void> | undefined;
   /** Records lost in the current outage. */
   #lostCount = 0;
-  #isOut = false;
+  #isUnavailable = false;
 
   constructor(append: (records: readonly Item[]) => Promise<void>, options: RecordQueueOptions<Item>) {
     this.#append = append;
@@ -227,8 +228,8 @@ class RecordQueue<Item> {
   }
 
   /**
-   * Writes the records that wait now. Records that arrive meanwhile wait for the next round, because each write would be tiny
-   * otherwise. A batch that fails waits as well. Writing a batch twice is harmless.
+   * Writes the records that wait now. Records that arrive in the meantime wait for the next round, so that writes do not become
+   * tiny. A batch that fails waits for the next round too. Writing a batch twice is harmless.
    */
   async #writeAll(): Promise<void> {
     const { getSize, maxBatch = 1000 } = this.#options;
@@ -248,9 +249,9 @@ class RecordQueue<Item> {
 
   #noteWritten(): void {
     const { note, what } = this.#options;
-    if (this.#isOut) note(`Writing ${what} again. ${this.#lostCount} were lost`);
+    if (this.#isUnavailable) note(`Writing ${what} again. ${this.#lostCount} were lost`);
     else if (this.#lostCount > 0) note(`Lost ${this.#lostCount} ${what}: they arrived faster than the store writes them`);
-    this.#isOut = false;
+    this.#isUnavailable = false;
     this.#lostCount = 0;
   }
 
@@ -258,7 +259,7 @@ class RecordQueue<Item> {
   #recordOutage(error: unknown): void {
     const { getSize, maxWaiting, reportError, what } = this.#options;
     const max = getSize === undefined ? `${maxWaiting}` : `${maxWaiting} characters`;
-    if (!this.#isOut) reportError(`Cannot write ${what}. Up to ${max} wait for the store`, error);
-    this.#isOut = true;
+    if (!this.#isUnavailable) reportError(`Cannot write ${what}. Up to ${max} wait for the store`, error);
+    this.#isUnavailable = true;
   }
 }

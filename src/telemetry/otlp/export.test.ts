@@ -48,16 +48,16 @@ async function oneCall(env: Record<string, string>) {
   const bench = await openBench({ env: stub(env) });
   const record = begin(bench, { traceparent });
   record.setDeployment('gpt');
-  const tried = record.startAttempt('gpt#up', bench.clock.ms);
-  tried.end('ok', bench.clock.ms + 10);
+  const attempt = record.startAttempt('gpt#up', bench.clock.ms);
+  attempt.end('ok', bench.clock.ms + 10);
   record.end(ended(bench, { promptTokens: 5, atMs: bench.clock.ms + 20 }));
   await bench.telemetry.close();
-  return { bench, tried };
+  return { bench, attempt };
 }
 
 describe('the OpenTelemetry export', () => {
   test('sends the metrics and the spans of a call', async () => {
-    const { tried } = await oneCall({
+    const { attempt } = await oneCall({
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
       OTEL_SERVICE_NAME: 'gate',
       OTEL_EXPORTER_OTLP_HEADERS: 'x-team=lab',
@@ -87,7 +87,7 @@ describe('the OpenTelemetry export', () => {
     ]);
     expect(spans[0].parentSpanId).toBe(spans[1].spanId);
     expect(spans[1].parentSpanId).toBe('b7ad6b7169203331');
-    expect(tried.trace.traceparent).toBe(`00-0af7651916cd43dd8448eb211c80319c-${spans[0].spanId}-01`);
+    expect(attempt.trace.traceparent).toBe(`00-0af7651916cd43dd8448eb211c80319c-${spans[0].spanId}-01`);
   });
 
   test('sends only the signals that the environment selects', async () => {

@@ -5,23 +5,23 @@ import { TraceIds } from '#base/http/trace-context.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { begin, openBench, traceparent } from '#test/telemetry-bench.ts';
 import { MeasuredCall } from '../measured-call.ts';
-import { SeriesStore } from '../series-store.ts';
-import { SpanSink, type SpanTaker } from './span-sink.ts';
+import { SeriesStore } from '../series.ts';
+import { type SpanProcessor, SpanSink, toContentAttributes } from './span-sink.ts';
 
-type Span = Parameters<SpanTaker['onEnd']>[0];
+type Span = Parameters<SpanProcessor['onEnd']>[0];
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
-const callersSpan = 'b7ad6b7169203331';
+const clientSpanId = 'b7ad6b7169203331';
 
 function openSpans(isSampled = () => true) {
   const spans: Span[] = [];
   const resource = { attributes: {} } as never;
-  const sink = new SpanSink({ taker: { onEnd: (span) => void spans.push(span) }, resource, epochOffsetMs: () => 1_000_000 });
+  const sink = new SpanSink({ processor: { onEnd: (span) => void spans.push(span) }, resource, epochOffsetMs: () => 1_000_000 });
   const ids = new TraceIds((bytes) => void randomFillSync(bytes));
   const onFailure = undefined;
-  const tools = { series: new SeriesStore(), listeners: [sink], onFailure, traces: { ids, isSampled, hasSpans: true } };
+  const deps = { series: new SeriesStore(), listeners: [sink], onFailure, traces: { ids, isSampled, hasSpans: true } };
   const start = (traceparent: string, from: 'outside' | 'inside' = 'outside') =>
-    new MeasuredCall(tools, {
+    new MeasuredCall(deps, {
       operation: 'chat',
       route: from === 'outside' ? '/v1/chat/completions' : undefined,
       requestId: 'r',
@@ -49,7 +49,7 @@ describe('the spans of a call', () => {
     expect(server).toMatchObject({
       name: 'chat gpt',
       kind: SpanKind.SERVER,
-      parentSpanContext: { traceId, spanId: callersSpan, isRemote: true },
+      parentSpanContext: { traceId, spanId: clientSpanId, isRemote: true },
     });
     expect(server.attributes).toMatchObject({
       'gen_ai.operation.name': 'chat',
@@ -73,10 +73,10 @@ describe('the spans of a call', () => {
   test("give each upstream the span of its attempt as the parent, and the client's trace state", () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
-    const tried = call.startAttempt('a', 510);
-    expect(tried.trace).toEqual({ traceparent: expect.stringMatching(`^00-${traceId}-[0-9a-f]{16}-01$`), tracestate: 'a=1' });
+    const attempt = call.startAttempt('a', 510);
+    expect(attempt.trace).toEqual({ traceparent: expect.stringMatching(`^00-${traceId}-[0-9a-f]{16}-01$`), tracestate: 'a=1' });
     call.end(end);
-    expect(tried.trace.traceparent).toContain(spans[0]?.spanContext().spanId);
+    expect(attempt.trace.traceparent).toContain(spans[0]?.spanContext().spanId);
   });
 
   test('include an attempt that was never ended', () => {
@@ -137,4 +137,17 @@ describe('tracing without a collector', () => {
     expect(second.trace.traceparent).not.toBe(first.trace.traceparent);
     expect(second.trace.tracestate).toBeUndefined();
   });
+});
+
+test('toContentAttributes accepts values that cannot become text', () => {
+  const odd = { toString: 1 };
+  const message = { role: odd, content: [{ type: 'text', text: odd }, { type: odd }] };
+  const attributes = toContentAttributes({
+    request: { messages: [message] },
+    reply: { choices: [{ message, finish_reason: odd }] },
+    isTruncated: false,
+  });
+  const parts = [{ type: 'text', content: odd }, { type: 'unknown' }];
+  expect(JSON.parse(String(attributes['gen_ai.input.messages']))).toEqual([{ role: 'assistant', parts }]);
+  expect(JSON.parse(String(attributes['gen_ai.output.messages']))).toEqual([{ role: 'assistant', parts, finish_reason: odd }]);
 });

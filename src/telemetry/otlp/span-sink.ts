@@ -1,24 +1,24 @@
 import { type Attributes, type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { TraceParent } from '#base/http/trace-context.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
+import type { CallContent } from '#domain/usage/call-content.ts';
 import type { CallListener, MeasuredAttempt, MeasuredCall } from '../measured-call.ts';
-import { toContentAttributes } from './to-content-attributes.ts';
-import { toHrTime } from './to-metric-data.ts';
 
-/** Receives finished spans, such as OpenTelemetry's BatchSpanProcessor. */
-export interface SpanTaker {
+/** Receives ended spans, such as OpenTelemetry's BatchSpanProcessor. */
+export interface SpanProcessor {
   onEnd(span: ReadableSpan): void;
 }
 
 export interface SpanSinkOptions {
-  readonly taker: SpanTaker;
+  readonly processor: SpanProcessor;
   readonly resource: ReadableSpan['resource'];
   /** Returns the milliseconds to add to a time of the call clock to get the time since the epoch. */
   readonly epochOffsetMs: () => number;
 }
 
-type SpanFacts = Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 'status'> & {
+type SpanFields = Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 'status'> & {
   readonly span: TraceParent;
   readonly parent: TraceParent | undefined;
   readonly startedMs: number;
@@ -36,15 +36,15 @@ export class SpanSink implements CallListener {
   callEnded(call: MeasuredCall, end: CallEnd): void {
     if (!call.span.isSampled) return;
     for (let attempt = call.lastAttempt; attempt !== undefined; attempt = attempt.previous)
-      this.#give(toTryFacts(call, attempt, end.atMs));
-    this.#give(toCallFacts(call, end));
+      this.#send(toAttemptSpan(call, attempt, end.atMs));
+    this.#send(toCallSpan(call, end));
   }
 
-  #give({ name, kind, attributes, status, span, parent, startedMs, endedMs }: SpanFacts): void {
-    const { taker, resource, epochOffsetMs } = this.#options;
+  #send({ name, kind, attributes, status, span, parent, startedMs, endedMs }: SpanFields): void {
+    const { processor, resource, epochOffsetMs } = this.#options;
     const offsetMs = epochOffsetMs();
     const context = toContext(span);
-    taker.onEnd({
+    processor.onEnd({
       name,
       kind,
       attributes,
@@ -53,7 +53,7 @@ export class SpanSink implements CallListener {
       ...(parent && { parentSpanContext: { ...toContext(parent), isRemote: kind === SpanKind.SERVER } }),
       startTime: toHrTime(startedMs + offsetMs),
       endTime: toHrTime(endedMs + offsetMs),
-      duration: toHrTime(Math.max(0, endedMs - startedMs)) as HrTime,
+      duration: toHrTime(Math.max(0, endedMs - startedMs)),
       ended: true,
       links: [],
       events: [],
@@ -66,7 +66,7 @@ export class SpanSink implements CallListener {
   }
 }
 
-function toCallFacts(call: MeasuredCall, end: CallEnd): SpanFacts {
+function toCallSpan(call: MeasuredCall, end: CallEnd): SpanFields {
   const { start, series, deploymentId } = call;
   const isFailed = end.error !== undefined && end.error.status >= 500;
   const attributes: Attributes = {
@@ -99,7 +99,7 @@ function toCallFacts(call: MeasuredCall, end: CallEnd): SpanFacts {
   };
 }
 
-function toTryFacts(call: MeasuredCall, attempt: MeasuredAttempt, callEndedMs: number): SpanFacts {
+function toAttemptSpan(call: MeasuredCall, attempt: MeasuredAttempt, callEndedMs: number): SpanFields {
   const outcome = attempt.outcome ?? 'left';
   return {
     name: `${call.start.operation} ${attempt.series.attributes['gen_ai.request.model']}`,
@@ -119,4 +119,64 @@ function toTryFacts(call: MeasuredCall, attempt: MeasuredAttempt, callEndedMs: n
 
 function toContext({ traceId, spanId, isSampled }: TraceParent): SpanContext {
   return { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE };
+}
+
+/** A part of a message as OpenTelemetry's conventions for generative AI define it. */
+type Part = { readonly type: string; readonly [field: string]: unknown };
+
+/**
+ * Returns `gen_ai.input.messages` and `gen_ai.output.messages` as JSON, because exporters do not support nested attributes. The
+ * content is already bounded.
+ */
+export function toContentAttributes({ request, reply }: CallContent): Attributes {
+  const attributes: Attributes = { 'gen_ai.input.messages': JSON.stringify(listObjects(request.messages).map(toMessage)) };
+  if (reply === null) return attributes;
+  const output = listObjects(reply.choices).map(({ message, finish_reason: reason }) => ({
+    ...toMessage(isJsonObject(message) ? message : {}),
+    finish_reason: reason === 'tool_calls' || reason === 'function_call' ? 'tool_call' : (reason ?? 'error'),
+  }));
+  return { ...attributes, 'gen_ai.output.messages': JSON.stringify(output) };
+}
+
+function toMessage(message: JsonObject): { readonly role: string; readonly parts: readonly Part[] } {
+  const { content, reasoning_content: reasoning, refusal, tool_call_id: id } = message;
+  const role = typeof message.role === 'string' ? message.role : 'assistant';
+  const contentParts = typeof content === 'string' ? toTextParts('text', content) : listObjects(content).map(toPart);
+  if (role === 'tool') {
+    const response = typeof content === 'string' ? content : contentParts;
+    return { role, parts: [{ type: 'tool_call_response', id, response }] };
+  }
+  const calls = listObjects(message.tool_calls).map(toToolCallPart);
+  return {
+    role: role === 'developer' ? 'system' : role,
+    parts: [...toTextParts('reasoning', reasoning), ...contentParts, ...toTextParts('text', refusal), ...calls],
+  };
+}
+
+function toTextParts(type: 'text' | 'reasoning', content: unknown): readonly Part[] {
+  return typeof content === 'string' && content !== '' ? [{ type, content }] : [];
+}
+
+function toPart(part: JsonObject): Part {
+  const { text, image_url: image } = part;
+  const type = typeof part.type === 'string' ? part.type : 'unknown';
+  if (type === 'text') return { type, content: text };
+  if (type === 'image_url' && isJsonObject(image)) return { type: 'uri', modality: 'image', uri: image.url };
+  return { ...part, type };
+}
+
+function toToolCallPart({ id, function: called, custom }: JsonObject): Part {
+  const { name, arguments: text, input } = isJsonObject(called) ? called : isJsonObject(custom) ? custom : {};
+  const parsed = typeof text === 'string' ? (tryParseJson(text) ?? text) : input;
+  return { type: 'tool_call', id, name, arguments: parsed };
+}
+
+function listObjects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/** Returns seconds and the remaining nanoseconds. */
+export function toHrTime(epochMs: number): HrTime {
+  const seconds = Math.floor(epochMs / 1000);
+  return [seconds, Math.round((epochMs - seconds * 1000) * 1e6)];
 }
