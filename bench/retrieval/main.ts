@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageHit } from '#domain/tools/passage-index.ts';
-import { type PassageQuery, PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
+import { type PassageQuery, PassageSearch } from '#tools/retrieval/passage-search.ts';
 import { makeCorpus } from './corpus/corpus.ts';
 import { fillIndex } from './fill-index.ts';
 import { type GoldenQuestion, judge, mean, percentile, type Verdict } from './judge.ts';

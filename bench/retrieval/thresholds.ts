@@ -1,4 +1,4 @@
-import type { PassageSearch, ScoredHit } from '#tools/retrieval/searching/passage-search.ts';
+import type { PassageSearch, ScoredHit } from '#tools/retrieval/passage-search.ts';
 import { type GoldenQuestion, judge, mean } from './judge.ts';
 import questions from './questions.json' with { type: 'json' };
 

@@ -7,7 +7,7 @@ import { type LoadedTools, ToolError } from '#domain/tools/tool.ts';
 import { guardedClient, neverAborted, startServer, tokenCache } from '#test/rest-tools.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
-import { type DocumentText, OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import { type DocumentText, OpenApiReader } from '#tools/openapi/load-openapi.ts';
 import type { DocumentOutcome } from '#tools/openapi/read-document.ts';
 import { type Addons, AddonTools, findAddons } from './addons.ts';
 import { runLoop } from './loop.ts';

@@ -8,7 +8,7 @@ import type { AddonEntry, SecuritySettings } from '#contract/configuration/servi
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type LoadedTools, ToolError } from '#domain/tools/tool.ts';
-import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import type { OpenApiReader } from '#tools/openapi/load-openapi.ts';
 import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 

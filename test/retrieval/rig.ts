@@ -8,7 +8,7 @@ import type { Reply } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import type { ServiceOptions } from '#test/start-service.ts';
-import { computeDocumentId } from '../../src/tools/retrieval/indexing/read-content.ts';
+import { computeDocumentId } from '#tools/retrieval/indexing/document-reader.ts';
 import { calls, getMessage, type Rig, says, startRig } from '../quick-apps/support.ts';
 import { wordEmbedder } from './word-embedder.ts';
 

@@ -8,7 +8,7 @@ import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
 import type { PricedUsage } from '#domain/usage/usage.ts';
-import { maskSecrets } from '#tools/authorization/masking.ts';
+import { maskSecrets } from '#tools/authorization/authorizer.ts';
 import type { ContextChange } from '../context/context-window.ts';
 import { getFailureReason, withheldReason } from '../perform-tool.ts';
 import { Reply } from '../reply.ts';

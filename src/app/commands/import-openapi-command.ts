@@ -6,8 +6,7 @@ import { guardClient, NetGuard } from '#base/net/net-guard.ts';
 import { escapeReferences } from '#configuration/substitute.ts';
 import type { RestToolset } from '#contract/quick-app/toolsets.ts';
 import { ToolError } from '#domain/tools/tool.ts';
-import { type DocumentSource, importOpenApi } from '#tools/openapi/load-openapi.ts';
-import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import { type DocumentSource, importOpenApi, OpenApiReader } from '#tools/openapi/load-openapi.ts';
 import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
 import type { OpenapiImportFlags } from '../cli.ts';
 

@@ -43,7 +43,7 @@ import type { ToolRoutesDeps } from '#surfaces/applications/tool-routes.ts';
 import type { CallerRoutesDeps } from '#surfaces/listings/caller-routes.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import { McpTools, type McpUser } from '#tools/mcp/mcp-tools.ts';
-import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import { OpenApiReader } from '#tools/openapi/load-openapi.ts';
 import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
 import { type VendorName, vendors } from '#upstreams/ai-sdk/vendors.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';

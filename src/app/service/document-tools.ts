@@ -15,9 +15,9 @@ import { DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { type DocumentSet, openDocumentSet } from '#tools/retrieval/document-set.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
+import { PassageSearch } from '#tools/retrieval/passage-search.ts';
 import { loadDocumentTools } from '#tools/retrieval/query-document.ts';
 import { readProgress } from '#tools/retrieval/reading-progress.ts';
-import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 import { getDocumentMemoryMb, getProcessMemory, getVectorBytes } from '../process/memory-shares.ts';
 
 /** Index of the passages in stored files. */

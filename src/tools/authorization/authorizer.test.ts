@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { callTool, guardedClient, neverAborted, startServer, tokenCache } from '#test/rest-tools.ts';
-import { createAuthorizer } from './authorizer.ts';
+import { createAuthorizer, listCredentialSecrets, maskSecrets, noCredentials } from './authorizer.ts';
 import { type ClientCredentials, TokenCache } from './token-cache.ts';
 
 async function startTokenServer(lifetime: object = { expires_in: 100 }, delayMs = 0) {
@@ -207,4 +207,33 @@ describe('createRestTool with a public operation', () => {
     await callTool({ url: api.url, isPublic: true }, {}, createAuthorizer({ type: 'bearer', token: 'fixed' }, tokenCache()));
     expect(api.seen[0]?.headers).not.toHaveProperty('authorization');
   });
+});
+
+describe('maskSecrets', () => {
+  it('replaces all occurrences of each secret, plain and percent-encoded', () => {
+    expect(maskSecrets('a k3y/+x b k3y%2F%2Bx c k3y/+x', ['k3y/+x'])).toBe('a *** b *** c ***');
+  });
+
+  it('replaces a secret that contains another one completely', () => {
+    expect(maskSecrets('a k3y-long b k3y-', ['k3y-', 'k3y-long'])).toBe('a *** b ***');
+  });
+
+  it('accepts a secret with a lone surrogate', () => {
+    expect(maskSecrets('a abcd\ud800 b abcd%EF%BF%BD', ['abcd\ud800'])).toBe('a *** b ***');
+  });
+
+  it('ignores secrets that are too short to distinguish from ordinary words', () => {
+    expect(maskSecrets('abc', ['abc', ''])).toBe('abc');
+  });
+});
+
+it('listCredentialSecrets returns the values of all fields, without the name of the scheme', () => {
+  const headers = { authorization: 'Bearer one', 'x-key': 'two' };
+  expect(listCredentialSecrets({ headers, query: { key: 'three' }, body: { key: 'four' } })).toEqual([
+    'one',
+    'two',
+    'three',
+    'four',
+  ]);
+  expect(listCredentialSecrets({ ...noCredentials, headers: { authorization: 'Basic dTpw' } })).toEqual(['dTpw']);
 });

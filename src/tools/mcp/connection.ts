@@ -7,12 +7,17 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolError } from '#domain/tools/tool.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Authorizer } from '../authorization/authorizer.ts';
-import { ActiveCalls } from './active-calls.ts';
-import { isForgottenSession } from './forgotten-session.ts';
+import { ActiveCalls } from './elicitation.ts';
 import { tolerateLooseReplies } from './loose-replies.ts';
-import type { ServerDeadline } from './server-deadlines.ts';
-import { brokenOffCode, createServerError, toServerError, UnresponsiveServerError, unansweredCode } from './server-error.ts';
-import { ServerFetch } from './server-fetch.ts';
+import {
+  brokenOffCode,
+  createServerError,
+  isForgottenSession,
+  toServerError,
+  UnresponsiveServerError,
+  unansweredCode,
+} from './server-error.ts';
+import { type ServerDeadline, ServerFetch } from './server-fetch.ts';
 
 const maxErrorBytes = 4096;
 

@@ -5,8 +5,8 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { OfferedTool, ToolsetSurvey } from '#domain/tools/tool.ts';
 import { isOmitted } from './loose-replies.ts';
 import { maxDescriptionChars } from './mcp-tool.ts';
-import type { ServerDeadline } from './server-deadlines.ts';
 import { createServerError, getServerMessage, toServerError, UnresponsiveServerError } from './server-error.ts';
+import type { ServerDeadline } from './server-fetch.ts';
 import type { Session } from './session.ts';
 import { toParameters } from './to-parameters.ts';
 

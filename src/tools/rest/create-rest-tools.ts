@@ -2,14 +2,21 @@ import type { HttpClient } from '#base/http/client.ts';
 import type { HttpReply } from '#base/http/read-reply.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { discardReply, openFollowingRedirects } from '#base/net/follow-redirects.ts';
+import { truncate } from '#base/text/truncate.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import type { Tool } from '#domain/tools/tool.ts';
-import { type Authorizer, type Credentials, createAuthorizer, noCredentials } from '../authorization/authorizer.ts';
-import { listCredentialSecrets, maskSecrets } from '../authorization/masking.ts';
+import { type Attachment, type Tool, ToolError, type ToolResult } from '#domain/tools/tool.ts';
+import {
+  type Authorizer,
+  type Credentials,
+  createAuthorizer,
+  listCredentialSecrets,
+  maskSecrets,
+  noCredentials,
+} from '../authorization/authorizer.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
+import { htmlToText } from './html-to-text.ts';
 import { toRestRequest } from './to-rest-request.ts';
-import { toToolResult } from './to-tool-result.ts';
 
 /** Maximum size of a reply, as a multiple of the maximum size of a result for the model. */
 const replyFactor = 100;
@@ -77,4 +84,146 @@ export function createRestTool(definition: RestToolDefinition, { http, authorize
       return { ...result, text: mask(result.text), ...(note !== undefined && { note: mask(note) }) };
     },
   };
+}
+
+const maxExplanationChars = 2000;
+
+interface Content {
+  readonly bytes: Buffer;
+  readonly isComplete: boolean;
+  /** Media type without parameters, in lower case. */
+  readonly type: string;
+  readonly charset: string | undefined;
+}
+
+interface ReadContent extends Content {
+  /** Maximum number of bytes that were read. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Converts a reply to a result for the model. Text stays unchanged, an error status includes a truncated body, and other
+ * content becomes an attachment.
+ */
+export async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
+  const { status, headers } = reply;
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new ToolError(`the server sent its reply as ${encoding}, which is not accepted`);
+  const content = await readContent(reply, maxBytes);
+  const text = toReadable(toText(content), content);
+  const note = formatHeaderNotes(headers);
+  return { ...toResult(status, text, { ...content, maxBytes }), ...(note !== undefined && { note }) };
+}
+
+/** `text` is undefined if the content is not text. */
+function toResult(status: number, text: string | undefined, content: ReadContent): ToolResult {
+  const { maxBytes } = content;
+  if (status < 200 || status > 299) return toErrorResult(status, text, content);
+  if (content.bytes.length === 0) return { text: `Done: HTTP ${status}, no content.`, attachments: [], failed: false };
+  if (text === undefined) return toAttachment(content, maxBytes);
+  const note = content.isComplete ? '' : `\n\n[The reply is longer. Only its first ${maxBytes} bytes were read.]`;
+  return { text: text + note, attachments: [], failed: false };
+}
+
+/** Converts a web page to text. A page without text is returned unchanged. */
+function toReadable(text: string | undefined, { type }: Content): string | undefined {
+  if (text === undefined || !/^(text\/html|application\/xhtml\+xml)$/.test(type)) return text;
+  return htmlToText(text) || text;
+}
+
+function toErrorResult(status: number, text: string | undefined, { bytes, type }: Content): ToolResult {
+  const explanation = text === undefined ? `${bytes.length} bytes of ${type}` : truncate(text.trim(), maxExplanationChars);
+  return { text: explanation === '' ? `HTTP ${status}` : `HTTP ${status}: ${explanation}`, attachments: [], failed: true };
+}
+
+function toAttachment({ bytes, isComplete, type }: Content, maxBytes: number): ToolResult {
+  if (!isComplete)
+    return { text: `The reply is ${type} of more than ${maxBytes} bytes, which is too large.`, attachments: [], failed: true };
+  const attachment: Attachment = { type, title: `Reply (${type})`, data: bytes.toString('base64') };
+  return {
+    text: `The reply is ${type}, ${bytes.length} bytes. The user was shown it.`,
+    attachments: [attachment],
+    failed: false,
+  };
+}
+
+async function readContent({ headers, body }: HttpReply, maxBytes: number): Promise<Content> {
+  let received = '';
+  for await (const piece of body) {
+    received += piece;
+    if (received.length > maxBytes) break;
+  }
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  return {
+    bytes: Buffer.from(received.slice(0, maxBytes), 'latin1'),
+    isComplete: received.length <= maxBytes,
+    type: /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) ? type.trim() : 'application/octet-stream',
+    charset: /charset="?([\w.:-]+)/.exec(parameters.join(';'))?.[1],
+  };
+}
+
+const textTypes =
+  /^text\/|[/+](json|xml|yaml|x-yaml|javascript|csv|graphql)$|^application\/(x-www-form-urlencoded|json[\w-]*|x-ndjson|jsonl)$/;
+
+/** Returns undefined if the content is not text. Content without a type is text if it is valid UTF-8. */
+function toText({ bytes, type, charset, isComplete }: Content): string | undefined {
+  if (textTypes.test(type)) return createDecoder(charset).decode(bytes, { stream: !isComplete });
+  if (type !== 'application/octet-stream' || bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isComplete });
+  } catch {
+    return undefined;
+  }
+}
+
+function createDecoder(charset: string | undefined): TextDecoder {
+  try {
+    return new TextDecoder(charset ?? 'utf-8');
+  } catch {
+    return new TextDecoder('utf-8');
+  }
+}
+
+type Headers = HttpReply['headers'];
+
+// Pattern bound: linear. A quotation mark ends the search of the one before, and the group after it may be empty.
+const linkPattern = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
+const relations = new Set(['next', 'prev', 'previous', 'first', 'last']);
+/** Headers in which APIs report the total and the current page. */
+const paginationHeaders = [
+  ...['x-total-count', 'x-total', 'x-total-pages', 'x-wp-total', 'x-wp-totalpages', 'x-page', 'x-per-page', 'x-next-page'],
+  ...['x-prev-page', 'x-count', 'x-pagination', 'pagination-count', 'pagination-page', 'pagination-limit', 'content-range'],
+];
+const maxFieldChars = 300;
+
+/**
+ * Returns a note about headers that are useful for the next call: when to retry, the addresses of further pages, and totals.
+ * Returns undefined if there are no such headers.
+ */
+function formatHeaderNotes(headers: Headers): string | undefined {
+  const retryAfter = getField(headers, 'retry-after');
+  const notes = [
+    ...(retryAfter === undefined ? [] : [`Retry-After: ${/^\d+$/.test(retryAfter) ? `${retryAfter} s` : retryAfter}`]),
+    ...[...listPages(getField(headers, 'link', 4_000) ?? '')].map(([relation, address]) => `${relation} page: ${address}`),
+    ...paginationHeaders.flatMap((name) => {
+      const value = getField(headers, name);
+      return value === undefined ? [] : [`${name}: ${value}`];
+    }),
+  ];
+  return notes.length === 0 ? undefined : `[The server also returned: ${notes.join('; ')}.]`;
+}
+
+/** Yields the pages of a `Link` header (RFC 8288). */
+function* listPages(link: string): Iterable<readonly [relation: string, address: string]> {
+  for (const [, address = '', parameters = ''] of link.matchAll(linkPattern)) {
+    // Pattern bound: linear. A quotation mark ends the search of the one before.
+    const match = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))/i.exec(parameters);
+    for (const relation of (match?.[1] ?? match?.[2] ?? '').toLowerCase().split(/\s+/))
+      if (relations.has(relation)) yield [relation, address];
+  }
+}
+
+function getField(headers: Headers, name: string, maxLength = maxFieldChars): string | undefined {
+  const text = headers[name]?.trim();
+  return text === undefined || text === '' ? undefined : text.slice(0, maxLength);
 }

@@ -15,8 +15,8 @@ import {
 } from '#domain/tools/tool.ts';
 import { openDocumentSet, type SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
+import type { PassageSearch, ScoredHit } from './passage-search.ts';
 import { awaitReadings, type ReadFile } from './reading-progress.ts';
-import type { PassageSearch, ScoredHit } from './searching/passage-search.ts';
 
 const maxQueryChars = 2000;
 const maxListedNames = 40;

@@ -4,7 +4,7 @@ import type { DocumentProgress, IndexedDocument, PassageIndex } from '#domain/to
 import type { ToolContext } from '#domain/tools/tool.ts';
 import { type DocumentSet, type SearchableFile, toFileName } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
-import { findByBlob } from './indexing/read-content.ts';
+import { findByBlob } from './indexing/document-reader.ts';
 import type { Reading } from './indexing/reading.ts';
 
 /** Maximum time that a question waits for documents that are being read. */

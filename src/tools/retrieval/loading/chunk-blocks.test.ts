@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import type { Block } from './block.ts';
 import { chunkBlocks, estimateTokens, passageTokens, splitText } from './chunk-blocks.ts';
+import type { Block } from './loader.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 3000 }),

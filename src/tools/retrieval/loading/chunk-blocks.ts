@@ -1,5 +1,5 @@
 import type { Passage } from '#domain/tools/passage-index.ts';
-import type { Block, TableBlock } from './block.ts';
+import type { Block, TableBlock } from './loader.ts';
 
 /** Maximum number of tokens of a passage without its headings. With headings, it still fits a small embedding model. */
 export const passageTokens = 160;

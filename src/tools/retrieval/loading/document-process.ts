@@ -1,9 +1,9 @@
 import { type SendPart, serveIsolated } from '#base/isolation/isolated-process.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import { chunkBlocks } from './chunk-blocks.ts';
-import { DocumentError } from './document-error.ts';
 import { loadBytes } from './load-bytes.ts';
 import type { LoadingOutcome, LoadingTask } from './load-document.ts';
+import { DocumentError } from './loader.ts';
 
 const passagesPerBatch = 500;
 

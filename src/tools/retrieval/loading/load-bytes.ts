@@ -1,8 +1,7 @@
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { readCsvRows } from '#base/text/csv-rows.ts';
 import { trimEnd } from '#base/text/truncate.ts';
-import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { DocumentError } from './document-error.ts';
+import { type Block, DocumentError, type LoadBounds, type LoadedBlocks } from './loader.ts';
 import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-format.ts';
 
 const maxHeadingLength = 80;

@@ -1,7 +1,6 @@
 import { IsolationError, type IsolationReason, runIsolated } from '#base/isolation/isolated-process.ts';
 import type { Passage } from '#domain/tools/passage-index.ts';
-import type { LoadBounds } from './block.ts';
-import { DocumentError } from './document-error.ts';
+import { DocumentError, type LoadBounds } from './loader.ts';
 import type { FileLabel, Format } from './sniff-format.ts';
 
 /** Bounds for reading any document. */

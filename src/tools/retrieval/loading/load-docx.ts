@@ -1,7 +1,7 @@
 import { zipSync } from 'fflate';
 import mammoth from 'mammoth';
-import type { LoadBounds, LoadedBlocks } from './block.ts';
 import { readHtml } from './load-html.ts';
+import type { LoadBounds, LoadedBlocks } from './loader.ts';
 import { readZip } from './read-zip.ts';
 
 const mainPart = 'word/document.xml';

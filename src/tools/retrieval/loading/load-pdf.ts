@@ -1,6 +1,5 @@
 import { extractTextItems, getDocumentProxy, type StructuredTextItem } from 'unpdf';
-import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { DocumentError } from './document-error.ts';
+import { type Block, DocumentError, type LoadBounds, type LoadedBlocks } from './loader.ts';
 
 /** Minimum ratio of a heading's font size to that of the body text. */
 const headingFactor = 1.15;

@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import { DOMParser } from 'linkedom';
-import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { DocumentError } from './document-error.ts';
+import { type Block, DocumentError, type LoadBounds, type LoadedBlocks } from './loader.ts';
 import { readZip } from './read-zip.ts';
 
 const presentation = 'ppt/presentation.xml';

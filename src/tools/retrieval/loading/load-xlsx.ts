@@ -1,6 +1,6 @@
 import { read, type WorkSheet } from '@e965/xlsx';
 import { zipSync } from 'fflate';
-import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
+import type { Block, LoadBounds, LoadedBlocks } from './loader.ts';
 import { readZip } from './read-zip.ts';
 
 const maxRows = 200_000;

@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { DocumentError } from './document-error.ts';
+import { DocumentError } from './loader.ts';
 
 const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;

@@ -1,4 +1,4 @@
-import { DocumentError } from './document-error.ts';
+import { DocumentError } from './loader.ts';
 import { listZip } from './read-zip.ts';
 
 const byteOrderMarks = [

@@ -1,6 +1,6 @@
 import type { InputRequiredResult } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { applyAnswer, toQuestion } from './question.ts';
+import { applyAnswer, toQuestion } from './elicitation.ts';
 
 const createResult = (request: object, requestState?: string): InputRequiredResult =>
   ({ resultType: 'input_required', inputRequests: { it: request }, requestState }) as unknown as InputRequiredResult;

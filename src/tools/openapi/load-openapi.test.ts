@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OpenApiReader } from './openapi-reader.ts';
+import { OpenApiReader } from './load-openapi.ts';
 
 const lines = (count: number, line: (nth: number) => string): string =>
   Array.from({ length: count }, (_, nth) => line(nth)).join('\n');
