@@ -25,7 +25,7 @@ import { computePromptBudget } from '#domain/usage/prompt-budget.ts';
 import { computeUsd } from '#domain/usage/usage.ts';
 import { findVocabulary } from '#domain/usage/vocabulary.ts';
 import type { SendToDeployment } from '#tools/deployment/deployment-tool.ts';
-import { fanOut } from '#upstreams/with-choices.ts';
+import { fanOut } from '#upstreams/protocol-adapters.ts';
 import type { InnerCalls } from './inner-calls.ts';
 import type { PreparedCall } from './prepared-call.ts';
 

@@ -7,8 +7,7 @@ import { readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { maskSecrets } from '#domain/upstreams/upstream-error.ts';
 import { AccountToken } from './account-token.ts';
-import { toHeaders } from './anthropic/anthropic-protocol.ts';
-import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
+import { createMessagesProtocol, toHeaders } from './anthropic/anthropic-protocol.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
 /** Value of `anthropic_version` in the body, which replaces the header `anthropic-version`. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { NormalizedCalls } from './normalized-calls.ts';
-import { sendWithTools } from './with-functions.ts';
+import { sendWithTools } from './protocol-adapters.ts';
 
 const createFrame = (delta: unknown, finish_reason: unknown = null): RawFrame =>
   Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason }] } as never);

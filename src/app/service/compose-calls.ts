@@ -50,10 +50,8 @@ import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
 import { readErrorReply } from '#upstreams/openai/read-reply.ts';
+import { withChoices, withFunctions, withJsonMode } from '#upstreams/protocol-adapters.ts';
 import { createResponsesProtocol } from '#upstreams/responses/responses-protocol.ts';
-import { withChoices } from '#upstreams/with-choices.ts';
-import { withFunctions } from '#upstreams/with-functions.ts';
-import { withJsonMode } from '#upstreams/with-json-mode.ts';
 import { DocumentTools } from './document-tools.ts';
 import type { ServiceDeps } from './service-deps.ts';
 

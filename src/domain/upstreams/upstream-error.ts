@@ -20,6 +20,11 @@ const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
 const machinePath =
   /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
 
+/** Returns the error for a part of a request that a dialect does not support. `param` is the path of the part. */
+export function createUnsupportedError(feature: string, param: string): UpstreamError {
+  return new UpstreamError('refused', `The upstream of this model does not accept ${feature}.`, { status: 400, param });
+}
+
 /** Returns whether another attempt may succeed. Valid only before the first frame. */
 export function isRetryable(error: UpstreamError): boolean {
   if (error.kind === 'unreachable' || error.kind === 'timeout') return true;

@@ -7,7 +7,7 @@ import type {
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
-import { createRejection } from '../prompt/create-rejection.ts';
+import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { type OfferedTool, type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import { toPrompt } from './to-prompt.ts';
 import type { Effort, Reasoning, ReasoningContext, Vendor } from './vendor.ts';
@@ -123,16 +123,16 @@ function isVendorTool({ type }: JsonObject): boolean {
 
 function checkChoice(choice: SelectedTools['choice'], allTools: readonly OfferedTool[], tools: readonly OfferedTool[]): void {
   if (choice === 'required' && tools.length === 0)
-    throw createRejection('a tool_choice that requires a server-side tool of another vendor', 'tool_choice');
+    throw createUnsupportedError('a tool_choice that requires a server-side tool of another vendor', 'tool_choice');
   if (typeof choice !== 'object') return;
   const forced = allTools.find(({ tool }) => isVendorTool(tool) && tool.name === choice.name);
-  if (forced !== undefined) throw createRejection(`a tool of the type ${String(forced.tool.type)}`, 'tool_choice');
+  if (forced !== undefined) throw createUnsupportedError(`a tool of the type ${String(forced.tool.type)}`, 'tool_choice');
 }
 
 function toTool({ tool, position }: OfferedTool): LanguageModelV4FunctionTool {
   const { type, function: definition } = tool;
   if (!isJsonObject(definition) || typeof definition.name !== 'string')
-    throw createRejection(`a tool of the type ${String(type)}`, `tools[${position}]`);
+    throw createUnsupportedError(`a tool of the type ${String(type)}`, `tools[${position}]`);
   const { name, description, parameters, strict } = definition;
   return {
     type: 'function',

@@ -1,7 +1,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isJsonObject } from '#base/json/json.ts';
 import type { ContentPart, Message } from '#contract/chat/message.ts';
-import { createRejection } from '../prompt/create-rejection.ts';
+import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -39,7 +39,7 @@ export function toParts(content: Message['content'], path: string, vendor: Vendo
 export function toTexts(content: Message['content'], path: string, vendor: Vendor): LanguageModelV4TextPart[] {
   return toParts(content, path, vendor).map((part) => {
     if (part.type === 'text') return part;
-    throw createRejection('files in this message', path);
+    throw createUnsupportedError('files in this message', path);
   });
 }
 
@@ -59,12 +59,12 @@ function toPart(part: ContentPart, path: string, vendor: Vendor): Part {
     case 'file':
       return toDocument(isJsonObject(part.file) ? part.file : {}, path, vendor);
     default:
-      throw createRejection(`a part of the type ${part.type}`, path);
+      throw createUnsupportedError(`a part of the type ${part.type}`, path);
   }
 }
 
 function toAudio({ data, format }: { readonly [key: string]: unknown }, path: string, vendor: Vendor): Part {
-  if (typeof data !== 'string' || typeof format !== 'string') throw createRejection('audio without data and format', path);
+  if (typeof data !== 'string' || typeof format !== 'string') throw createUnsupportedError('audio without data and format', path);
   return toFile(`data:audio/${format};base64,${data}`, { path, vendor, fallbackType: '' });
 }
 
@@ -72,14 +72,14 @@ function toDocument(file: { readonly [key: string]: unknown }, path: string, ven
   const { file_data: data, file_id: id, filename } = file;
   const nameField = typeof filename === 'string' ? { filename } : {};
   if (typeof id === 'string') {
-    if (!vendor.acceptsFileIds) throw createRejection('a file ID', path);
+    if (!vendor.acceptsFileIds) throw createUnsupportedError('a file ID', path);
     return {
       type: 'file',
       mediaType: getMediaType(filename, 'application/pdf'),
       data: { type: 'reference', reference: { google: id } },
     };
   }
-  if (typeof data !== 'string') throw createRejection('a file without data', path);
+  if (typeof data !== 'string') throw createUnsupportedError('a file without data', path);
   const isUrl = /^[a-z][a-z0-9+.-]*:/i.test(data);
   const url = isUrl ? data : `data:application/pdf;base64,${data}`;
   const part = toFile(url, { path, vendor, fallbackType: 'application/pdf', title: filename });
@@ -96,22 +96,22 @@ interface FileContext {
 
 function toFile(source: unknown, context: FileContext): Part {
   const { path, vendor } = context;
-  if (typeof source !== 'string') throw createRejection('an image without a URL', path);
+  if (typeof source !== 'string') throw createUnsupportedError('an image without a URL', path);
   if (/^data:/i.test(source)) return toInlineFile(source, context);
-  if (!URL.canParse(source)) throw createRejection('an invalid URL', path);
+  if (!URL.canParse(source)) throw createUnsupportedError('an invalid URL', path);
   const url = new URL(source);
-  if (!vendor.canFetch(url)) throw createRejection(`files at ${url.protocol}// URLs (send the data inline)`, path);
+  if (!vendor.canFetch(url)) throw createUnsupportedError(`files at ${url.protocol}// URLs (send the data inline)`, path);
   return { type: 'file', mediaType: getMediaType(url.pathname, context.fallbackType), data: { type: 'url', url } };
 }
 
 /** Converts a data URL. A text file of a type that the vendor does not accept becomes text. */
 function toInlineFile(dataUrl: string, { path, vendor, title }: FileContext): Part {
   const data = readDataUrl(dataUrl);
-  if (data === undefined) throw createRejection('a data: URL without data', path);
+  if (data === undefined) throw createUnsupportedError('a data: URL without data', path);
   const { mediaType, base64 } = data;
   if (vendor.acceptsFile(mediaType)) return { type: 'file', mediaType, data: { type: 'data', data: base64 } };
   const text = decodeInlineText(data);
-  if (text === undefined) throw createRejection(`files of the type ${mediaType}`, path);
+  if (text === undefined) throw createUnsupportedError(`files of the type ${mediaType}`, path);
   return { type: 'text', text: typeof title === 'string' ? `${title}:\n${text}` : text };
 }
 

@@ -2,7 +2,7 @@ import { HttpError } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { UpstreamError, type UpstreamErrorDetails } from '#domain/upstreams/upstream.ts';
 import { maskSecrets } from '#domain/upstreams/upstream-error.ts';
-import { getRetryAfter, isNonEmptyText } from '../reply-text.ts';
+import { getRetryAfter, isNonEmptyText } from '../find-error.ts';
 import { toUpstreamError } from '../to-upstream-error.ts';
 
 const maxCauses = 8;

@@ -79,3 +79,11 @@ export interface Reasoning {
   /** Maximum tokens of the answer without reasoning, if the package adds those of reasoning. */
   readonly maxOutputTokens?: number;
 }
+
+export const imageTypes = /^image\/(png|jpeg|gif|webp)$/;
+
+const webProtocols: ReadonlySet<string> = new Set(['http:', 'https:']);
+
+export function isWebUrl({ protocol }: URL): boolean {
+  return webProtocols.has(protocol);
+}

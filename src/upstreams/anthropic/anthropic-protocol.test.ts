@@ -6,8 +6,7 @@ import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Attempt, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { fixture } from '#test/anthropic-streams.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { withChoices } from '../with-choices.ts';
-import { withFunctions } from '../with-functions.ts';
+import { withChoices, withFunctions } from '../protocol-adapters.ts';
 import { createAnthropicProtocol } from './anthropic-protocol.ts';
 
 const http = new LeanClient();

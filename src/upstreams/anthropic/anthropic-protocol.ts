@@ -1,8 +1,17 @@
-import type { HttpClient } from '#base/http/client.ts';
+import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import { joinPath } from '#base/http/url-path.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { toBody } from '#base/json/raw-json.ts';
+import { DeferredHandle } from '#base/stream/deferred-handle.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { MessagesRequest } from '#contract/messages/dialect.ts';
 import { type Attempt, type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { createMessagesProtocol, type Operation } from './messages-protocol.ts';
+import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
+import { countReply, relayedReply, translatedReply } from './read-reply.ts';
+import { requestFields } from './request-fields.ts';
+import { toMessagesRequest } from './to-messages-request.ts';
 
 const version = '2023-06-01';
 const betaName = /^[\w.-]+$/;
@@ -66,4 +75,112 @@ function getBetas(betas: unknown): string[] {
 
 function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+export type Operation = 'messages' | 'messages/count_tokens';
+
+/** URL, headers, and body of a request in the dialect. */
+interface EndpointRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+export interface MessagesProtocolDeps {
+  readonly http: HttpClient;
+  readonly clock: Pick<Clock, 'epochMs'>;
+  /** Returns the request for one kind of endpoint, or a function that first waits for a token. Throws `UpstreamError`. */
+  readonly prepareRequest: (
+    attempt: Attempt,
+    operation: Operation,
+    body: JsonObject,
+  ) => EndpointRequest | ((signal: AbortSignal) => Promise<EndpointRequest>);
+}
+
+/**
+ * Creates the protocol for upstreams that support the Messages dialect over HTTP. Requests in the dialect are relayed. Requests in
+ * another dialect are translated. The upstream streams only if the client does, because a complete reply has its own status and is
+ * parsed only once.
+ */
+export function createMessagesProtocol({
+  http,
+  clock,
+  prepareRequest,
+}: MessagesProtocolDeps): Required<Omit<ChatProtocol, 'embed' | 'passThrough'>> {
+  const send = <Item>(attempt: Attempt, operation: Operation, options: SendOptions<Item>): Handle => {
+    const { body, dialect, reply } = options;
+    const sendTo = (target: EndpointRequest): Handle =>
+      sendForReply(http, toRequest(attempt, target), { dialect, attempt, sink: reply });
+    const prepared = prepareRequest(attempt, operation, body);
+    if (typeof prepared !== 'function') return sendTo(prepared);
+    const lateHandle = new DeferredHandle();
+    lateHandle.startAfter(prepared, sendTo, (error) => reply.fail(error));
+    return lateHandle;
+  };
+  return {
+    hasChoices: false,
+    chat(attempt, reply) {
+      const native = nativeBody(attempt);
+      if (native !== undefined) return send(attempt, 'messages', { body: native, dialect: relayedReply, reply });
+      const { request, upstream, maxCompletionTokens, onIgnored } = attempt;
+      const { model } = upstream;
+      const body = toMessagesRequest(request, { model, maxCompletionTokens });
+      onIgnored?.(ignoredFields(request, body));
+      return send(attempt, 'messages', { body, dialect: translatedReply(Math.floor(clock.epochMs() / 1000), model), reply });
+    },
+    countTokens(attempt, reply) {
+      const body = nativeBody(attempt);
+      if (body === undefined) throw new UpstreamError('broken', 'Token counting requires a request in the Messages dialect.');
+      return send(attempt, 'messages/count_tokens', { body, dialect: countReply, reply });
+    },
+  };
+}
+
+interface SendOptions<Item> {
+  readonly body: JsonObject;
+  readonly dialect: ReplyDialect<Item>;
+  readonly reply: Sink<Item>;
+}
+
+function toRequest({ upstream }: Attempt, { url, headers, body }: EndpointRequest): HttpRequest {
+  return { method: 'POST', url, headers, body: toBody(body), timeouts: upstream.timeouts };
+}
+
+/** Returns the client's own body with the model name of the upstream. Returns undefined if the client speaks another dialect. */
+function nativeBody({ native, upstream }: Attempt): JsonObject | undefined {
+  return native?.dialect === 'messages' ? { ...native.body, model: upstream.model } : undefined;
+}
+
+/** Fields that are dropped because Parley implements them itself. */
+const handledFields: ReadonlySet<string> = new Set(['stream_options', 'n', 'addons', 'functions', 'function_call']);
+/** Values without an effect. */
+const neutralValues: readonly unknown[] = [null, undefined, false, 'none'];
+const penaltyFields: ReadonlySet<string> = new Set(['presence_penalty', 'frequency_penalty']);
+
+/** Returns the fields of a chat request that have no effect in `body`, which is the same request in the Messages dialect. */
+function ignoredFields(request: ChatRequest, body: MessagesRequest): string[] {
+  return Object.entries(request)
+    .filter(([field, value]) => !isNeutral(field, value) && isIgnored(field, value, body))
+    .map(([field]) => field);
+}
+
+function isNeutral(field: string, value: unknown): boolean {
+  return neutralValues.includes(value) || (penaltyFields.has(field) && value === 0) || (field === 'top_p' && value === 1);
+}
+
+function isIgnored(field: string, value: unknown, body: MessagesRequest): boolean {
+  if (requestFields.get(field)?.handling === 'dropped') return !handledFields.has(field);
+  switch (field) {
+    case 'temperature':
+    case 'top_p':
+      return body[field] !== value;
+    case 'service_tier':
+      return body.service_tier === undefined;
+    case 'reasoning_effort':
+      return body.thinking === undefined;
+    case 'metadata':
+      return isJsonObject(value) && Object.keys(value).some((key) => key !== 'user_id');
+    default:
+      return false;
+  }
 }

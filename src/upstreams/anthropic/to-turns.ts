@@ -13,7 +13,7 @@ import type {
   ToolUseBlock,
   UrlSource,
 } from '#contract/messages/dialect.ts';
-import { createRejection } from '../prompt/create-rejection.ts';
+import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
 import {
   listCalls,
@@ -188,7 +188,7 @@ export function toBlocks(content: Message['content'], path: string): ContentBloc
 export function toTextBlocks(content: Message['content'], path: string): TextBlock[] {
   return toBlocks(content, path).map((block) => {
     if (block.type === 'text') return block as TextBlock;
-    throw createRejection(`a part of the type ${block.type} in a system message`, path);
+    throw createUnsupportedError(`a part of the type ${block.type} in a system message`, path);
   });
 }
 
@@ -205,19 +205,19 @@ function toBlock(part: ContentPart, path: string): ContentBlock {
       return { ...toDocument(isJsonObject(part.file) ? part.file : {}, path), ...cached };
   }
   if (nativeTypes.has(part.type)) return part;
-  throw createRejection(`a part of the type ${part.type}`, path);
+  throw createUnsupportedError(`a part of the type ${part.type}`, path);
 }
 
 function toImage(image: unknown, path: string): ImageBlock {
   const url = isJsonObject(image) ? image.url : image;
-  if (typeof url !== 'string') throw createRejection('an image without a URL', path);
+  if (typeof url !== 'string') throw createUnsupportedError('an image without a URL', path);
   return { type: 'image', source: toSource(url, path) };
 }
 
 function toDocument(file: { readonly [key: string]: unknown }, path: string): ContentBlock {
   const title = typeof file.filename === 'string' ? { title: file.filename } : {};
   if (typeof file.file_id === 'string') return { type: 'document', source: { type: 'file', file_id: file.file_id }, ...title };
-  if (typeof file.file_data !== 'string') throw createRejection('a file without data', path);
+  if (typeof file.file_data !== 'string') throw createUnsupportedError('a file without data', path);
   const isUrl = /^(data|https?):/i.test(file.file_data);
   const source = toSource(isUrl ? file.file_data : `data:application/pdf;base64,${file.file_data}`, path);
   if (source.type === 'base64' && source.media_type.startsWith('image/')) return { type: 'image', source };
@@ -233,7 +233,7 @@ function toDocumentSource(source: Base64Source | UrlSource): DocumentBlock['sour
 function toSource(url: string, path: string): Base64Source | UrlSource {
   if (!/^data:/i.test(url)) return { type: 'url', url };
   const data = readDataUrl(url);
-  if (data === undefined) throw createRejection('a data: URL without data', path);
+  if (data === undefined) throw createUnsupportedError('a data: URL without data', path);
   return { type: 'base64', media_type: data.mediaType, data: data.base64 };
 }
 

@@ -1,11 +1,9 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
-import { type CompareDeps, compare } from './compare.ts';
+import { type CompareDeps, compare, type Quote, quotePassages } from './compare.ts';
 import { fillArguments, needsGuess } from './fill-arguments.ts';
-import { type Quote, quotePassages } from './quote-passages.ts';
-import type { Passage, ToolResult } from './read-conversation.ts';
-import type { OfferedTool } from './read-tools.ts';
+import type { OfferedTool, Passage, ToolResult } from './read-request.ts';
 import { countShared, countWords, listStems, shorten } from './words.ts';
 
 const shortResult = 600;

@@ -1,7 +1,6 @@
 import type { Control, ResponseAttachment } from '#contract/chat/chunk.ts';
 import type { CompareDeps } from './compare.ts';
-import type { Conversation } from './read-conversation.ts';
-import type { ToolOffer } from './read-tools.ts';
+import type { Conversation, ToolOffer } from './read-request.ts';
 
 /** Input for planning a reply. */
 export interface Situation {

@@ -5,8 +5,7 @@ import type { Embedder } from '#domain/tools/embedder.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { toDemoError } from './compare.ts';
 import { planAnswer, toFormat } from './plan-answer.ts';
-import { getText, readConversation } from './read-conversation.ts';
-import { readTools, type ToolOffer } from './read-tools.ts';
+import { getText, readConversation, readTools, type ToolOffer } from './read-request.ts';
 import { countWords, shorten } from './words.ts';
 
 type ChunkPart = Pick<Chunk, 'choices' | 'usage'>;

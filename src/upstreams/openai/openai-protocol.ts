@@ -20,9 +20,8 @@ import {
   UpstreamError,
 } from '#domain/upstreams/upstream.ts';
 import { sendForReply } from '../upstream-reply.ts';
-import { chatReply } from './chat-reply.ts';
 import { passedReply } from './passed-reply.ts';
-import { embeddingsReply } from './read-reply.ts';
+import { chatReply, embeddingsReply } from './read-reply.ts';
 
 type Operation = 'chat/completions' | 'embeddings' | PassThroughApi;
 

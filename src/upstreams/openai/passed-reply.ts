@@ -5,8 +5,7 @@ import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { type PassThroughFrame, type PassThroughRequest, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { findError, findNamedError } from '../find-error.ts';
-import { toJsonObject } from '../reply-text.ts';
+import { findError, findNamedError, toJsonObject } from '../find-error.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
 import { readErrorReply } from './read-reply.ts';
 

@@ -6,10 +6,20 @@ import { findStringEnd } from '#base/text/string-end.ts';
 import type { RawCompletion } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { toJsonObject } from '../reply-text.ts';
+import { toJsonObject } from '../find-error.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
-import { isEnd, isEndMark, isOpening, toCall, toEventValue, toFailedError, toLogprobs, toUsage } from './reply-values.ts';
-import { ResponseReader, toFinishReason } from './response-reader.ts';
+import {
+  isEnd,
+  isEndMark,
+  isOpening,
+  ResponseReader,
+  toCall,
+  toEventValue,
+  toFailedError,
+  toFinishReason,
+  toLogprobs,
+  toUsage,
+} from './response-reader.ts';
 
 /** Reader of error replies of OpenAI's APIs. */
 export type ReadErrorReply = ReplyDialect['readErrorReply'];

@@ -1,8 +1,7 @@
 import { HttpError } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { toBudget, usesAdaptiveThinking } from '../../prompt/claude-thinking.ts';
-import type { Reasoning, ReasoningContext, RequestedReasoning, Vendor } from '../vendor.ts';
-import { imageTypes } from './files.ts';
+import { imageTypes, type Reasoning, type ReasoningContext, type RequestedReasoning, type Vendor } from '../vendor.ts';
 
 /** Images, documents, and videos of the Converse API. */
 // Pattern bound: joins the literals below, which have no repetition.

@@ -1,8 +1,7 @@
 import type { GoogleVertexProviderSettings } from '@ai-sdk/google-vertex';
 import type { JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
-import type { Vendor } from '../vendor.ts';
-import { isWebUrl } from './files.ts';
+import { isWebUrl, type Vendor } from '../vendor.ts';
 
 type AuthOptions = NonNullable<GoogleVertexProviderSettings['googleAuthOptions']>;
 

@@ -1,6 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import type { Vendor } from '../vendor.ts';
-import { imageTypes, isWebUrl } from './files.ts';
+import { imageTypes, isWebUrl, type Vendor } from '../vendor.ts';
 
 export const mistral: Vendor = {
   name: 'mistral',

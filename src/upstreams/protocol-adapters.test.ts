@@ -4,7 +4,7 @@ import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { fanOut } from './with-choices.ts';
+import { fanOut } from './protocol-adapters.ts';
 
 const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1 };
 

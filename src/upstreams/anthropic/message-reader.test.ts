@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeCounts, toFinishReason, toUsage } from './to-usage.ts';
+import { mergeCounts, toFinishReason, toUsage } from './message-reader.ts';
 
 describe('toFinishReason', () => {
   it.each([

@@ -1,9 +1,13 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { RawChunk, Usage } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
-import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
+import { FunctionCallReply, toToolsRequest, usesFunctions } from '#contract/chat/function-calling.ts';
+import { isInstruction } from '#contract/chat/message.ts';
+import { type ChatProtocol, hasJsonMode } from '#domain/upstreams/upstream.ts';
 import { sumCounts, toCount } from '#domain/usage/usage.ts';
+import { NormalizedCalls } from './normalized-calls.ts';
 
 /** Adds support for several choices to a protocol without `n`. */
 export function withChoices(protocol: ChatProtocol): ChatProtocol {
@@ -167,4 +171,83 @@ function sumUsages(usages: readonly Usage[]): Usage {
     if (Object.keys(details).length > 0) sum[key] = details;
   }
   return sum;
+}
+
+/** Adds support for `functions` to a protocol that only has `tools`. `newId` returns a random ID. */
+export function withFunctions(protocol: ChatProtocol, newId: () => string): ChatProtocol {
+  return {
+    ...protocol,
+    chat(attempt, reply) {
+      if (!usesFunctions(attempt.request)) return protocol.chat(attempt, reply);
+      return sendWithTools(attempt.request, { reply, newId }, (request, toolReply) =>
+        protocol.chat({ ...attempt, request }, toolReply),
+      );
+    },
+  };
+}
+
+interface ReplyOptions {
+  readonly reply: Sink<RawFrame>;
+  readonly newId: () => string;
+}
+
+/** Sends a request with `functions` as a request with `tools`. Converts the tool calls of the reply to function calls. */
+export function sendWithTools(
+  request: ChatRequest,
+  { reply, newId }: ReplyOptions,
+  send: (request: ChatRequest, reply: Sink<RawFrame>) => Handle,
+): Handle {
+  if (!usesFunctions(request)) return send(request, reply);
+  return send(toToolsRequest(request), new NormalizedCalls({ newId, messages: request.messages }, new FunctionCallSink(reply)));
+}
+
+class FunctionCallSink implements Sink<Frame> {
+  readonly #converter = new FunctionCallReply();
+  readonly #next: Sink<RawFrame>;
+
+  constructor(next: Sink<RawFrame>) {
+    this.#next = next;
+  }
+
+  frame(frame: Frame): void {
+    this.#next.frame(Frame.ofChunks(...frame.chunks.map((chunk) => this.#converter.toFunctionCall(chunk))));
+  }
+
+  end(): void {
+    this.#next.end();
+  }
+
+  fail(error: unknown): void {
+    this.#next.fail(error);
+  }
+}
+
+const instruction = 'Answer with one JSON object and nothing else: no words before or after it, and no code fence around it.';
+
+/** Adds an instruction for `response_format` to requests for upstreams without a JSON mode. */
+export function withJsonMode(protocol: ChatProtocol): ChatProtocol {
+  return {
+    ...protocol,
+    chat(attempt, reply) {
+      const { request, upstream } = attempt;
+      const needsInstruction = requestsJson(request) && !hasJsonMode(upstream);
+      return protocol.chat(needsInstruction ? { ...attempt, request: addInstruction(request) } : attempt, reply);
+    },
+  };
+}
+
+/** Returns whether the request requires JSON without a schema. The protocols handle requests with a schema. */
+function requestsJson({ response_format: format }: ChatRequest): boolean {
+  return isJsonObject(format) && format.type === 'json_object';
+}
+
+/** Adds the instruction after the existing ones, because prompt caches depend on the start of the prompt. */
+function addInstruction({ response_format: _format, ...request }: ChatRequest): ChatRequest {
+  const { messages } = request;
+  const first = messages.findIndex((message) => !isInstruction(message));
+  const index = first === -1 ? messages.length : first;
+  return {
+    ...request,
+    messages: [...messages.slice(0, index), { role: 'system', content: instruction }, ...messages.slice(index)],
+  };
 }
