@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Chunk, Completion } from '#contract/chat/chunk.ts';
 import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
+import { TranslatedEvents } from '#upstreams/anthropic/event-readers.ts';
 import { MessageReader } from '#upstreams/anthropic/message-reader.ts';
-import { TranslatedEvents } from '#upstreams/anthropic/read-reply.ts';
 import { readFrames } from './streamed-reply.ts';
 
 /** Reads a recorded stream of the Messages dialect as latin1 text. */

@@ -3,7 +3,7 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { fixture, translate } from '#test/anthropic-streams.ts';
 import { readFrames } from '#test/streamed-reply.ts';
-import { RelayedEvents } from './read-reply.ts';
+import { RelayedEvents } from './event-readers.ts';
 
 const head = { object: 'chat.completion', created: 1_700_000_000, model: 'claude-sonnet-5-5-20260801' };
 const uncached = { prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 } };

@@ -1,8 +1,8 @@
-import { array, assert, constantFrom, property } from 'fast-check';
 import '#test/same-cases.ts';
+import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toLatin1 } from '#base/text/bytes.ts';
-import { DeltaRun } from './delta-run.ts';
+import { DeltaRun } from './event-readers.ts';
 
 const event = (text: string, padding = '', index = 0): string =>
   `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"${text}"}${padding}}\n\n`;
