@@ -50,7 +50,7 @@ interface NextQuestion {
 }
 
 /** Returns the next question for the user. Throws `ToolError` for an unsupported question, or too many. */
-export function toNextQuestion(server: string, { key, request, answers }: NextQuestion): ToolQuestion {
+function toNextQuestion(server: string, { key, request, answers }: NextQuestion): ToolQuestion {
   if (Object.keys(answers).length >= maxQuestions)
     throw createServerError(server, `asks more than ${maxQuestions} questions in one call`);
   const open = toOpenQuestion(server, key, request);

@@ -121,7 +121,7 @@ export interface McpCallOptions {
 }
 
 /** A request to a server, and the conversion of its result. */
-export interface McpRequest<Result extends object> {
+interface McpRequest<Result extends object> {
   /** Sends the request. `answers` are the user's answers to the server's earlier questions. */
   readonly send: (client: Client, answers: Answers, options: SendOptions) => Promise<Result>;
   readonly toResult: (result: Result, mask: Connection['mask']) => ToolResult;
@@ -140,7 +140,7 @@ interface SendOptions {
  * Calls a tool of a server. Opens the session if necessary, and repeats the call as often as the server requests. Rejects with
  * `ToolError`, or with the reason of the signal.
  */
-export async function callServer<Result extends object>(
+async function callServer<Result extends object>(
   options: McpCallOptions,
   context: ToolContext,
   request: McpRequest<Result>,

@@ -65,7 +65,7 @@ function isRejection(error: unknown): error is Error & { readonly code: number }
 }
 
 /** Yields an error and its causes. */
-export function* listCauses(error: unknown): Iterable<Error> {
+function* listCauses(error: unknown): Iterable<Error> {
   for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause;
 }
 

@@ -153,7 +153,7 @@ export interface ServerDeadline {
  * The running time limits of one server. They pause while Parley waits for anything else, such as a token from another address.
  * A server counts as silent only after its full time.
  */
-export class ServerDeadlines {
+class ServerDeadlines {
   readonly #running = new Set<Countdown>();
   #waits = 0;
 

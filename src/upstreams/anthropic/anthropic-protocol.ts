@@ -77,7 +77,7 @@ function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-export type Operation = 'messages' | 'messages/count_tokens';
+type Operation = 'messages' | 'messages/count_tokens';
 
 /** URL, headers, and body of a request in the dialect. */
 interface EndpointRequest {

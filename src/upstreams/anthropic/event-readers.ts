@@ -82,7 +82,7 @@ function findEventEnd(text: string, closed: number): number {
  * Returns the value of an event, or the error that the event reports. An invalid event is an error. Returns undefined for an event
  * without data.
  */
-export function toEventValue(event: string): JsonObject | UpstreamError | undefined {
+function toEventValue(event: string): JsonObject | UpstreamError | undefined {
   const namedError = findNamedError(event);
   if (namedError !== undefined) return namedError;
   const [data] = listEventData(event);
@@ -98,7 +98,7 @@ export function toEndError({ stop_reason: reason }: JsonObject): UpstreamError |
 }
 
 /** Returns whether an event ends a reply. */
-export function isMessageStop(event: string): boolean {
+function isMessageStop(event: string): boolean {
   const value = toEventValue(event);
   return isJsonObject(value) && value.type === 'message_stop';
 }

@@ -148,7 +148,7 @@ const requestPattern =
   /\b(show|give|send|offer|want|need|add|attach|with|see|demo\w*|please|try|make)\b|^\W*(an? |some |the )?(attachments?|stages?|controls?)\W*$/i;
 
 /** Shows the parts of the wire that the user asks for: stages, an attachment, controls, or all of them. */
-export function showParts(situation: Situation): Answer | undefined {
+function showParts(situation: Situation): Answer | undefined {
   const { question } = situation.conversation;
   const isAll = partPatterns.everything.test(question);
   const isRequested = isAll || requestPattern.test(question);
@@ -170,7 +170,7 @@ export function showParts(situation: Situation): Answer | undefined {
 }
 
 /** Reports the value of a completed control. */
-export function answerControl({ conversation, steps }: Situation): Answer | undefined {
+function answerControl({ conversation, steps }: Situation): Answer | undefined {
   const { completedControl: control, question } = conversation;
   if (control === undefined) return undefined;
   steps.push({ name: 'Reading the control', content: `\`${shorten(control.label, 100)}\` was filled in.`, status: 'completed' });

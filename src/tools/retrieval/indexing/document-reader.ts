@@ -129,14 +129,14 @@ function toMegabytes(bytes: number): string {
 /** Increment it when loaders or the chunker return different results for the same bytes. Documents are then read again. */
 const loaderVersion = 1;
 
-export interface Content {
+interface Content {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Identical for equal bytes of the same format. */
   readonly name: string;
 }
 
 /** Reads the bytes of a stored file. Throws `DocumentError` if the file is too long or no longer exists, or `StoreError`. */
-export async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number): Promise<Content> {
+async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number): Promise<Content> {
   const stream = await blobs.read(file.blob, undefined);
   if (stream === undefined) throw new DocumentError('It was deleted or replaced while it was to be read.', { isTransient: true });
   const bytes = new Uint8Array(file.contentLength);
@@ -152,7 +152,7 @@ export async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes:
   return { bytes, name: `${hash.digest('hex')}.${detectFormat(bytes, toLabel(file))}` };
 }
 
-export function toLabel({ path, contentType }: IndexedFile): FileLabel {
+function toLabel({ path, contentType }: IndexedFile): FileLabel {
   return { name: path.slice(path.lastIndexOf('/') + 1), contentType };
 }
 
