@@ -7,7 +7,7 @@ import { type LoadedTools, ToolError } from '#domain/tools/tool.ts';
 import { guardedClient, neverAborted, startServer, tokenCache } from '#test/rest-tools.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
-import { type DocumentText, OpenApiReader } from '#tools/openapi/load-openapi.ts';
+import { OpenApiReader, type OwnedDocument } from '#tools/openapi/load-openapi.ts';
 import type { DocumentOutcome } from '#tools/openapi/read-document.ts';
 import { type Addons, AddonTools, findAddons } from './addons.ts';
 import { runLoop } from './loop.ts';
@@ -236,7 +236,7 @@ describe('AddonTools documents', () => {
     });
     const owners: string[] = [];
     class ObservedReader extends OpenApiReader {
-      override readDocument({ owner }: DocumentText): Promise<DocumentOutcome> {
+      override readDocument({ owner }: OwnedDocument): Promise<DocumentOutcome> {
         owners.push(owner);
         return Promise.reject(new ToolError('not read'));
       }

@@ -7,7 +7,7 @@ import { escapeReferences } from '#configuration/substitute.ts';
 import type { RestToolset } from '#contract/quick-app/toolsets.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import { type DocumentSource, importOpenApi, OpenApiReader } from '#tools/openapi/load-openapi.ts';
-import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
+import type { OperationSelection, ImportedApi } from '#tools/openapi/to-toolsets.ts';
 import type { OpenapiImportFlags } from '../cli.ts';
 
 interface ImportOutcome {
@@ -47,7 +47,7 @@ export async function importOpenApiCommand({
 }
 
 interface ReadOptions {
-  readonly choice: Choice;
+  readonly choice: OperationSelection;
   readonly guard: NetGuard;
 }
 
@@ -64,7 +64,7 @@ async function readApi(document: string, base: string | undefined, { choice, gua
   }
 }
 
-async function importFrom(address: string, from: DocumentSource, choice: Choice): Promise<ImportedApi> {
+async function importFrom(address: string, from: DocumentSource, choice: OperationSelection): Promise<ImportedApi> {
   if (!URL.canParse(address)) throw new ToolError('the URL is not valid');
   try {
     return await importOpenApi({ text: undefined, url: new URL(address), source: from }, choice);

@@ -248,6 +248,11 @@ export function parsePointer(pointer: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** Returns the value if it is a JSON object, otherwise an empty object. */
+export function toObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
 /** Returns the objects of a list. The result is empty if the value is not a list. */
 export function filterObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];

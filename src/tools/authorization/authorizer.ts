@@ -25,13 +25,13 @@ export const noCredentials: Credentials = { headers: {}, query: {}, body: {} };
 export function createAuthorizer(authorization: Authorization | null | undefined, tokens: TokenCache): Authorizer {
   switch (authorization?.type) {
     case undefined:
-      return createFixed(noCredentials);
+      return createFixedAuthorizer(noCredentials);
     case 'api_key':
-      return createFixed(toApiKey(authorization));
+      return createFixedAuthorizer(toApiKey(authorization));
     case 'basic':
-      return createFixed(createHeader('authorization', toBasic(authorization.username, authorization.password)));
+      return createFixedAuthorizer(createHeader('authorization', toBasic(authorization.username, authorization.password)));
     case 'bearer':
-      return createFixed(createHeader('authorization', `Bearer ${authorization.token}`));
+      return createFixedAuthorizer(createHeader('authorization', `Bearer ${authorization.token}`));
     case 'client_id_secret':
       return createTokenAuthorizer(authorization, tokens);
   }
@@ -53,21 +53,21 @@ export function addFixedHeaders(authorizer: Authorizer, headers: Readonly<Record
   };
 }
 
-function createFixed(credentials: Credentials): Authorizer {
+function createFixedAuthorizer(credentials: Credentials): Authorizer {
   return { getCredentials: () => Promise.resolve(credentials), onRejected: () => false };
 }
 
 function createTokenAuthorizer(client: ClientCredentials, tokens: TokenCache): Authorizer {
-  const issued = new WeakMap<Credentials, string>();
+  const tokensByCredentials = new WeakMap<Credentials, string>();
   return {
     async getCredentials(signal) {
       const token = await tokens.getToken(client, signal);
       const credentials = createHeader('authorization', `Bearer ${token}`);
-      issued.set(credentials, token);
+      tokensByCredentials.set(credentials, token);
       return credentials;
     },
     onRejected(credentials) {
-      const token = issued.get(credentials);
+      const token = tokensByCredentials.get(credentials);
       if (token === undefined) return false;
       tokens.forget(client, token);
       return true;

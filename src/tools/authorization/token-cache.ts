@@ -13,8 +13,9 @@ export type ClientCredentials = Extract<Authorization, { type: 'client_id_secret
 
 const maxReplyBytes = 256 * 1024;
 const defaultLifetimeMs = 300_000;
+/** Maximum time before the expiration at which a token is renewed. */
 const maxMarginMs = 60_000;
-const maxBytes = 4 * 1024 ** 2;
+const maxCacheBytes = 4 * 1024 ** 2;
 
 export interface TokenCacheOptions {
   /** HTTP client with a network guard. */
@@ -34,11 +35,9 @@ export class TokenCache {
 
   constructor(options: TokenCacheOptions) {
     this.#options = options;
-    const storage = options.caches.create('client_tokens', {
-      maxBytes,
-      countBytes: toExpiringBytes<string>((token) => token.length),
-    });
-    this.#tokens = new ExpiringCache({ clock: options.clock, store: storage, failureFreshMs: 0 });
+    const countBytes = toExpiringBytes<string>((token) => token.length);
+    const store = options.caches.create('client_tokens', { maxBytes: maxCacheBytes, countBytes });
+    this.#tokens = new ExpiringCache({ clock: options.clock, store, failureFreshMs: 0 });
   }
 
   /**
@@ -46,10 +45,8 @@ export class TokenCache {
    * rest.
    */
   getToken(client: ClientCredentials, signal: AbortSignal): Promise<string> {
-    return raceAbort(
-      this.#tokens.get(computeKey(client), () => this.#fetch(client)),
-      signal,
-    );
+    const token = this.#tokens.get(computeKey(client), () => this.#fetch(client));
+    return raceAbort(token, signal);
   }
 
   /** Drops the token, unless a newer one has replaced it. */
@@ -60,6 +57,7 @@ export class TokenCache {
   async #fetch(client: ClientCredentials): Promise<ExpiringValue<string>> {
     const bodyFields = { client_id: client.client_id, client_secret: client.client_secret };
     let reply = await this.#sendRequest(client, bodyFields, {});
+    // Some servers accept a client's secret only in the header (RFC 6749, 2.3.1).
     if (isInvalidClient(reply)) reply = await this.#sendRequest(client, {}, { authorization: toClientBasic(client) });
     const { status, body } = reply;
     const token = body.access_token;
@@ -111,7 +109,6 @@ interface TokenReply {
   readonly body: JsonObject;
 }
 
-/** Some servers accept a client's secret only in the header (RFC 6749, 2.3.1). */
 function isInvalidClient({ status, body }: TokenReply): boolean {
   return status === 401 || (status === 400 && body.error === 'invalid_client');
 }
@@ -121,7 +118,7 @@ function toClientBasic({ client_id, client_secret }: ClientCredentials): string 
   return `Basic ${Buffer.from(`${encode(client_id)}:${encode(client_secret)}`).toString('base64')}`;
 }
 
-/** Includes the server's error code if it has the usual form. Free text of the server could contain secrets. */
+/** Describes a reply by its status, and by its error code if the code has the usual form. Other text could contain secrets. */
 function describeReply({ status, body }: TokenReply): string {
   const code = typeof body.error === 'string' && /^[\w.-]{1,64}$/.test(body.error) ? ` ${body.error}` : '';
   return `the token address answered ${status}${code}`;

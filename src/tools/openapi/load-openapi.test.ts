@@ -10,7 +10,8 @@ describe('OpenApiReader', () => {
     ['memory', { timeoutMs: 60_000, maxMemoryMb: 75 }, 'reading it failed: it needs more than 75 MiB'],
   ])('rejects a document that needs too much %s, and reads the next one', async (_what, bounds, message) => {
     const text = lines(100_000, (nth) => `k${nth}: ${nth}`);
-    const read = (by: OpenApiReader, of: string) => by.readDocument({ text: of, url: new URL('none:/'), choice: {}, owner: 'a' });
+    const read = (reader: OpenApiReader, document: string) =>
+      reader.readDocument({ text: document, url: new URL('none:/'), selection: {}, owner: 'a' });
     await expect(read(new OpenApiReader(bounds), text)).rejects.toThrow(message);
     const small = JSON.stringify({ openapi: '3.1.0', info: { title: 'Shop', version: '1' }, paths: {} });
     expect(await read(new OpenApiReader(), small)).toEqual({ kind: 'toolsets', imported: { toolsets: [], notes: [] } });

@@ -6,10 +6,11 @@ import { openFollowingRedirects } from '#base/net/follow-redirects.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import type { DocumentOutcome, DocumentTask } from './read-document.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
-import type { Choice, ImportedApi } from './to-toolsets.ts';
+import type { ImportedApi, OperationSelection } from './to-toolsets.ts';
 
 const defaultMaxBytes = 8 * 1024 * 1024;
 
+/** Where a document comes from, and what loads it. */
 export interface DocumentSource {
   /** HTTP client with a network guard. */
   readonly http: HttpClient;
@@ -32,12 +33,16 @@ export async function loadOpenApi(url: URL, source: DocumentSource): Promise<Ope
   return outcome.kind === 'tools' ? outcome.api : rejectManifest();
 }
 
-/** Loads a document, or the document that a plugin manifest points to. `choice` is passed to `OpenApiReader`. */
-async function loadDocument(url: URL, source: DocumentSource, choice: Choice | undefined): Promise<DocumentOutcome> {
+/** Loads a document, or the document that a plugin manifest points to. */
+async function loadDocument(
+  url: URL,
+  source: DocumentSource,
+  selection: OperationSelection | undefined,
+): Promise<DocumentOutcome> {
   const signal = AbortSignal.timeout(source.timeoutMs);
-  const readFrom = async (from: URL): Promise<DocumentOutcome> => {
-    const { text, url: at } = await fetchText(from, source, signal);
-    return source.reader.readDocument({ text, url: at, choice, owner: source.owner });
+  const readFrom = async (address: URL): Promise<DocumentOutcome> => {
+    const fetched = await fetchText(address, source, signal);
+    return source.reader.readDocument({ ...fetched, selection, owner: source.owner });
   };
   const first = await readFrom(url);
   return first.kind === 'manifest' ? readFrom(new URL(first.target)) : first;
@@ -71,7 +76,7 @@ async function fetchText(
   }
 }
 
-/** An available document, or its address. For an available text, `url` is the base URL of its servers. */
+/** A document to import. If `text` is undefined, it is downloaded from `url`. Otherwise `url` is the base URL of its servers. */
 interface ImportSource {
   readonly text: string | undefined;
   readonly url: URL;
@@ -82,22 +87,22 @@ interface ImportSource {
  * Converts an OpenAPI document (2.0, 3.0, 3.1, JSON or YAML) to entries of a quick app's `web_api_toolset`. Rejects with
  * `ToolError`, or with an `IsolationError` for the reason `busy`.
  */
-export async function importOpenApi({ text, url, source }: ImportSource, choice: Choice): Promise<ImportedApi> {
+export async function importOpenApi({ text, url, source }: ImportSource, selection: OperationSelection): Promise<ImportedApi> {
   const outcome =
     text === undefined
-      ? await loadDocument(url, source, choice)
-      : await source.reader.readDocument({ text, url, choice, owner: source.owner });
+      ? await loadDocument(url, source, selection)
+      : await source.reader.readDocument({ text, url, selection, owner: source.owner });
   return outcome.kind === 'toolsets' ? outcome.imported : rejectManifest();
 }
 
 /** The text of a document, its address, and its owner. */
-export interface DocumentText extends Omit<DocumentTask, 'url'> {
+export interface OwnedDocument extends Omit<DocumentTask, 'url'> {
   readonly url: URL;
   /** Documents of the same owner wait for each other. */
   readonly owner: string;
 }
 
-/** Sufficient for two megabytes of YAML. */
+/** Bounds of the process for one document. Sufficient for two megabytes of YAML. */
 const openApiBounds: IsolationBounds = { timeoutMs: 30_000, maxMemoryMb: 320 };
 const maxWaitMs = 30_000;
 const queueLimits = { slots: 2, maxWaiting: 8 };
@@ -117,10 +122,10 @@ export class OpenApiReader {
   /**
    * Rejects with `ToolError`, or with an `IsolationError` for the reason `busy` if too many documents of the owner are waiting.
    */
-  async readDocument({ text, url, choice, owner }: DocumentText): Promise<DocumentOutcome> {
+  async readDocument({ text, url, selection, owner }: OwnedDocument): Promise<DocumentOutcome> {
     const signal = AbortSignal.timeout(this.#bounds.timeoutMs + maxWaitMs);
     try {
-      const outcome = await this.#queue.run(owner, () => this.#run({ text, url: url.href, choice }, signal), signal);
+      const outcome = await this.#queue.run(owner, () => this.#run({ text, url: url.href, selection }, signal), signal);
       if (outcome.kind !== 'error') return outcome;
       throw new ToolError(outcome.message);
     } catch (error) {

@@ -6,11 +6,11 @@ import { stringify } from 'yaml';
 import { ToolError } from '#domain/tools/tool.ts';
 import { findManifestTarget, parseDocument, readOpenApi } from './read-document.ts';
 
-const at = new URL('https://docs.test/specs/openapi.json');
+const documentUrl = new URL('https://docs.test/specs/openapi.json');
 const info = { title: 'Pets', version: '1' };
-const read = (document: object, url = at) => readOpenApi(parseDocument(JSON.stringify(document)), url);
+const read = (document: object, url = documentUrl) => readOpenApi(parseDocument(JSON.stringify(document)), url);
 const openapi = (paths: object, fields: object = {}) => read({ openapi: '3.1.0', info, paths, ...fields });
-const only = async (operation: object, path = '/pets', method = 'post') => {
+const readOnlyTool = async (operation: object, path = '/pets', method = 'post') => {
   const { tools, skipped } = await openapi({ [path]: { [method]: operation } });
   expect(skipped).toEqual([]);
   const [tool] = tools;
@@ -138,7 +138,10 @@ describe('readOpenApi', () => {
     ['3.0', v3('3.0.3')],
     ['3.1', v3('3.1.0')],
   ])('reads version %s from JSON and YAML', async (_version, document) => {
-    for (const { title, tools, skipped } of [await read(document), await readOpenApi(parseDocument(stringify(document)), at)])
+    for (const { title, tools, skipped } of [
+      await read(document),
+      await readOpenApi(parseDocument(stringify(document)), documentUrl),
+    ])
       expect({ title, tools, skipped }).toEqual({ title: 'Pets', tools: expected, skipped: [] });
   });
 
@@ -157,7 +160,7 @@ describe('readOpenApi', () => {
     ['deeply nested lists', `{"openapi":"3.1.0","paths":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['deeply nested YAML lists', `openapi: 3.1.0\npaths: ${'['.repeat(20_000)}`],
   ])('rejects %s', async (_what, text) => {
-    await expect((async () => readOpenApi(parseDocument(text), at))()).rejects.toBeInstanceOf(ToolError);
+    await expect((async () => readOpenApi(parseDocument(text), documentUrl))()).rejects.toBeInstanceOf(ToolError);
   });
 });
 
@@ -188,9 +191,9 @@ describe('readOpenApi references', () => {
       responses: {},
     };
     for (const operation of [inParameter, inSchema]) {
-      const refused = openapi({ '/a': { post: operation } });
-      await expect(refused).rejects.toThrow('another document ($ref), which is not supported');
-      await expect(refused).rejects.not.toThrow('canary-secret');
+      const result = openapi({ '/a': { post: operation } });
+      await expect(result).rejects.toThrow('another document ($ref), which is not supported');
+      await expect(result).rejects.not.toThrow('canary-secret');
     }
   });
 
@@ -261,7 +264,7 @@ describe('readOpenApi operations', () => {
     [{ operationId: 'pets.add' }, 'pets.add'],
     [{ operationId: ' ' }, 'post_pets'],
   ])('uses the operation ID as the name, with the method and path as a fallback: %j', async (operation, name) => {
-    expect((await only(operation)).name).toBe(name);
+    expect((await readOnlyTool(operation)).name).toBe(name);
   });
 
   it('overrides parameters of the path by parameters of the operation', async () => {
@@ -275,7 +278,7 @@ describe('readOpenApi operations', () => {
   });
 
   it('assigns separate valid argument names to the same key in several locations', async () => {
-    const tool = await only(
+    const tool = await readOnlyTool(
       {
         parameters: [
           { name: 'id', in: 'path', required: true },
@@ -302,19 +305,19 @@ describe('readOpenApi operations', () => {
 
   it('omits headers that the client sets', async () => {
     const header = (name: string) => ({ name, in: 'header', required: true });
-    const { arguments: given } = await only({
+    const { arguments: toolArguments } = await readOnlyTool({
       parameters: [header('Accept'), header('Authorization'), header('content-type'), header('X-Trace')],
     });
-    expect(given.map(({ key }) => key)).toEqual(['X-Trace']);
+    expect(toolArguments.map(({ key }) => key)).toEqual(['X-Trace']);
   });
 
   it('adds path parameters that the document does not describe', async () => {
-    expect((await only({}, '/a/{b}/{c}', 'get')).parameters.required).toEqual(['b', 'c']);
+    expect((await readOnlyTool({}, '/a/{b}/{c}', 'get')).parameters.required).toEqual(['b', 'c']);
   });
 
   it('merges the fields of an allOf body', async () => {
     const schema = { allOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }, { properties: { b: {} } }] };
-    const tool = await only({ requestBody: { content: { 'application/json': { schema } } } });
+    const tool = await readOnlyTool({ requestBody: { content: { 'application/json': { schema } } } });
     expect([tool.arguments.map(({ key }) => key), tool.parameters.required]).toEqual([['a', 'b'], ['a']]);
   });
 
@@ -325,7 +328,7 @@ describe('readOpenApi operations', () => {
     'multipart/form-data',
   ])('sends the body as %s', async (type) => {
     const schema = { properties: { a: {} } };
-    expect(await only({ requestBody: { content: { [type]: { schema } } } })).toMatchObject({
+    expect(await readOnlyTool({ requestBody: { content: { [type]: { schema } } } })).toMatchObject({
       contentType: type,
       arguments: [{ key: 'a', location: 'body' }],
     });
@@ -432,15 +435,15 @@ describe('findManifestTarget', () => {
     ['/openapi.yaml', 'https://docs.test/openapi.yaml'],
     ['openapi.yaml', 'https://docs.test/specs/openapi.yaml'],
   ])('resolves the document URL %s', (url, target) => {
-    expect(findManifestTarget(manifest(url), at)?.href).toBe(target);
+    expect(findManifestTarget(manifest(url), documentUrl)?.href).toBe(target);
   });
 
   it('returns undefined for a manifest without a URL and for an OpenAPI document', () => {
-    expect(findManifestTarget(manifest(undefined), at)).toBeUndefined();
-    expect(findManifestTarget({ openapi: '3.1.0', api: { url: 'https://x.test' } }, at)).toBeUndefined();
+    expect(findManifestTarget(manifest(undefined), documentUrl)).toBeUndefined();
+    expect(findManifestTarget({ openapi: '3.1.0', api: { url: 'https://x.test' } }, documentUrl)).toBeUndefined();
   });
 
   it('rejects an invalid URL', () => {
-    expect(() => findManifestTarget(manifest('http://'), at)).toThrow(ToolError);
+    expect(() => findManifestTarget(manifest('http://'), documentUrl)).toThrow(ToolError);
   });
 });

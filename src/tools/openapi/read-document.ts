@@ -1,17 +1,17 @@
 import { parse } from 'yaml';
-import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
+import { isJsonObject, JsonError, type JsonObject, parseJson, toObject } from '#base/json/json.ts';
 import { ToolError } from '#domain/tools/tool.ts';
-import { toObject, toText } from './to-object.ts';
 import { type OpenApiTools, toRestTools } from './to-rest-tools.ts';
-import { type Choice, type ImportedApi, toToolsets } from './to-toolsets.ts';
+import { toText } from './to-text.ts';
+import { type ImportedApi, type OperationSelection, toToolsets } from './to-toolsets.ts';
 
 /** A text to read. */
 export interface DocumentTask {
   readonly text: string;
   /** Address of the text. */
   readonly url: string;
-  /** The operations to convert to entries of a quick app's `web_api_toolset`. If absent, all operations become tools. */
-  readonly choice: Choice | undefined;
+  /** The operations to convert to entries of a quick app's `web_api_toolset`. If undefined, all operations become tools. */
+  readonly selection: OperationSelection | undefined;
 }
 
 /** Outcome of reading a text. */
@@ -21,25 +21,25 @@ export type DocumentOutcome =
   | { readonly kind: 'toolsets'; readonly imported: ImportedApi }
   | { readonly kind: 'error'; readonly message: string };
 
-/** Maximum number of characters of an outcome. Receiving it blocks the event loop of the service. */
+/** Maximum number of characters of an outcome, because the service blocks its event loop while it receives one. */
 const maxChars = 8 * 1024 ** 2;
 
 /** Reads an OpenAPI document or a plugin manifest. Some texts need much time and memory, so call it in a separate process. */
-export async function readDocument({ text, url, choice }: DocumentTask): Promise<DocumentOutcome> {
+export async function readDocument({ text, url, selection }: DocumentTask): Promise<DocumentOutcome> {
   try {
-    return limitSize(await readOutcome(text, new URL(url), choice));
+    return limitSize(await readOutcome(text, new URL(url), selection));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { kind: 'error', message: error.message };
   }
 }
 
-async function readOutcome(text: string, url: URL, choice: Choice | undefined): Promise<DocumentOutcome> {
+async function readOutcome(text: string, url: URL, selection: OperationSelection | undefined): Promise<DocumentOutcome> {
   const document = parseDocument(text);
   const target = findManifestTarget(document, url);
   if (target !== undefined) return { kind: 'manifest', target: target.href };
   const api = await readOpenApi(document, url);
-  return choice === undefined ? { kind: 'tools', api } : { kind: 'toolsets', imported: toToolsets(api, choice) };
+  return selection === undefined ? { kind: 'tools', api } : { kind: 'toolsets', imported: toToolsets(api, selection) };
 }
 
 function limitSize(outcome: DocumentOutcome): DocumentOutcome {
@@ -70,8 +70,7 @@ export async function readOpenApi(document: JsonObject, url: URL): Promise<OpenA
  * an invalid URL.
  */
 export function findManifestTarget(manifest: JsonObject, url: URL): URL | undefined {
-  const api = toObject(manifest.api);
-  const target = toText(api.url);
+  const target = toText(toObject(manifest.api).url);
   if (target === undefined || 'openapi' in manifest || 'swagger' in manifest) return undefined;
   if (!URL.canParse(target, url)) throw new ToolError('the plugin manifest contains an invalid address of an OpenAPI document');
   return new URL(target, url);

@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { repairKeywords, schemaKeywords } from '#domain/tools/repair-schema.ts';
 import {
   type BodyKind,
@@ -9,7 +9,7 @@ import {
   type RestTarget,
   type RestToolDefinition,
 } from '#domain/tools/rest-tool.ts';
-import { shorten, toObject, toScalarText, toText } from './to-object.ts';
+import { shorten, toScalarText, toText } from './to-text.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;
 
@@ -66,14 +66,14 @@ class ArgumentList {
   }
 
   addBody(body: JsonObject): string {
-    const mediaChoice = chooseBody(toObject(body.content));
-    if (mediaChoice === undefined) {
+    const bodyChoice = chooseBody(toObject(body.content));
+    if (bodyChoice === undefined) {
       if (body.required === true) throw new UnsupportedOperation('its required body has no media type');
       return jsonType;
     }
-    const { contentType, kind, media } = mediaChoice;
+    const { contentType, kind, media } = bodyChoice;
     if (kind === 'text' || kind === 'bytes') {
-      this.#add({ location: 'whole_body', key: 'body' }, toTextSchema(mediaChoice, this.#schemas), body.required === true);
+      this.#add({ location: 'whole_body', key: 'body' }, toTextSchema(bodyChoice, this.#schemas), body.required === true);
       return contentType;
     }
     const bodySchema = mergeAllOf(unwrapAlternative(toObject(media.schema)));
@@ -81,8 +81,8 @@ class ArgumentList {
     const schema = this.#schemas.copy(bodySchema);
     const encoding = toObject(media.encoding);
     if (!hasNamedFields(bodySchema)) {
-      const [first] = filterObjects(Object.values(encoding));
-      const style = kind === 'form' ? getFieldStyle(first) : {};
+      const [firstEncoding] = filterObjects(Object.values(encoding));
+      const style = kind === 'form' ? getFieldStyle(firstEncoding) : {};
       this.#add({ location: 'whole_body', key: 'body', ...style }, schema, body.required === true);
       return contentType;
     }
@@ -177,8 +177,8 @@ function hasNamedFields({ properties, oneOf, anyOf }: JsonObject): boolean {
 
 /** Whether the schema allows no content. Some documents give each operation an empty body. */
 function isAlwaysEmpty({ properties, additionalProperties = false, ...schema }: JsonObject): boolean {
-  const hasOthers = ['allOf', 'anyOf', 'oneOf', '$ref', 'patternProperties'].some((keyword) => keyword in schema);
-  return isJsonObject(properties) && Object.keys(properties).length === 0 && additionalProperties === false && !hasOthers;
+  const canHaveContent = ['allOf', 'anyOf', 'oneOf', '$ref', 'patternProperties'].some((keyword) => keyword in schema);
+  return isJsonObject(properties) && Object.keys(properties).length === 0 && additionalProperties === false && !canHaveContent;
 }
 
 /** Whether the schema describes a file or a list of files. */
@@ -239,16 +239,7 @@ const maxDepth = 8;
 const maxNodes = 2000;
 const maxDescriptionChars = 500;
 
-const droppedKeywords = new Set([
-  'example',
-  'examples',
-  'xml',
-  'externalDocs',
-  'discriminator',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-]);
+const droppedKeywords = new Set('example examples xml externalDocs discriminator deprecated readOnly writeOnly'.split(' '));
 
 /**
  * Copies schemas of a dereferenced document for a model. Makes them finite, and drops read-only properties and keywords without
@@ -262,10 +253,9 @@ class InputSchemas {
   copy(schema: unknown, depth = maxDepth): JsonObject {
     if (!isJsonObject(schema) || depth === 0 || this.#activeSchemas.has(schema) || '$ref' in schema) return {};
     this.#activeSchemas.add(schema);
-    const copied = Object.entries(repairKeywords(schema)).filter(
-      ([keyword]) => !droppedKeywords.has(keyword) && !/^(x-|\$)/.test(keyword),
-    );
-    const entries = copied.map(([keyword, value]) => [keyword, this.#copyKeyword(keyword, value, depth - 1)] as const);
+    const entries = Object.entries(repairKeywords(schema))
+      .filter(([keyword]) => !droppedKeywords.has(keyword) && !/^(x-|\$)/.test(keyword))
+      .map(([keyword, value]) => [keyword, this.#copyKeyword(keyword, value, depth - 1)] as const);
     this.#activeSchemas.delete(schema);
     return removeDroppedNames(Object.fromEntries(entries.filter(([, value]) => value !== undefined)));
   }
@@ -281,8 +271,8 @@ class InputSchemas {
   }
 
   #copyNamed(schemas: JsonObject, depth: number): JsonObject {
-    const sendable = Object.entries(schemas).filter(([, schema]) => toObject(schema).readOnly !== true);
-    return Object.fromEntries(sendable.map(([name, schema]) => [name, this.copy(schema, depth)]));
+    const writable = Object.entries(schemas).filter(([, schema]) => toObject(schema).readOnly !== true);
+    return Object.fromEntries(writable.map(([name, schema]) => [name, this.copy(schema, depth)]));
   }
 
   #copyPlain(value: unknown, depth: number): unknown {
@@ -298,8 +288,8 @@ class InputSchemas {
 function removeDroppedNames(schema: JsonObject): JsonObject {
   const { required, ...otherKeywords } = schema;
   if (!Array.isArray(required)) return otherKeywords;
-  const properties = isJsonObject(schema.properties) ? schema.properties : undefined;
-  const names = required.filter((name) => properties === undefined || Object.hasOwn(properties, String(name)));
+  const { properties } = schema;
+  const names = required.filter((name) => !isJsonObject(properties) || Object.hasOwn(properties, String(name)));
   return names.length === 0 ? otherKeywords : { ...otherKeywords, required: names };
 }
 

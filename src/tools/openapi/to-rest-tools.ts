@@ -1,11 +1,17 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
-import { filterObjects, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
-import { shorten, toObject, toScalarText, toText } from './to-object.ts';
+import { shorten, toScalarText, toText } from './to-text.ts';
 
 const maxDescriptionChars = 1000;
-const methods: Readonly<Record<string, RestMethod>> = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' };
+const methodsByKey: Readonly<Record<string, RestMethod>> = {
+  get: 'GET',
+  post: 'POST',
+  put: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+};
 
 /** Tools of an OpenAPI document. */
 export interface OpenApiTools {
@@ -28,7 +34,7 @@ export function toRestTools(document: JsonObject, documentUrl: URL): OpenApiTool
   const skipped: { name: string; reason: string }[] = [];
   const security = new Map<RestToolDefinition, readonly JsonObject[]>();
   for (const [path, item] of Object.entries(toObject(document.paths))) {
-    for (const [key, method] of Object.entries(methods)) {
+    for (const [key, method] of Object.entries(methodsByKey)) {
       const operation = toObject(item)[key];
       if (operation === undefined) continue;
       const entry = { document, documentUrl, path, item: toObject(item), method, operation: toObject(operation) };
@@ -75,7 +81,7 @@ function getSecurity({ document, operation }: OperationEntry): unknown {
   return operation.security ?? document.security;
 }
 
-function getName({ operation, method, path }: Pick<OperationEntry, 'operation' | 'method' | 'path'>): string {
+function getName({ operation, method, path }: OperationEntry): string {
   const fallbackName = `${method.toLowerCase()}_${path}`.replace(/[^a-zA-Z0-9]+/g, '_').replace(/_$/, '');
   return toText(operation.operationId) ?? fallbackName;
 }

@@ -1,10 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-
-/** Returns the value if it is an object, otherwise an empty object, because documents are read leniently. */
-export function toObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
+/** Returns the trimmed text, or undefined if the value is not a text with content. */
 export function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
@@ -14,6 +8,7 @@ export function toScalarText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
+/** Shortens a text to at most `maxLength` characters, including the ellipsis. */
 export function shorten(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }

@@ -4,11 +4,11 @@ import type { JsonObject } from '#base/json/json.ts';
 import { findQuickAppIssues } from '#contract/quick-app/quick-app-issues.ts';
 import { toRestToolDefinition } from '#domain/quick-app/to-quick-app.ts';
 import { parseDocument, readOpenApi } from './read-document.ts';
-import { type Choice, toRestApiTool, toToolsets } from './to-toolsets.ts';
+import { type OperationSelection, toRestApiTool, toToolsets } from './to-toolsets.ts';
 import '#test/same-cases.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 
-const at = new URL('https://api.example/openapi.json');
+const documentUrl = new URL('https://api.example/openapi.json');
 const info = { title: 'Pet Shop', version: '1' };
 
 const definition: RestToolDefinition = {
@@ -41,22 +41,22 @@ const operation = fc
     name,
     description: fc.string(),
     method: fc.constantFrom<RestMethod>('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
-    given: fc.uniqueArray(argument, { selector: (it) => it.name, maxLength: 6 }),
+    inputs: fc.uniqueArray(argument, { selector: ({ name }) => name, maxLength: 6 }),
     constants: fc.array(fc.record({ location, key: unusualName, value: fc.jsonValue() }), { maxLength: 3 }),
   })
-  .map(({ given, ...rest }): RestToolDefinition => {
+  .map(({ inputs, ...rest }): RestToolDefinition => {
     // Integer keys come first in every object, so the expected value has them first, too.
-    const inOrder = [...given].sort((left, right) => Number(right.name === '2') - Number(left.name === '2'));
-    const required = inOrder.filter(({ isRequired }) => isRequired).map((it) => it.name);
+    const inOrder = inputs.toSorted((left, right) => Number(right.name === '2') - Number(left.name === '2'));
+    const required = inOrder.filter(({ isRequired }) => isRequired).map(({ name }) => name);
     return {
       ...rest,
       url: 'https://api.example/',
       parameters: {
         type: 'object',
-        properties: Object.fromEntries(inOrder.map((it) => [it.name, it.schema])),
+        properties: Object.fromEntries(inOrder.map((input) => [input.name, input.schema])),
         ...(required.length > 0 && { required }),
       },
-      arguments: inOrder.map((it) => ({ name: it.name, location: it.location, key: it.key })),
+      arguments: inOrder.map((input) => ({ name: input.name, location: input.location, key: input.key })),
       constants: rest.constants.filter(({ key }) => key !== '2'),
       contentType: 'application/json',
       isPublic: false,
@@ -65,8 +65,8 @@ const operation = fc
 
 const get = (operationId: string, fields: object = {}) => ({ get: { operationId, responses: {}, ...fields } });
 
-async function read(document: object, choice: Choice = {}) {
-  return toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), at), choice);
+async function read(document: object, selection: OperationSelection = {}) {
+  return toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), documentUrl), selection);
 }
 
 function openapi(paths: object, fields: object = {}) {
@@ -163,7 +163,7 @@ describe('toToolsets', () => {
   });
 
   it('creates the same requests as the document as an addon', async () => {
-    const api = await readOpenApi(parseDocument(JSON.stringify(v3('3.1.0'))), at);
+    const api = await readOpenApi(parseDocument(JSON.stringify(v3('3.1.0'))), documentUrl);
     const [toolset] = toToolsets(api, {}).toolsets;
     expect(toolset?.tools.map(toRestToolDefinition)).toEqual(api.tools);
   });
@@ -205,14 +205,14 @@ describe('toToolsets', () => {
 describe('toToolsets with a choice of operations', () => {
   const paths = { '/a': get('a.b'), '/c': get('c'), '/d': get('d') };
 
-  it.each<[Choice, string[]]>([
+  it.each<[OperationSelection, string[]]>([
     [{}, ['a_b', 'c', 'd']],
     [{ include: ['c', 'a.b'] }, ['a_b', 'c']],
     [{ include: ['a_b'] }, ['a_b']],
     [{ exclude: ['a_b', 'c'] }, ['d']],
     [{ include: ['c', 'd'], exclude: ['d'] }, ['c']],
-  ])('selects for %j the operations %j', async (choice, names) => {
-    expect(listNames(await read(openapi(paths), choice))).toEqual([names]);
+  ])('selects for %j the operations %j', async (selection, names) => {
+    expect(listNames(await read(openapi(paths), selection))).toEqual([names]);
   });
 
   it('adds a note for an unknown operation', async () => {

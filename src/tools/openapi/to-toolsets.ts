@@ -1,12 +1,12 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterStrings, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { RestTool, RestToolset } from '#contract/quick-app/toolsets.ts';
 import { jsonType, type RestTarget, type RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import { toObject, toScalarText, toText } from './to-object.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
+import { toScalarText, toText } from './to-text.ts';
 
-/** Names of the operations to import. By default, all operations. */
-export interface Choice {
+/** Names of the operations to import. By default, all operations are imported. */
+export interface OperationSelection {
   readonly include?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
 }
@@ -28,11 +28,11 @@ interface ToolGroup {
 const maxNameChars = 64;
 
 /** Creates one toolset per security scheme, because a toolset has one authorization. */
-export function toToolsets(api: OpenApiTools, choice: Choice): ImportedApi {
-  const notes = api.skipped.map(({ name, reason }) => formatOmission(name, reason));
+export function toToolsets(api: OpenApiTools, selection: OperationSelection): ImportedApi {
+  const notes = api.skipped.map(({ name, reason }) => `${name} was left out: ${reason}.`);
   const groups = new Map<string | undefined, ToolGroup>();
   const usedNames = new Set<string>();
-  for (const tool of selectTools(api, choice, notes)) {
+  for (const tool of selectTools(api, selection, notes)) {
     const requestedScheme = chooseScheme(api, tool, notes);
     const group = groups.get(requestedScheme?.name) ?? { requestedScheme, scopes: new Set(), tools: [] };
     for (const scope of requestedScheme?.scopes ?? []) group.scopes.add(scope);
@@ -42,9 +42,14 @@ export function toToolsets(api: OpenApiTools, choice: Choice): ImportedApi {
   return { toolsets: [...groups.values()].map((group) => toToolset(group, api.title, groups.size)), notes };
 }
 
-function* selectTools({ tools }: OpenApiTools, { include, exclude = [] }: Choice, notes: string[]): Iterable<RestToolDefinition> {
+/** Yields the selected operations. Adds a note for each name of the selection that no operation has. */
+function* selectTools(
+  { tools }: OpenApiTools,
+  { include, exclude = [] }: OperationSelection,
+  notes: string[],
+): Iterable<RestToolDefinition> {
   const isIn = (names: readonly string[], { name }: RestToolDefinition) =>
-    names.includes(name) || names.includes(toReadable(name));
+    names.includes(name) || names.includes(toValidName(name));
   for (const name of [...(include ?? []), ...exclude]) {
     if (!tools.some((tool) => isIn([name], tool)))
       notes.push(`There is no operation named ${name.slice(0, 100)} that can be a tool.`);
@@ -65,10 +70,10 @@ function chooseScheme(
   const match = requirements
     .map((requirement) => toRequestedScheme(requirement, schemes))
     .find((candidate) => candidate && toAuthorization(candidate, title));
-  if (match === undefined && requirements.length > 0)
-    notes.push(
-      `${tool.name} requires credentials that a quick app cannot send: ${requirements.map(formatRequirement).join(', or ')}.`,
-    );
+  if (match === undefined && requirements.length > 0) {
+    const alternatives = requirements.map((requirement) => Object.keys(requirement).join(' and ')).join(', or ');
+    notes.push(`${tool.name} requires credentials that a quick app cannot send: ${alternatives}.`);
+  }
   return match;
 }
 
@@ -76,37 +81,29 @@ function toRequestedScheme(requirement: JsonObject, schemes: JsonObject): Reques
   const [[name, scopes], ...otherSchemes] = Object.entries(requirement) as [[string, unknown], ...[string, unknown][]];
   const scheme = Object.hasOwn(schemes, name) ? schemes[name] : undefined;
   if (otherSchemes.length > 0 || !isJsonObject(scheme)) return undefined;
-  return { name, scheme, scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [] };
+  return { name, scheme, scopes: filterStrings(scopes) };
 }
 
-function formatRequirement(requirement: JsonObject): string {
-  return Object.keys(requirement).join(' and ');
-}
-
-function toToolset({ requestedScheme, scopes, tools }: ToolGroup, title: string, groups: number): RestToolset {
+function toToolset({ requestedScheme, scopes, tools }: ToolGroup, title: string, groupCount: number): RestToolset {
   const authorization =
     requestedScheme === undefined ? null : (toAuthorization({ ...requestedScheme, scopes: [...scopes] }, title) ?? null);
-  const name = groups === 1 ? title : `${title} (${requestedScheme?.name ?? 'without credentials'})`;
+  const name = groupCount === 1 ? title : `${title} (${requestedScheme?.name ?? 'without credentials'})`;
   return { type: 'rest-api', name, authorization, tools: tools.map(toRestApiTool) };
 }
 
 /** Returns a valid name that no other tool has. */
 function createFreeName(requestedName: string, usedNames: Set<string>): string {
-  const readable = toReadable(requestedName);
-  let name = readable.slice(0, maxNameChars);
+  const validName = toValidName(requestedName);
+  let name = validName.slice(0, maxNameChars);
   for (let number = 2; usedNames.has(name); number += 1)
-    name = `${readable.slice(0, maxNameChars - String(number).length - 1)}_${number}`;
+    name = `${validName.slice(0, maxNameChars - String(number).length - 1)}_${number}`;
   usedNames.add(name);
   return name;
 }
 
 /** Replaces all characters except letters, digits, `_`, and `-`. */
-function toReadable(name: string): string {
+function toValidName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]+/g, '_') || 'operation';
-}
-
-function formatOmission(name: string, reason: string): string {
-  return `${name} was left out: ${reason}.`;
 }
 
 /** A security scheme that an operation requires. */
@@ -123,18 +120,18 @@ interface RequestedScheme {
  * which the user fills in.
  */
 function toAuthorization({ name, scheme, scopes }: RequestedScheme, title: string): Authorization | undefined {
-  const secret = (what: string): string => `\${${toVariable(`${title} ${name} ${what}`)}}`;
+  const toPlaceholder = (field: string): string => `\${${toVariableName(`${title} ${name} ${field}`)}}`;
   const kind = `${toScalarText(scheme.type)} ${scheme.type === 'http' ? toScalarText(scheme.scheme)?.toLowerCase() : ''}`.trim();
   switch (kind) {
     case 'apiKey':
-      return toApiKey(scheme, secret('key'));
+      return toApiKey(scheme, toPlaceholder('key'));
     case 'http basic':
-      return { type: 'basic', username: secret('username'), password: secret('password') };
+      return { type: 'basic', username: toPlaceholder('username'), password: toPlaceholder('password') };
     case 'oauth2':
-      return toClientCredentials(scheme, scopes, secret) ?? { type: 'bearer', token: secret('token') };
+      return toClientCredentials(scheme, scopes, toPlaceholder) ?? { type: 'bearer', token: toPlaceholder('token') };
     case 'http bearer':
     case 'openIdConnect':
-      return { type: 'bearer', token: secret('token') };
+      return { type: 'bearer', token: toPlaceholder('token') };
     default:
       return undefined;
   }
@@ -151,21 +148,21 @@ function toApiKey(scheme: JsonObject, key: string): Authorization | undefined {
 function toClientCredentials(
   scheme: JsonObject,
   scopes: readonly string[],
-  secret: (what: string) => string,
+  toPlaceholder: (field: string) => string,
 ): Authorization | undefined {
   const token_url = toText(toObject(toObject(scheme.flows).clientCredentials).tokenUrl);
   if (token_url === undefined || !/^https?:/i.test(token_url) || !URL.canParse(token_url)) return undefined;
   return {
     type: 'client_id_secret',
-    client_id: secret('client id'),
-    client_secret: secret('client secret'),
+    client_id: toPlaceholder('client id'),
+    client_secret: toPlaceholder('client secret'),
     token_url,
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   };
 }
 
 /** Converts text such as `My API bearerAuth token` to the name of an environment variable: MY_API_BEARER_AUTH_TOKEN. */
-function toVariable(text: string): string {
+function toVariableName(text: string): string {
   const separated = text.replace(/([a-z0-9])([A-Z])/g, '$1_$2');
   const name = separated
     .replace(/[^a-zA-Z0-9]+/g, '_')

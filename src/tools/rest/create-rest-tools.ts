@@ -41,23 +41,24 @@ export function createRestTools(
   return definitions.map((definition) => createRestTool(definition, options));
 }
 
-interface RestLimits {
-  /** Maximum number of milliseconds for connecting. */
-  readonly connectMs: number;
-  /** Maximum number of milliseconds until the response headers, and between two reads of the body. */
-  readonly timeoutMs: number;
-  /** Maximum number of bytes to read from a reply. */
-  readonly maxReplyBytes: number;
-}
-
 interface RestToolOptions {
   /** HTTP client with a network guard, because arguments of the model and redirects influence the address. */
   readonly http: HttpClient;
   readonly authorizer: Authorizer;
-  readonly limits: RestLimits;
+  readonly limits: {
+    /** Maximum number of milliseconds for connecting. */
+    readonly connectMs: number;
+    /** Maximum number of milliseconds until the response headers, and between two reads of the body. */
+    readonly timeoutMs: number;
+    /** Maximum number of bytes to read from a reply. */
+    readonly maxReplyBytes: number;
+  };
 }
 
-/** Creates a tool for an operation of a web API. Masks credentials that the server echoes. */
+/**
+ * Creates a tool for an operation of a web API. Masks credentials that the server echoes. Retries a 401 once if new credentials
+ * may be available.
+ */
 export function createRestTool(definition: RestToolDefinition, { http, authorizer, limits }: RestToolOptions): Tool {
   const { name, description, parameters } = definition;
   const timeouts = { connectMs: limits.connectMs, firstByteMs: limits.timeoutMs, idleMs: limits.timeoutMs };
@@ -69,7 +70,6 @@ export function createRestTool(definition: RestToolDefinition, { http, authorize
   };
   return {
     ...{ name, description, parameters },
-    // Retries a 401 once if new credentials may be available.
     async run(args, { signal }) {
       let credentials = await getCredentials(signal);
       let reply = await send(args, credentials, signal);
@@ -96,28 +96,21 @@ interface Content {
   readonly charset: string | undefined;
 }
 
-interface ReadContent extends Content {
-  /** Maximum number of bytes that were read. */
-  readonly maxBytes: number;
-}
-
 /**
  * Converts a reply to a result for the model. Text stays unchanged, an error status includes a truncated body, and other
  * content becomes an attachment.
  */
-export async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
+async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
   const { status, headers } = reply;
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ToolError(`the server sent its reply as ${encoding}, which is not accepted`);
   const content = await readContent(reply, maxBytes);
-  const text = toReadable(toText(content), content);
   const note = formatHeaderNotes(headers);
-  return { ...toResult(status, text, { ...content, maxBytes }), ...(note !== undefined && { note }) };
+  return { ...toResult(status, content, maxBytes), ...(note !== undefined && { note }) };
 }
 
-/** `text` is undefined if the content is not text. */
-function toResult(status: number, text: string | undefined, content: ReadContent): ToolResult {
-  const { maxBytes } = content;
+function toResult(status: number, content: Content, maxBytes: number): ToolResult {
+  const text = toReadable(toText(content), content);
   if (status < 200 || status > 299) return toErrorResult(status, text, content);
   if (content.bytes.length === 0) return { text: `Done: HTTP ${status}, no content.`, attachments: [], failed: false };
   if (text === undefined) return toAttachment(content, maxBytes);
@@ -186,9 +179,9 @@ function createDecoder(charset: string | undefined): TextDecoder {
 
 type Headers = HttpReply['headers'];
 
-// Pattern bound: linear. A quotation mark ends the search of the one before, and the group after it may be empty.
+// Pattern bound: linear. Each quoted value ends at the next quotation mark, and the group of parameters may be empty.
 const linkPattern = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
-const relations = new Set(['next', 'prev', 'previous', 'first', 'last']);
+const pageRelations = new Set(['next', 'prev', 'previous', 'first', 'last']);
 /** Headers in which APIs report the total and the current page. */
 const paginationHeaders = [
   ...['x-total-count', 'x-total', 'x-total-pages', 'x-wp-total', 'x-wp-totalpages', 'x-page', 'x-per-page', 'x-next-page'],
@@ -216,10 +209,10 @@ function formatHeaderNotes(headers: Headers): string | undefined {
 /** Yields the pages of a `Link` header (RFC 8288). */
 function* listPages(link: string): Iterable<readonly [relation: string, address: string]> {
   for (const [, address = '', parameters = ''] of link.matchAll(linkPattern)) {
-    // Pattern bound: linear. A quotation mark ends the search of the one before.
+    // Pattern bound: linear. Each quoted value ends at the next quotation mark.
     const match = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))/i.exec(parameters);
     for (const relation of (match?.[1] ?? match?.[2] ?? '').toLowerCase().split(/\s+/))
-      if (relations.has(relation)) yield [relation, address];
+      if (pageRelations.has(relation)) yield [relation, address];
   }
 }
 

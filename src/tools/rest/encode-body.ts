@@ -7,7 +7,8 @@ import { ToolError } from '#domain/tools/tool.ts';
 const separators = { form: ',', spaceDelimited: ' ', pipeDelimited: '|' };
 const maxDepth = 16;
 
-export interface WrittenBody {
+/** The bytes of a body, and the value of its `Content-Type` header. */
+export interface EncodedBody {
   readonly bytes: Buffer;
   readonly contentType: string;
 }
@@ -22,18 +23,20 @@ interface BodyParts {
 }
 
 /** Serializes a body according to its media type. Throws `ToolError` if the value does not fit the media type. */
-export function writeBody({ contentType, fullBody, fields, secrets }: BodyParts): WrittenBody {
+export function encodeBody({ contentType, fullBody, fields, secrets }: BodyParts): EncodedBody {
   const kind = getBodyKind(contentType);
   const secretFields = Object.entries(secrets).map(([key, value]): LocatedValue => ({ location: 'body', key, value }));
   if (kind === 'text' || kind === 'bytes' || (kind === 'json' && fullBody !== undefined && !isJsonObject(fullBody.value))) {
     if (secretFields.length > 0) throw new ToolError('The body must be an object.');
     return kind === 'json' ? toJson(contentType, fullBody?.value) : toPlain(contentType, fullBody?.value);
   }
-  const all = [...listFields(fullBody), ...fields, ...secretFields];
-  if (kind === 'json') return toJson(contentType, Object.fromEntries(all.map(({ key, value }) => [key, value])));
-  if (kind === 'multipart') return writeMultipart(deduplicateFields(all));
+  const allFields = [...listFields(fullBody), ...fields, ...secretFields];
+  if (kind === 'json') return toJson(contentType, Object.fromEntries(allFields.map(({ key, value }) => [key, value])));
+  // The last field of each name replaces the earlier ones.
+  const uniqueFields = [...new Map(allFields.map((field) => [field.key, field])).values()];
+  if (kind === 'multipart') return encodeMultipart(uniqueFields);
   const form = new URLSearchParams();
-  for (const field of deduplicateFields(all)) for (const [name, text] of toPairs(field)) form.append(name, text.toWellFormed());
+  for (const [name, text] of uniqueFields.flatMap(toPairs)) form.append(name, text.toWellFormed());
   return { bytes: Buffer.from(form.toString()), contentType };
 }
 
@@ -43,16 +46,11 @@ function listFields(fullBody: LocatedValue | undefined): LocatedValue[] {
   return Object.entries(fullBody.value).map(([key, value]) => ({ ...fullBody, location: 'body', key, value }));
 }
 
-/** Keeps the last field of each name. */
-function deduplicateFields(fields: readonly LocatedValue[]): readonly LocatedValue[] {
-  return [...new Map(fields.map((field) => [field.key, field])).values()];
-}
-
-function toJson(contentType: string, value: unknown): WrittenBody {
+function toJson(contentType: string, value: unknown): EncodedBody {
   return { bytes: Buffer.from(JSON.stringify(value)), contentType: contentType.includes('*') ? 'application/json' : contentType };
 }
 
-function toPlain(contentType: string, value: unknown): WrittenBody {
+function toPlain(contentType: string, value: unknown): EncodedBody {
   const { bytes, type } = toContent(toText(value ?? ''));
   return { bytes, contentType: contentType.includes('*') ? (type ?? 'application/octet-stream') : contentType };
 }
@@ -62,8 +60,8 @@ interface Part {
   readonly bytes: Buffer;
 }
 
-/** Writes `multipart/form-data` (RFC 7578): one part per field or list item. Objects become JSON. */
-function writeMultipart(fields: readonly LocatedValue[]): { bytes: Buffer; contentType: string } {
+/** Encodes `multipart/form-data` (RFC 7578): one part per field or list item. Objects become JSON. */
+function encodeMultipart(fields: readonly LocatedValue[]): EncodedBody {
   const parts = fields.flatMap((field) => (field.isFile === true ? toFileParts(field) : toTextParts(field)));
   // A hash of the parts, so that no part contains the boundary.
   const hash = createHash('sha256');
@@ -109,20 +107,18 @@ function escapeQuoted(name: string): string {
   return name.toWellFormed().replace(/["\r\n]/g, (character) => escaped[character] ?? character);
 }
 
-/** A file as a model provides it. */
 interface FileContent {
   readonly bytes: Buffer;
   /** Media type of the `data:` URL. */
   readonly type: string | undefined;
-  /** Name of the file. */
   readonly name: string | undefined;
 }
 
-const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/i;
+const dataUrlPattern = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/i;
 
 /** Decodes a `data:` URL (RFC 2397, also with `;name=`). Other text is returned as the content. */
 function toContent(text: string): FileContent {
-  const [head, type, parameters = '', base64] = dataUrl.exec(text) ?? [];
+  const [head, type, parameters = '', base64] = dataUrlPattern.exec(text) ?? [];
   if (head === undefined) return { bytes: Buffer.from(text), type: undefined, name: undefined };
   const data = text.slice(head.length);
   const name = /;(?:file)?name=([^;]*)/i.exec(parameters)?.[1];

@@ -1,16 +1,5 @@
 /** Tags whose content is not visible. */
-const hiddenTags = new Set([
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'svg',
-  'iframe',
-  'object',
-  'select',
-  'button',
-  'textarea',
-]);
+const hiddenTags = new Set('script style noscript template svg iframe object select button textarea'.split(' '));
 const inlineTags = new Set(
   'a abbr b bdi bdo cite code data del dfn em font i img ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
@@ -20,19 +9,8 @@ const entities: Readonly<Record<string, string>> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', shy: '', ensp: ' ', emsp: ' ', thinsp: ' ' },
   ...{ ndash: '–', mdash: '—', hellip: '…', bull: '•', middot: '·', laquo: '«', raquo: '»', lsquo: '‘', rsquo: '’' },
   ...{ ldquo: '“', rdquo: '”', copy: '©', reg: '®', trade: '™', deg: '°', times: '×', euro: '€', pound: '£', sect: '§' },
-  ...{
-    auml: 'ä',
-    ouml: 'ö',
-    uuml: 'ü',
-    Auml: 'Ä',
-    Ouml: 'Ö',
-    Uuml: 'Ü',
-    szlig: 'ß',
-    eacute: 'é',
-    egrave: 'è',
-    agrave: 'à',
-    ccedil: 'ç',
-  },
+  ...{ auml: 'ä', ouml: 'ö', uuml: 'ü', Auml: 'Ä', Ouml: 'Ö', Uuml: 'Ü', szlig: 'ß' },
+  ...{ eacute: 'é', egrave: 'è', agrave: 'à', ccedil: 'ç' },
 };
 
 /** Converts a web page to text. Headings, lists, tables, and links become Markdown. The time is linear in the length. */
@@ -42,12 +20,14 @@ export function htmlToText(html: string): string {
 
 class PageReader {
   readonly #html: string;
-  /** The page with small ASCII letters. Other letters are unchanged, because a change of their length would move positions. */
+  /** The page with lowercase ASCII letters. Other letters are unchanged, because a change of their length would move positions. */
   readonly #lower: string;
   readonly #pieces: string[] = [];
   #lastCharacter = '';
-  #preformatted = 0;
-  #links: string[] = [];
+  /** Number of open `pre` tags. */
+  #preDepth = 0;
+  /** Addresses of the open links. Empty for a link that is not written. */
+  readonly #openLinks: string[] = [];
 
   constructor(html: string) {
     this.#html = html;
@@ -58,10 +38,10 @@ class PageReader {
     const html = this.#html;
     let position = 0;
     while (position < html.length) {
-      const tag = html.indexOf('<', position);
-      this.#addText(html.slice(position, tag === -1 ? undefined : tag));
-      if (tag === -1) break;
-      position = this.#readMarkup(tag);
+      const tagStart = html.indexOf('<', position);
+      this.#addText(html.slice(position, tagStart === -1 ? undefined : tagStart));
+      if (tagStart === -1) break;
+      position = this.#readMarkup(tagStart);
     }
     return this.#pieces
       .join('')
@@ -72,7 +52,7 @@ class PageReader {
       .trim();
   }
 
-  /** Returns the position after the markup. */
+  /** Reads the comment, declaration, or tag at a position. Returns the position after it. */
   #readMarkup(position: number): number {
     const html = this.#html;
     if (html.startsWith('<!--', position)) return findEnd(html, '-->', position + 4);
@@ -92,27 +72,28 @@ class PageReader {
   #addTag(name: string, isClosing: boolean, tag: string): void {
     if (name === 'a') this.#addLink(isClosing, tag);
     if (inlineTags.has(name)) return;
-    if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted + (isClosing ? -1 : 1));
-    this.#append(toBreak(name, isClosing));
+    if (name === 'pre') this.#preDepth = Math.max(0, this.#preDepth + (isClosing ? -1 : 1));
+    this.#append(getSeparator(name, isClosing));
   }
 
   #addLink(isClosing: boolean, tag: string): void {
     if (!isClosing) {
-      // Pattern bound: linear. No space inside a run of spaces is followed by `href`, and a quotation mark ends the search of the one before.
+      // Pattern bound: linear. Each run of spaces follows at most one `href`, and each quoted value ends at the next quotation mark.
       const [, double, single, bare] = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? [];
-      const address = decode(double ?? single ?? bare ?? '').trim();
-      this.#links.push(/^(#|javascript:|data:|$)/i.test(address) ? '' : address);
-      if (this.#links.at(-1) !== '') this.#append('[');
+      const address = decodeEntities(double ?? single ?? bare ?? '').trim();
+      this.#openLinks.push(/^(#|javascript:|data:|$)/i.test(address) ? '' : address);
+      if (this.#openLinks.at(-1) !== '') this.#append('[');
       return;
     }
-    const address = this.#links.pop() ?? '';
+    const address = this.#openLinks.pop() ?? '';
     if (address !== '') this.#append(`](${address})`);
   }
 
   #addText(text: string): void {
-    const decoded = decode(text);
-    const collapsed = this.#preformatted > 0 ? decoded : decoded.replace(/\s+/g, ' ');
-    this.#append(/(^|\s)$/.test(this.#lastCharacter) && this.#preformatted === 0 ? collapsed.trimStart() : collapsed);
+    const decoded = decodeEntities(text);
+    if (this.#preDepth > 0) return this.#append(decoded);
+    const collapsed = decoded.replace(/\s+/g, ' ');
+    this.#append(/(^|\s)$/.test(this.#lastCharacter) ? collapsed.trimStart() : collapsed);
   }
 
   #append(piece: string): void {
@@ -122,8 +103,8 @@ class PageReader {
   }
 }
 
-/** Returns the separator between blocks of a page. */
-function toBreak(name: string, isClosing: boolean): string {
+/** Returns the text that replaces a tag of a block. */
+function getSeparator(name: string, isClosing: boolean): string {
   const level = /^h([1-6])$/.exec(name)?.[1];
   if (name === 'td' || name === 'th') return isClosing ? ' | ' : '';
   if (name === 'title') return isClosing ? '\n\n' : '# ';
@@ -132,9 +113,10 @@ function toBreak(name: string, isClosing: boolean): string {
   return name === 'p' || name === 'table' ? '\n\n' : '\n';
 }
 
-function findEnd(text: string, mark: string, from: number): number {
-  const index = text.indexOf(mark, from);
-  return index === -1 ? text.length : index + mark.length;
+/** Returns the position after the next occurrence of a terminator, or the length of the text. */
+function findEnd(text: string, terminator: string, from: number): number {
+  const index = text.indexOf(terminator, from);
+  return index === -1 ? text.length : index + terminator.length;
 }
 
 /** Returns the position after the tag. Ignores brackets in quotes. */
@@ -149,7 +131,7 @@ function findTagEnd(html: string, from: number): number {
   return html.length;
 }
 
-function decode(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,8}));/gi,
     (match, hex?: string, decimal?: string, name?: string) => {

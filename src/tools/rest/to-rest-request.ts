@@ -4,9 +4,9 @@ import { toLatin1 } from '#base/text/bytes.ts';
 import type { RestLocation, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import type { Credentials } from '../authorization/authorizer.ts';
-import { type LocatedValue, toPairs, toText, type WrittenBody, writeBody } from './write-body.ts';
+import { type EncodedBody, encodeBody, type LocatedValue, toPairs, toText } from './encode-body.ts';
 
-const notInHeader = /[^\t -~\u0080-\uffff]/;
+const invalidHeaderCharacter = /[^\t -~\u0080-\uffff]/;
 
 /**
  * Creates the request for a tool call. Arguments that the definition does not name are ignored. Constants override arguments,
@@ -39,23 +39,23 @@ export function toRestRequest(
       ...credentials.headers,
     },
     body: body?.bytes ?? null,
-    isNotRepeatable: !idempotent.has(definition.method),
+    isNotRepeatable: !idempotentMethods.has(definition.method),
   };
 }
 
 /** Methods that have the same effect if a request is sent several times (RFC 9110, 9.2.2). */
-const idempotent: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'PUT', 'DELETE']);
+const idempotentMethods: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'PUT', 'DELETE']);
 
 /** Returns the constants, then the arguments that do not conflict with a fixed value. */
 function collectValues(
-  { method, constants, arguments: targets }: RestToolDefinition,
+  { method, constants, arguments: restArguments }: RestToolDefinition,
   args: JsonObject,
   fixedQuery: ReadonlySet<string>,
 ): LocatedValue[] {
-  const argumentValues = targets
+  const argumentValues = restArguments
     .filter(({ name, location }) => Object.hasOwn(args, name) && (args[name] !== null || isInBody(location)))
-    .map(({ name, ...target }) => toSendable({ ...target, value: args[name] }, method));
-  const constantValues = constants.map((constant) => toSendable(constant, method));
+    .map(({ name, ...target }) => relocate({ ...target, value: args[name] }, method));
+  const constantValues = constants.map((constant) => relocate(constant, method));
   const reservedSlots = new Set([
     ...constantValues.map(getSlot),
     ...[...fixedQuery].map((key) => getSlot({ location: 'query', key })),
@@ -67,11 +67,12 @@ function isInBody(location: RestLocation): boolean {
   return location === 'body' || location === 'whole_body';
 }
 
-/** A GET has no body, so body values move to the query. */
-function toSendable(value: LocatedValue, method: RestToolDefinition['method']): LocatedValue {
+/** Moves body values of a GET request to the query, because it has no body. */
+function relocate(value: LocatedValue, method: RestToolDefinition['method']): LocatedValue {
   return method === 'GET' && isInBody(value.location) ? { ...value, location: 'query' } : value;
 }
 
+/** Returns a text that identifies the place of a value in the request. */
 function getSlot({ location, key }: Pick<LocatedValue, 'location' | 'key'>): string {
   return `${location} ${location === 'header' ? key.toLowerCase() : key}`;
 }
@@ -84,7 +85,8 @@ function isCredential({ location, key }: LocatedValue, { headers, query, body }:
 
 function toHeader({ key, value }: LocatedValue): [string, string] {
   const text = toText(value);
-  if (notInHeader.test(text)) throw new ToolError(`The header field ${key} must not contain line breaks or control characters.`);
+  if (invalidHeaderCharacter.test(text))
+    throw new ToolError(`The header field ${key} must not contain line breaks or control characters.`);
   return [key.toLowerCase(), toLatin1(text.toWellFormed())];
 }
 
@@ -92,14 +94,14 @@ function toBody(
   definition: RestToolDefinition,
   values: readonly LocatedValue[],
   { body: secrets }: Credentials,
-): WrittenBody | null {
+): EncodedBody | null {
   if (definition.method === 'GET') return null;
-  const expected = [...definition.arguments, ...definition.constants].map(({ location }) => location);
+  const targets = [...definition.arguments, ...definition.constants];
   const fullBody = values.find(({ location }) => location === 'whole_body');
-  const hasFields = expected.includes('body') || Object.keys(secrets).length > 0;
+  const hasFields = targets.some(({ location }) => location === 'body') || Object.keys(secrets).length > 0;
   if (fullBody === undefined && !hasFields) return null;
   const fields = values.filter(({ location }) => location === 'body');
-  return writeBody({ contentType: definition.contentType, fullBody, fields, secrets });
+  return encodeBody({ contentType: definition.contentType, fullBody, fields, secrets });
 }
 
 const placeholder = /\{([^{}]*)\}/g;
@@ -107,7 +109,8 @@ const placeholder = /\{([^{}]*)\}/g;
 /** A URL with `{name}` in its path or query. Values never change the host or the path structure. */
 class UrlTemplate {
   readonly #template: string;
-  readonly #shape: URL;
+  /** The URL with `x` as each value. */
+  readonly #example: URL;
 
   /** Throws `ToolError` if the template is not an HTTP(S) URL, or has a placeholder before its path. */
   constructor(template: string) {
@@ -116,17 +119,17 @@ class UrlTemplate {
     if (origin === '' || origin.includes('{') || !URL.canParse(example))
       throw new ToolError('the address of the tool is not well formed');
     this.#template = template;
-    this.#shape = new URL(example);
+    this.#example = new URL(example);
   }
 
   /** Names with a fixed value or a placeholder in the query. */
   get queryKeys(): ReadonlySet<string> {
-    return new Set(this.#shape.searchParams.keys());
+    return new Set(this.#example.searchParams.keys());
   }
 
-  /** Throws `ToolError` if a value is missing or would change the path. */
+  /** Replaces the placeholders. Throws `ToolError` if a value is missing or would change the path. */
   fill(values: ReadonlyMap<string, string>): URL {
-    const filled = this.#template.replace(placeholder, (_whole, name: string) => {
+    const filled = this.#template.replace(placeholder, (_match, name: string) => {
       const value = values.get(name);
       if (value === undefined || value === '') throw new ToolError(`The argument ${name} is missing.`);
       return encodeText(value);
@@ -134,7 +137,7 @@ class UrlTemplate {
     const [path = ''] = filled.split(/[?#]/);
     if (path.split('/').some(isDotSegment)) throw new ToolError('An argument that is part of the path must not be "." or "..".');
     const url = new URL(filled);
-    if (url.origin !== this.#shape.origin || countSegments(url) !== countSegments(this.#shape)) {
+    if (url.origin !== this.#example.origin || countSegments(url) !== countSegments(this.#example)) {
       throw new ToolError('The arguments would change where the request goes.');
     }
     return url;
