@@ -121,7 +121,7 @@ export class Connection {
     return this.#server.deadlines.start(timeoutMs);
   }
 
-  /** Whether the server uses the 2026-07-28 revision, in which requests are independent. */
+  /** Whether the server uses the 2026-07-28 revision. Its requests are independent of each other. */
   get isStateless(): boolean {
     return this.client.getProtocolEra() === 'modern';
   }

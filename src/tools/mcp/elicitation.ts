@@ -173,7 +173,7 @@ export class ActiveCall {
 
   answer(params: ElicitRequest['params']): ElicitResult {
     if (this.endSignal.aborted) return cancelled;
-    // Answers match by position and wording. If the server asks differently this time, the user is asked again.
+    // Answers match by position and wording. A question with other words is a new question for the user.
     const key = `${this.#questionCount} ${computeHash([params])}`;
     this.#questionCount += 1;
     const response = Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined;

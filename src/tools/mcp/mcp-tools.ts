@@ -138,7 +138,7 @@ export class McpTools {
   }
 
   /**
-   * Returns what a server currently offers, including tools that are not allowed. Ignores caches, and uses a separate session.
+   * Returns the tools that a server currently offers, including tools that are not allowed. Ignores caches, and uses a separate session.
    * Rejects with `ToolError`, or with the reason of the signal.
    */
   async survey(settings: McpToolsetSettings, network: McpNetwork, signal: AbortSignal): Promise<ToolsetSurvey> {

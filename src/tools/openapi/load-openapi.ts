@@ -10,7 +10,7 @@ import type { ImportedApi, OperationSelection } from './to-toolsets.ts';
 
 const defaultMaxBytes = 8 * 1024 * 1024;
 
-/** Where a document comes from, and what loads it. */
+/** Dependencies and bounds for loading a document. */
 export interface DocumentSource {
   /** HTTP client with a network guard. */
   readonly http: HttpClient;

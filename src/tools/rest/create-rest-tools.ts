@@ -182,7 +182,7 @@ type Headers = HttpReply['headers'];
 // Pattern bound: linear. Each quoted value ends at the next quotation mark, and the group of parameters may be empty.
 const linkPattern = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const pageRelations = new Set(['next', 'prev', 'previous', 'first', 'last']);
-/** Headers in which APIs report the total and the current page. */
+/** Headers that report the total and the current page. */
 const paginationHeaders = [
   ...['x-total-count', 'x-total', 'x-total-pages', 'x-wp-total', 'x-wp-totalpages', 'x-page', 'x-per-page', 'x-next-page'],
   ...['x-prev-page', 'x-count', 'x-pagination', 'pagination-count', 'pagination-page', 'pagination-limit', 'content-range'],

@@ -171,7 +171,7 @@ function dot(vector: Float32Array, vectors: Float32Array, from: number): number 
   return first + second + third + fourth;
 }
 
-/** Finds the passages whose vectors are most similar to that of a question. */
+/** Finds the passages whose vectors are most similar to the vector of a question. */
 export class NearestPassages {
   /** Sorted, best first. */
   readonly hits: NearHit[] = [];

@@ -6,7 +6,7 @@ export class Reading {
   readonly file: IndexedFile;
   /** Resolves with the indexed document. Rejects if a store failed. */
   readonly done: Promise<IndexedDocument>;
-  /** Models for which vectors have been requested. */
+  /** Models whose vectors have been requested. */
   readonly models = new Set<string>();
   /** Whether a caller has ever waited for it. */
   isRequested = false;

@@ -1,7 +1,7 @@
 import { extractTextItems, getDocumentProxy, type StructuredTextItem } from 'unpdf';
 import { type Block, DocumentError, type LoadBounds, type LoadedBlocks } from './loader.ts';
 
-/** Minimum ratio of a heading's font size to that of the body text. */
+/** Minimum ratio of a heading's font size to the font size of the body text. */
 const headingFactor = 1.15;
 const maxHeadingChars = 150;
 /** Minimum distance of lines of different paragraphs, as a multiple of the font size. */

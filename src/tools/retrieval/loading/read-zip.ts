@@ -19,7 +19,7 @@ interface Entry {
 
 /**
  * Unpacks the parts of an archive. The total size is counted during unpacking, because sizes in the archive are not trusted.
- * Only parts for which `shouldUnpack` returns true are unpacked. Throws `DocumentError` if the archive is damaged, encrypted,
+ * `shouldUnpack` selects the parts by name. Throws `DocumentError` if the archive is damaged, encrypted,
  * or too large.
  */
 export function readZip(bytes: Uint8Array, maxBytes: number, shouldUnpack: (name: string) => boolean): Map<string, Buffer> {
