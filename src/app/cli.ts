@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
-import type { Choice } from '#tools/openapi/to-toolsets.ts';
+import type { OperationSelection } from '#tools/openapi/to-toolsets.ts';
 import {
   type AdministrationCommand,
   applyOptions,
@@ -57,7 +57,7 @@ export interface AddinFlags extends Pick<ServeFlags, 'host' | 'port' | 'tlsCert'
 }
 
 /** Flags of `import-openapi`. */
-export interface OpenapiImportFlags extends Choice {
+export interface OpenapiImportFlags extends OperationSelection {
   /** File path or URL. */
   readonly document: string;
   /** Base URL of relative servers in a file. */

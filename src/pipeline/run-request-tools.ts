@@ -12,8 +12,7 @@ import type { Frame, RawFrame } from '#contract/chat/frame.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { RemoteTools } from '#domain/tools/remote-server.ts';
 import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
-import { fanOut } from '#upstreams/protocol-adapters.ts';
-import { sendWithTools } from '#upstreams/protocol-adapters.ts';
+import { fanOut, sendWithTools } from '#upstreams/protocol-adapters.ts';
 import type { PreparedCall, Responder } from './prepared-call.ts';
 import { openConversation } from './run-quick-app.ts';
 

@@ -7,7 +7,7 @@ import { escapeReferences } from '#configuration/substitute.ts';
 import type { RestToolset } from '#contract/quick-app/toolsets.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import { type DocumentSource, importOpenApi, OpenApiReader } from '#tools/openapi/load-openapi.ts';
-import type { OperationSelection, ImportedApi } from '#tools/openapi/to-toolsets.ts';
+import type { ImportedApi, OperationSelection } from '#tools/openapi/to-toolsets.ts';
 import type { OpenapiImportFlags } from '../cli.ts';
 
 interface ImportOutcome {
