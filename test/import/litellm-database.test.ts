@@ -108,15 +108,24 @@ it.each([
   expect([keys['of-team'].deployments, keys['of-user'].deployments]).toEqual([expected, expected]);
 });
 
-it('reports limits of a key that Parley does not have', async () => {
+it('reports limits of keys and teams that Parley lacks', async () => {
   await using other = await freshDatabase();
   await queryPostgres(other.url, (await fixture('litellm-database.sql')).split('insert into', 1)[0] ?? '');
+  await queryPostgres(
+    other.url,
+    `alter table "LiteLLM_TeamTable" add column metadata jsonb default '{"team_member_budget_id": "b"}'`,
+  );
+  await queryPostgres(
+    other.url,
+    `insert into "LiteLLM_TeamTable" (team_id, team_alias, models) values ('t', 'narrow-team', '{}')`,
+  );
   await queryPostgres(
     other.url,
     `insert into "LiteLLM_VerificationToken" (token, key_alias, models, allowed_routes, metadata) values
       ('${digest('sk-1')}', 'narrow', '{}', '{llm_api_routes}', '{"model_rpm_limit": {"a": 1}, "model_tpm_limit": {}, "note": "x"}')`,
   );
   expect((await run(other.url, true)).lines.filter((line) => line.includes('narrow'))).toEqual([
+    'LiteLLM_TeamTable.narrow-team.metadata.team_member_budget_id: is not imported: Parley has no budgets of members within a team',
     'LiteLLM_VerificationToken.narrow.allowed_routes: is not imported: Parley has no routes of keys',
     'LiteLLM_VerificationToken.narrow.metadata.model_rpm_limit: is not imported: Parley limits all models of a key together',
   ]);

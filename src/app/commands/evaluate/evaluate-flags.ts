@@ -26,7 +26,8 @@ cases of the application run. Results go to stdout, and progress to stderr.
 Options, with defaults in parentheses
   --cases FILE               cases: .json, .jsonl, .yaml or .csv
   --url URL                  URL of the service                                (PARLEY_URL or http://127.0.0.1:8080)
-  --key KEY                  your key or token                                 (PARLEY_KEY)
+  --key KEY                  your key or token. Other users of the machine can
+                             see it. The environment variable hides it         (PARLEY_KEY)
   --version N                version to evaluate                               (the current version)
   --against N                evaluates version N first, and prints the differences
   --parallel N               number of concurrent cases                        (maximum of the service)

@@ -40,8 +40,12 @@ const unsupported: Readonly<Record<string, string>> = {
   allowed_routes: 'Parley has no routes of keys',
 };
 
-/** Limits per model in the metadata of a key. */
-const unsupportedMetadata = ['model_tpm_limit', 'model_rpm_limit'];
+/** Limits in the metadata of a key or team that Parley has no equivalent for. */
+const unsupportedMetadata: Readonly<Record<string, string>> = {
+  model_tpm_limit: 'Parley limits all models of a key together',
+  model_rpm_limit: 'Parley limits all models of a key together',
+  team_member_budget_id: 'Parley has no budgets of members within a team',
+};
 
 /** Imports keys, teams, users, and budgets. Teams become projects. Current spend is not imported. */
 export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools): void {
@@ -250,9 +254,9 @@ function toCostLimit(budget: number, row: JsonObject, path: Path, notes: Notes):
 function reportUnsupported(row: JsonObject, path: Path, notes: Notes): void {
   for (const [column, reason] of Object.entries(unsupported))
     if (!isEmpty(row[column])) notes.addLoss([...path, column], `is not imported: ${reason}`);
-  for (const name of unsupportedMetadata)
-    if (isJsonObject(row.metadata) && !isEmpty(row.metadata[name]))
-      notes.addLoss([...path, 'metadata', name], 'is not imported: Parley limits all models of a key together');
+  const metadata = isJsonObject(row.metadata) ? row.metadata : {};
+  for (const [name, reason] of Object.entries(unsupportedMetadata))
+    if (!isEmpty(metadata[name])) notes.addLoss([...path, 'metadata', name], `is not imported: ${reason}`);
 }
 
 function isEmpty(value: unknown): boolean {
