@@ -27,7 +27,7 @@ import { UserKeys } from '#services/keys/user-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { GroupRoles } from '#services/scim/group-roles.ts';
 import { People } from '#services/scim/people.ts';
-import { AddinMount, mountedAddin } from '#surfaces/addin/mount.ts';
+import { AddinMount } from '#surfaces/addin/mount.ts';
 import { listAliasOperations } from '#surfaces/chat-completions/openapi.ts';
 import { compatErrorDialectAt } from '#surfaces/chat-completions/replies.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
@@ -150,7 +150,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
   const dialectAt = errorDialectAt(aliases.msgapi, (path) =>
     path.startsWith(`${scimPrefix}/`) ? scimErrorDialect : elsewhere(path),
   );
-  const addin = new AddinMount(mountedAddin(snapshot));
+  const addin = new AddinMount(snapshot);
   const newRequestId = createLetterIds();
   const fastPath = new FastPath(newRequestId);
   const app: FastifyInstance = fastify({
@@ -159,7 +159,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     ...answersToMalformed(newRequestId, dialectAt),
     serverFactory(framework) {
-      const listener = withCorsHeaders(fastPath.before(framework), { snapshot, isReserved: addin.accepts });
+      const listener = withCorsHeaders(fastPath.before(framework), { snapshot, isExempt: addin.accepts });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
         : createHttpsServer({ ...httpOptions, ...tls }, withStrictTransport(listener));

@@ -5,11 +5,9 @@ import { getPath } from '#base/http/url-path.ts';
 import { Pieces } from '#base/stream/pieces.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { toUpstreamFields } from './forwarded-fields.ts';
-import { ownAnswer, refusal } from './own-answer.ts';
 import { Relay } from './relay.ts';
-import { type AddinRules, corsFields, judge } from './rules.ts';
-import type { Upload } from './upload.ts';
-import type { Upstream, UpstreamRequest } from './upstream.ts';
+import { type AddinRules, createErrorReply, findLocalReply, getCorsFields } from './rules.ts';
+import type { Upload, Upstream, UpstreamRequest } from './upstream.ts';
 
 /** Log record of one request, without keys, query, or content. */
 export interface AddinRecord {
@@ -36,7 +34,7 @@ export interface GatewayDeps {
   readonly onEnd: (record: AddinRecord) => void;
 }
 
-const stopping = refusal(503, 'overloaded_error', 'This gateway is shutting down. Send the request again.', [
+const shuttingDown = createErrorReply(503, 'overloaded_error', 'This gateway is shutting down. Send the request again.', [
   'Retry-After',
   '1',
   'Connection',
@@ -64,13 +62,12 @@ export class AddinGateway {
     const { clock } = this.#deps;
     const rules = this.#deps.rules();
     const { headers, method = '', url = '' } = request;
-    const relay = new Relay(response, corsFields(headers, rules));
-    const beganMs = clock.nowMs();
-    response.once('close', () => this.#closed(request, response, relay, beganMs));
-    const verdict = judge(method, url, headers.origin, rules);
-    if (verdict !== 'forward') relay.answer(ownAnswer(verdict, rules));
-    else if (this.#isClosed) relay.answer(stopping);
-    else this.#forward(request, response, relay);
+    const relay = new Relay(response, getCorsFields(headers, rules));
+    const startedAtMs = clock.nowMs();
+    response.once('close', () => this.#onClose(request, response, relay, startedAtMs));
+    const localReply = findLocalReply(method, url, headers.origin, rules) ?? (this.#isClosed ? shuttingDown : undefined);
+    if (localReply === undefined) this.#forward(request, response, relay);
+    else relay.answer(localReply);
   };
 
   /** Stops forwarding requests. Resolves when the last response has ended. */
@@ -96,20 +93,19 @@ export class AddinGateway {
     new RequestForwarder({ request, response, upstream, relay, bounds }, upstreamRequest).start();
   }
 
-  #closed(request: IncomingMessage, response: ServerResponse, relay: Relay, beganMs: number): void {
+  #onClose(request: IncomingMessage, response: ServerResponse, relay: Relay, startedAtMs: number): void {
     relay.stop();
     // An unread body blocks the next request on the connection.
     request.resume();
     if (this.#open.delete(response) && this.#open.size === 0) this.#onEmpty?.();
-    const isWhole = response.writableFinished;
-    const outcome = relay.error !== undefined ? 'failed' : isWhole ? 'ok' : 'left';
+    const outcome = relay.error !== undefined ? 'failed' : response.writableFinished ? 'ok' : 'left';
     this.#deps.onEnd({
       method: request.method ?? '',
       path: getPath(request.url ?? ''),
       origin: request.headers.origin,
       status: response.headersSent ? response.statusCode : 499,
       outcome,
-      ms: this.#deps.clock.nowMs() - beganMs,
+      ms: this.#deps.clock.nowMs() - startedAtMs,
       requestId: relay.requestId,
       error: relay.error,
     });
@@ -133,15 +129,15 @@ interface RequestForwarderDeps {
 }
 
 const lingerMs = 1_000;
-const tooLarge = refusal(413, 'request_too_large', 'The body is too large for this gateway.', ['Connection', 'close']);
+const tooLarge = createErrorReply(413, 'request_too_large', 'The body is too large for this gateway.', ['Connection', 'close']);
 
 /** Forwards one request to the service. */
 class RequestForwarder {
   readonly #deps: RequestForwarderDeps;
   readonly #upstreamRequest: UpstreamRequest;
-  /** The start of the body, until it is uploaded. */
-  readonly #start = new Pieces();
-  #bytes = 0;
+  /** The part of the body that has arrived, until the upload starts. */
+  readonly #buffered = new Pieces();
+  #receivedBytes = 0;
   #upload: Upload | undefined;
 
   constructor(deps: RequestForwarderDeps, upstreamRequest: UpstreamRequest) {
@@ -152,28 +148,28 @@ class RequestForwarder {
   start(): void {
     const { request, bounds } = this.#deps;
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
-    const announced = Number(length ?? 0);
-    if (announced > bounds.maxBytes) this.#reject();
-    else if (announced === 0 && coding === undefined) this.#send(null);
+    const announcedBytes = Number(length ?? 0);
+    if (announcedBytes > bounds.maxBytes) this.#reject();
+    else if (announcedBytes === 0 && coding === undefined) this.#send(null);
     else {
-      if (announced > bounds.maxBufferedBytes) this.#openUpload(length);
-      request.on('data', this.#onPiece).on('end', this.#end);
+      if (announcedBytes > bounds.maxBufferedBytes) this.#openUpload(length);
+      request.on('data', this.#onPiece).on('end', this.#onEnd);
     }
   }
 
   readonly #onPiece = (piece: Buffer): void => {
     const { bounds, request } = this.#deps;
-    this.#bytes += piece.length;
-    if (this.#bytes > bounds.maxBytes) this.#reject();
+    this.#receivedBytes += piece.length;
+    if (this.#receivedBytes > bounds.maxBytes) this.#reject();
     else if (this.#upload === undefined) {
-      this.#start.add(piece);
-      if (this.#bytes > bounds.maxBufferedBytes) this.#openUpload(undefined);
+      this.#buffered.add(piece);
+      if (this.#receivedBytes > bounds.maxBufferedBytes) this.#openUpload(undefined);
     } else if (!this.#upload.write(piece)) request.pause();
   };
 
-  readonly #end = (): void => {
+  readonly #onEnd = (): void => {
     if (this.#upload !== undefined) this.#upload.finish();
-    else this.#send(this.#start.takeBytes());
+    else this.#send(this.#buffered.takeBytes());
   };
 
   #send(body: Buffer | null): void {
@@ -187,7 +183,7 @@ class RequestForwarder {
     const upload = upstream.upload(this.#upstreamRequest, length, relay);
     upload.onDrain(() => request.resume());
     relay.follow(upload);
-    for (const piece of this.#start.take()) upload.write(piece);
+    for (const piece of this.#buffered.take()) upload.write(piece);
     this.#upload = upload;
   }
 
@@ -197,7 +193,7 @@ class RequestForwarder {
    */
   #reject(): void {
     const { relay, request, response } = this.#deps;
-    request.off('data', this.#onPiece).off('end', this.#end);
+    request.off('data', this.#onPiece).off('end', this.#onEnd);
     relay.stop();
     if (response.headersSent) {
       response.destroy();

@@ -4,10 +4,9 @@ import { createNetworkMatcher, resolveClientAddress, toPeer } from '#base/http/c
 import { stripUrlPrefix } from '#base/http/url-path.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { setFields } from '../http/replies/header-fields.ts';
+import { rewriteHead, setFields } from '../http/replies/header-fields.ts';
 import { findClientKey, getGatewayFields, isForwardedToClient, isWithheld, toGatewayVary } from './forwarded-fields.ts';
-import { ownAnswer, sendOwn } from './own-answer.ts';
-import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';
+import { type AddinRules, findLocalReply, getCorsFields, type LocalReply, sendLocalReply, toRules } from './rules.ts';
 
 /** Settings of the mounted gateway. */
 interface MountOptions {
@@ -17,9 +16,9 @@ interface MountOptions {
   readonly isTrustedProxy: (address: string) => boolean;
 }
 
-interface Entry {
-  readonly verdict: Verdict;
-  readonly rules: AddinRules;
+interface MountedRequest {
+  /** Undefined for a request that is forwarded to the service. */
+  readonly localReply: LocalReply | undefined;
   readonly cors: readonly string[];
 }
 
@@ -28,27 +27,29 @@ interface Entry {
  * headers. This way, all gateway rules (docs/addin.md) apply without a second connection.
  */
 export class AddinMount {
-  readonly #mounted: () => MountOptions | undefined;
-  readonly #entries = new WeakMap<IncomingMessage, Entry>();
+  readonly #snapshot: () => ConfigSnapshot;
+  readonly #requests = new WeakMap<IncomingMessage, MountedRequest>();
+  #configuration: Configuration | undefined;
+  #options: MountOptions | undefined;
 
-  /** `mounted` returns undefined while the gateway is disabled. */
-  constructor(mounted: () => MountOptions | undefined) {
-    this.#mounted = mounted;
+  /** The gateway is disabled unless the configuration enables it. */
+  constructor(snapshot: () => ConfigSnapshot) {
+    this.#snapshot = snapshot;
   }
 
   /** Returns whether a request is for the gateway. */
-  readonly accepts = ({ url = '' }: IncomingMessage): boolean => this.#mountedAt(url) !== undefined;
+  readonly accepts = ({ url = '' }: IncomingMessage): boolean => this.#findMount(url) !== undefined;
 
   /** Value for `rewriteUrl` of a Fastify application. */
   readonly rewriteUrl = (request: IncomingMessage): string => {
     const { headers, method, url = '' } = request;
-    const mounted = this.#mountedAt(url);
-    if (mounted === undefined) return url;
-    const { rules, isTrustedProxy, target } = mounted;
-    const verdict = judge(method, target, headers.origin, rules);
-    this.#entries.set(request, { verdict, rules, cors: corsFields(headers, rules) });
-    if (verdict !== 'forward') return '/';
-    rewriteFields(request, isTrustedProxy);
+    const mount = this.#findMount(url);
+    if (mount === undefined) return url;
+    const { rules, isTrustedProxy, target } = mount;
+    const localReply = findLocalReply(method, target, headers.origin, rules);
+    this.#requests.set(request, { localReply, cors: getCorsFields(headers, rules) });
+    if (localReply !== undefined) return '/';
+    rewriteRequestFields(request, isTrustedProxy);
     return target;
   };
 
@@ -58,28 +59,32 @@ export class AddinMount {
    */
   guard(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
-      const entry = this.#entries.get(request.raw);
-      if (entry === undefined) return done();
-      const { cors, rules, verdict } = entry;
-      if (verdict === 'forward') {
-        rewriteHead(reply.raw, cors);
+      const mounted = this.#requests.get(request.raw);
+      if (mounted === undefined) return done();
+      const { localReply, cors } = mounted;
+      if (localReply === undefined) {
+        rewriteResponseFields(reply.raw, cors);
         return done();
       }
       reply.hijack();
-      sendOwn(reply.raw, ownAnswer(verdict, rules), cors);
+      sendLocalReply(reply.raw, localReply, cors);
     });
   }
 
-  /** Returns the gateway for a URL, together with the URL without the prefix. Undefined if the URL is not below the prefix. */
-  #mountedAt(url: string): (MountOptions & { readonly target: string }) | undefined {
-    const mounted = this.#mounted();
-    const target = mounted && stripUrlPrefix(mounted.prefix, url);
-    return mounted === undefined || target === undefined ? undefined : { ...mounted, target };
+  /** Returns the settings for a URL, together with the URL without the prefix. Undefined if the URL is not below the prefix. */
+  #findMount(url: string): (MountOptions & { readonly target: string }) | undefined {
+    const { configuration } = this.#snapshot();
+    if (configuration !== this.#configuration) {
+      this.#configuration = configuration;
+      this.#options = configuration.addin.enabled ? toMountOptions(configuration) : undefined;
+    }
+    const target = this.#options && stripUrlPrefix(this.#options.prefix, url);
+    return this.#options === undefined || target === undefined ? undefined : { ...this.#options, target };
   }
 }
 
 /** Replaces the request headers by those that a standalone gateway would send. */
-function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
+function rewriteRequestFields(request: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
   const { headers, socket } = request;
   const ownFields = getGatewayFields(findClientKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
   for (const name in headers) if (isWithheld(name)) delete headers[name];
@@ -88,37 +93,17 @@ function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: strin
   request.rawHeaders = Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }
 
-/** Rewrites the response headers when they are written, regardless of how they were set. */
-function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
-  const writeHead = response.writeHead;
-  response.writeHead = (status: number, ...args: unknown[]): ServerResponse => {
-    setFields(response, args.at(-1));
+/** Replaces the CORS headers of the service by those of the gateway, and removes cookies. */
+function rewriteResponseFields(response: ServerResponse, cors: readonly string[]): void {
+  rewriteHead(response, () => {
     const vary = response.getHeader('vary');
     for (const name of response.getHeaderNames()) if (!isForwardedToClient(name)) response.removeHeader(name);
-    for (let index = 0; index + 1 < cors.length; index += 2) response.setHeader(cors[index] ?? '', cors[index + 1] ?? '');
+    setFields(response, cors);
     response.setHeader('Vary', toGatewayVary(vary?.toString()));
-    return writeHead.call(response, status);
-  };
+  });
 }
 
-/**
- * Returns a function that returns the settings of the mounted gateway. Recomputes them when the configuration changes. Undefined
- * while the gateway is disabled.
- */
-export function mountedAddin(snapshot: () => ConfigSnapshot): () => MountOptions | undefined {
-  let lastConfiguration: Configuration | undefined;
-  let mounted: MountOptions | undefined;
-  return () => {
-    const { configuration } = snapshot();
-    if (configuration !== lastConfiguration) {
-      lastConfiguration = configuration;
-      mounted = configuration.addin.enabled ? toMounted(configuration) : undefined;
-    }
-    return mounted;
-  };
-}
-
-function toMounted({ addin, security }: Configuration): MountOptions {
+function toMountOptions({ addin, security }: Configuration): MountOptions {
   return {
     prefix: addin.prefix,
     rules: toRules(addin.models, addin.allowedOrigins),

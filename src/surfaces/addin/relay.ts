@@ -3,11 +3,15 @@ import type { HttpError, ReplyHeaders, ReplyListener } from '#base/http/client.t
 import type { Handle } from '#base/stream/sink.ts';
 import { endResponse, stalledMs } from '../http/replies/event-stream.ts';
 import { toClientFields } from './forwarded-fields.ts';
-import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
+import { createErrorReply, type LocalReply, sendLocalReply } from './rules.ts';
 
 const timeouts: ReadonlySet<string> = new Set(['connect_timeout', 'first_byte_timeout', 'idle_timeout']);
-const unreachable = refusal(502, 'api_error', 'The upstream service is unreachable or closed the connection. Try again.');
-const tooSlow = refusal(504, 'api_error', 'The upstream service did not respond in time. Try again.');
+const unreachable = createErrorReply(
+  502,
+  'api_error',
+  'The upstream service is unreachable or closed the connection. Try again.',
+);
+const tooSlow = createErrorReply(504, 'api_error', 'The upstream service did not respond in time. Try again.');
 
 /**
  * Forwards the service's response to the client unchanged. Each read becomes one write, and the headers are written together
@@ -61,8 +65,7 @@ export class Relay implements ReplyListener {
 
   end(): void {
     this.#exchange = undefined;
-    const last = this.#framed() + (this.#isChunked ? '0\r\n\r\n' : '');
-    endResponse(this.#response, last);
+    endResponse(this.#response, this.#takeFramedBytes() + (this.#isChunked ? '0\r\n\r\n' : ''));
   }
 
   fail(error: HttpError): void {
@@ -73,8 +76,8 @@ export class Relay implements ReplyListener {
   }
 
   /** Sends a response that does not come from the service. */
-  answer(ownAnswer: OwnAnswer): void {
-    sendOwn(this.#response, ownAnswer, this.#cors);
+  answer(reply: LocalReply): void {
+    sendLocalReply(this.#response, reply, this.#cors);
   }
 
   /** Cancels the request to the service, because the client no longer needs the response. */
@@ -96,10 +99,10 @@ export class Relay implements ReplyListener {
     const response = this.#response;
     if (response.destroyed || response.writableEnded) return;
     if (this.#pending === '') response.flushHeaders();
-    else if (!response.write(this.#framed(), 'latin1')) this.#waitForReader();
+    else if (!response.write(this.#takeFramedBytes(), 'latin1')) this.#waitForReader();
   }
 
-  #framed(): string {
+  #takeFramedBytes(): string {
     const bytes = this.#pending;
     this.#pending = '';
     return this.#isChunked && bytes !== '' ? `${bytes.length.toString(16)}\r\n${bytes}\r\n` : bytes;

@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { toLatin1 } from '#base/text/bytes.ts';
 
 const segment = String.raw`(?!\.{1,2}(?:[/;?]|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[5EFef]|5[Cc]|7[Ff])[2-7][\dA-Fa-f])+`;
 
@@ -7,8 +8,8 @@ const segment = String.raw`(?!\.{1,2}(?:[/;?]|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[5
  * segments, backslashes, fragments, those characters percent-encoded once or twice, and non-ASCII characters.
  */
 // Pattern bound: a path of at most 16 kB, built from constants.
-const forwardable = new RegExp(String.raw`^/msgapi/v1/(?:${segment}/)*(?:${segment})?(?:\?[!"$-~]*)?$`);
-const models = /^\/msgapi\/v1\/models(?:\?|$)/;
+const forwardableTarget = new RegExp(String.raw`^/msgapi/v1/(?:${segment}/)*(?:${segment})?(?:\?[!"$-~]*)?$`);
+const modelListTarget = /^\/msgapi\/v1\/models(?:\?|$)/;
 
 /** CORS headers that are the same for every response, as alternating names and values. */
 export const corsConstants: readonly string[] = [
@@ -42,16 +43,49 @@ export function toRules(models: readonly AddinModel[], allowedOrigins: readonly 
   };
 }
 
-/** Handling of a request (docs/addin.md). */
-export type Verdict = 'preflight' | 'models' | 'forward' | 'wrong_path' | 'wrong_method' | 'wrong_origin';
+/** A response that the gateway creates without the service. */
+export interface LocalReply {
+  readonly status: number;
+  /** JSON text, or undefined for an empty body. */
+  readonly body?: string;
+  /** Headers in addition to the CORS headers, as alternating names and values. */
+  readonly fields?: readonly string[];
+}
 
-/** Returns how to handle a request. `target` is the raw request target, and `origin` the value of the header. */
-export function judge(method: string | undefined, target: string, origin: string | undefined, rules: AddinRules): Verdict {
-  if (method === 'OPTIONS') return 'preflight';
-  if (!forwardable.test(target)) return 'wrong_path';
-  if (method !== 'GET' && method !== 'POST') return 'wrong_method';
-  if (!mayCall(origin, rules)) return 'wrong_origin';
-  return method === 'GET' && models.test(target) ? 'models' : 'forward';
+const noStore = ['Cache-Control', 'no-store'];
+
+/** Returns an error in the format of the Messages API. */
+export function createErrorReply(status: number, type: string, message: string, fields: readonly string[] = []): LocalReply {
+  return { status, body: JSON.stringify({ type: 'error', error: { type, message } }), fields: [...noStore, ...fields] };
+}
+
+const wrongPath = createErrorReply(404, 'not_found_error', 'This path does not exist. Only paths under /msgapi/v1/ are served.');
+const wrongMethod = createErrorReply(405, 'invalid_request_error', 'This path supports GET, POST, and OPTIONS.', [
+  'Allow',
+  'GET, POST, OPTIONS',
+]);
+const wrongOrigin = createErrorReply(
+  403,
+  'permission_error',
+  'Pages of this origin cannot call the gateway. Its operator can allow the origin.',
+);
+
+/**
+ * Returns the gateway's own response to a request (docs/addin.md), or undefined for a request that is forwarded to the service.
+ * `target` is the raw request target, and `origin` the value of the header.
+ */
+export function findLocalReply(
+  method: string | undefined,
+  target: string,
+  origin: string | undefined,
+  rules: AddinRules,
+): LocalReply | undefined {
+  if (method === 'OPTIONS') return { status: 204 };
+  if (!forwardableTarget.test(target)) return wrongPath;
+  if (method !== 'GET' && method !== 'POST') return wrongMethod;
+  if (!mayCall(origin, rules)) return wrongOrigin;
+  if (method === 'GET' && modelListTarget.test(target)) return { status: 200, body: rules.modelList, fields: noStore };
+  return undefined;
 }
 
 /** Returns whether pages of this origin may call the gateway. Clients without an `Origin` are not pages and may call it. */
@@ -63,11 +97,27 @@ function mayCall(origin: string | undefined, { allowedOrigins }: AddinRules): bo
  * Returns the CORS headers of a response, except `Vary` (docs/addin.md), as alternating names and values. An origin that
  * may not call the gateway gets no `Access-Control-Allow-Origin`, so its browser hides the response from the page.
  */
-export function corsFields(headers: IncomingHttpHeaders, rules: AddinRules): string[] {
+export function getCorsFields(headers: IncomingHttpHeaders, rules: AddinRules): string[] {
   const { origin } = headers;
   const requested = headers['access-control-request-headers'];
   const fields = [...corsConstants];
   if (origin !== undefined && mayCall(origin, rules)) fields.push('Access-Control-Allow-Origin', origin);
   if (requested !== undefined) fields.push('Access-Control-Allow-Headers', requested);
   return fields;
+}
+
+/** Sends a response with the CORS headers. Headers and body are one write. */
+export function sendLocalReply(
+  response: ServerResponse,
+  { status, body, fields = [] }: LocalReply,
+  cors: readonly string[],
+): void {
+  const head = [...cors, 'Vary', 'Origin', ...fields];
+  if (body === undefined) {
+    response.writeHead(status, head).end();
+    return;
+  }
+  const bytes = toLatin1(body);
+  head.push('Content-Type', 'application/json', 'Content-Length', String(bytes.length));
+  response.writeHead(status, head).end(bytes, 'latin1');
 }

@@ -1,9 +1,8 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions, STATUS_CODES } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { endSocket, enforceBodyPace, headTimeouts, withStrictTransport } from '../http/server-guards.ts';
-import { type OwnAnswer, refusal } from './own-answer.ts';
-import { corsConstants } from './rules.ts';
+import { corsConstants, createErrorReply, type LocalReply } from './rules.ts';
 
 /**
  * The keep-alive timeout exceeds the usual idle timeout of load balancers. Node's own response to a missing `Host` would lack
@@ -27,39 +26,32 @@ export function createAddinServer(
   return server;
 }
 
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  404: 'Not Found',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-};
-
 /**
  * Listener for `clientError`, which answers bytes that are not valid HTTP. The origin is unknown, so the response has only the
  * constant CORS headers.
  */
 function answerMalformed({ code }: Error & { code?: string }, socket: Socket): void {
-  if (code !== 'ECONNRESET' && socket.writable) endSocket(socket, toText(toErrorAnswer(code)));
+  if (code !== 'ECONNRESET' && socket.writable) endSocket(socket, toText(toErrorReply(code)));
   else socket.destroy();
 }
 
 /** Rejects CONNECT requests. For these, Node passes the raw socket. */
 function answerConnect(socket: Socket): void {
   socket.on('error', () => undefined);
-  endSocket(socket, toText(refusal(404, 'not_found_error', 'This server is not a proxy.')));
+  endSocket(socket, toText(createErrorReply(404, 'not_found_error', 'This server is not a proxy.')));
 }
 
-function toErrorAnswer(code: string | undefined): OwnAnswer {
+function toErrorReply(code: string | undefined): LocalReply {
   const type = 'invalid_request_error';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal(408, type, 'The request did not arrive in time.');
-  if (code === 'HPE_HEADER_OVERFLOW') return refusal(431, type, 'The request headers are too large.');
-  return refusal(400, type, 'The request is not valid HTTP.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return createErrorReply(408, type, 'The request did not arrive in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return createErrorReply(431, type, 'The request headers are too large.');
+  return createErrorReply(400, type, 'The request is not valid HTTP.');
 }
 
-function toText({ status, body = '', fields = [] }: OwnAnswer): string {
-  const all = [...corsConstants, 'Vary', 'Origin', ...fields, 'Connection', 'close', 'Content-Type', 'application/json'];
-  all.push('Content-Length', String(body.length));
-  let head = `HTTP/1.1 ${status} ${reasons[status]}\r\n`;
-  for (let index = 0; index + 1 < all.length; index += 2) head += `${all[index]}: ${all[index + 1]}\r\n`;
-  return `${head}\r\n${body}`;
+function toText({ status, body = '', fields = [] }: LocalReply): string {
+  const head = [...corsConstants, 'Vary', 'Origin', ...fields, 'Connection', 'close', 'Content-Type', 'application/json'];
+  head.push('Content-Length', String(body.length));
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+  for (let index = 0; index + 1 < head.length; index += 2) text += `${head[index]}: ${head[index + 1]}\r\n`;
+  return `${text}\r\n${body}`;
 }

@@ -1,17 +1,18 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, } from 'node:http';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { setFields, toVary } from './replies/header-fields.ts';
+import { rewriteHead, setFields, toVary } from './replies/header-fields.ts';
 
 export interface CrossOriginDeps {
   /** Provides the allowed origins. `*` allows any origin. */
   readonly snapshot: () => ConfigSnapshot;
   /** Returns whether a request is exempt because it has its own CORS rules. */
-  readonly isReserved: (request: IncomingMessage) => boolean;
+  readonly isExempt: (request: IncomingMessage) => boolean;
 }
 
 const anyOrigin = '*';
-/** Response headers that pages may read, in addition to `X-` headers. */
+/** Response headers that pages may read, in addition to those that start with `x-` or `anthropic-`. */
 const exposedHeaders = ['Retry-After', 'X-Request-Id', 'ETag', 'Parley-Ignored', 'Request-Id', 'Mcp-Session-Id'];
+const lowerExposedHeaders: ReadonlySet<string> = new Set(exposedHeaders.map((name) => name.toLowerCase()));
 const maxAgeSeconds = 600;
 
 /** Returns whether pages of an origin may read responses. */
@@ -23,10 +24,18 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
  * Adds CORS headers to every response if at least one origin is allowed, also if a handler writes the headers without the
  * framework (docs/wire.md, Paths).
  */
-export function withCorsHeaders(next: RequestListener, { snapshot, isReserved }: CrossOriginDeps): RequestListener {
+export function withCorsHeaders(next: RequestListener, { snapshot, isExempt }: CrossOriginDeps): RequestListener {
   return (request, response) => {
     const allowed = snapshot().configuration.security.allowedOrigins;
-    if (allowed.length > 0 && !isReserved(request)) rewriteHead(response, toOriginFields(request.headers, allowed));
+    if (allowed.length > 0 && !isExempt(request)) {
+      const fields = toOriginFields(request.headers, allowed);
+      rewriteHead(response, () => {
+        response.setHeader('Vary', toVary(response.getHeader('vary')?.toString()));
+        setFields(response, fields);
+        if (response.hasHeader('access-control-allow-origin'))
+          response.setHeader('access-control-expose-headers', toExposedHeaders(response.getHeaderNames()));
+      });
+    }
     next(request, response);
   };
 }
@@ -53,19 +62,8 @@ function toOriginFields({ origin }: IncomingHttpHeaders, allowed: readonly strin
   return allowed.includes(anyOrigin) ? { 'access-control-allow-origin': anyOrigin } : {};
 }
 
-function rewriteHead(response: ServerResponse, fields: Readonly<Record<string, string>>): void {
-  const writeHead = response.writeHead;
-  response.writeHead = (status: number, ...args: unknown[]): ServerResponse => {
-    setFields(response, args.at(-1));
-    response.setHeader('Vary', toVary(response.getHeader('vary')?.toString()));
-    setFields(response, fields);
-    if (response.hasHeader('access-control-allow-origin'))
-      response.setHeader('access-control-expose-headers', toExposed(response.getHeaderNames()));
-    return writeHead.call(response, status);
-  };
-}
-
-function toExposed(names: readonly string[]): string {
-  const exposedNames = new Set(exposedHeaders.map((name) => name.toLowerCase()));
-  return [...exposedHeaders, ...names.filter((name) => /^(x|anthropic)-/.test(name) && !exposedNames.has(name))].join(', ');
+function toExposedHeaders(names: readonly string[]): string {
+  return [...exposedHeaders, ...names.filter((name) => /^(x|anthropic)-/.test(name) && !lowerExposedHeaders.has(name))].join(
+    ', ',
+  );
 }

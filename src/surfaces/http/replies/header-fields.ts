@@ -32,6 +32,16 @@ export function toIgnoredNames(ignored: readonly string[]): string {
   return [...names, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].join(', ');
 }
 
+/** Calls `rewrite` when the response writes its headers, after it has set them, regardless of how they were set. */
+export function rewriteHead(response: ServerResponse, rewrite: () => void): void {
+  const writeHead = response.writeHead;
+  response.writeHead = (status: number, ...args: unknown[]): ServerResponse => {
+    setFields(response, args.at(-1));
+    rewrite();
+    return writeHead.call(response, status);
+  };
+}
+
 /** Sets headers in the form that `writeHead` accepts: alternating names and values, or an object. */
 export function setFields(response: ServerResponse, fields: unknown): void {
   if (Array.isArray(fields))
