@@ -8,41 +8,37 @@ import { AlertDeliveries } from '#services/alerts/alert-deliveries.ts';
 import { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 import type { EvaluationRequest } from '#services/evaluation/run-case.ts';
 import { NodeLease } from '#services/node/node-lease.ts';
-import { alertOperations, alertRoutes } from '#surfaces/admin/alerts/routes.ts';
-import { adminApplicationRoutes } from '#surfaces/admin/application-routes.ts';
+import { alertOperations, alertRoutes } from '#surfaces/admin/alert-routes.ts';
+import { changeRoutes } from '#surfaces/admin/entries/change-routes.ts';
+import { entryRoutes } from '#surfaces/admin/entries/entry-routes.ts';
+import { adminKeyRoutes, createConfiguredKeys } from '#surfaces/admin/entries/key-routes.ts';
+import { limitRoutes } from '#surfaces/admin/entries/limit-routes.ts';
 import { adminEntryOperations } from '#surfaces/admin/entries/openapi.ts';
-import { adminEntryRoutes, createConfiguredKeys } from '#surfaces/admin/entries/routes.ts';
 import { adminOperations } from '#surfaces/admin/openapi.ts';
 import { adminRoutes } from '#surfaces/admin/routes.ts';
 import { adminUserOperations } from '#surfaces/admin/user-openapi.ts';
-import { adminUserRoutes } from '#surfaces/admin/user-routes.ts';
-import { accessOperations } from '#surfaces/applications/access-openapi.ts';
+import { adminApplicationRoutes, adminUserRoutes } from '#surfaces/admin/user-routes.ts';
 import { accessRoutes } from '#surfaces/applications/access-routes.ts';
 import { caseRoutes } from '#surfaces/applications/evaluation/case-routes.ts';
 import { evaluationRoutes } from '#surfaces/applications/evaluation/evaluation-routes.ts';
 import { evaluationOperations } from '#surfaces/applications/evaluation/openapi.ts';
-import { importOperations } from '#surfaces/applications/import-openapi.ts';
-import { type ImportDeps, importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationOperations } from '#surfaces/applications/openapi.ts';
 import { readDraft } from '#surfaces/applications/read-application.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
 import { toolOperations } from '#surfaces/applications/tool-openapi.ts';
-import { toolRoutes } from '#surfaces/applications/tool-routes.ts';
+import { type ImportDeps, importRoutes, toolRoutes } from '#surfaces/applications/tool-routes.ts';
 import { draftRoutes } from '#surfaces/chat-completions/draft-routes.ts';
 import { compatOperations, draftOperations } from '#surfaces/chat-completions/openapi.ts';
 import { compatRoutes } from '#surfaces/chat-completions/routes.ts';
 import { chatOperations } from '#surfaces/chats/openapi.ts';
 import { chatRoutes } from '#surfaces/chats/routes.ts';
-import { shareOperations } from '#surfaces/chats/share-openapi.ts';
 import { shareRoutes } from '#surfaces/chats/share-routes.ts';
 import { consentOperations } from '#surfaces/consent/openapi.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
 import { featureOperations } from '#surfaces/features/openapi.ts';
-import { RatingQuota } from '#surfaces/features/rating-quota.ts';
 import { featureRoutes } from '#surfaces/features/routes.ts';
 import { fileOperations } from '#surfaces/files/openapi.ts';
 import { resourceOperations } from '#surfaces/files/resources/openapi.ts';
-import { relocationOperations } from '#surfaces/files/resources/relocation-openapi.ts';
 import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
 import type { ApiOperation } from '#surfaces/http/openapi/operation.ts';
@@ -137,9 +133,8 @@ const userKeys: Feature = {
 /** Rating, tokenizing, and truncating, by Parley or by an endpoint of the deployment. */
 const deploymentFeatures: Feature = {
   operations: () => featureOperations,
-  add({ counters, clock, deploymentActions, ...core }) {
-    const ratings = new RatingQuota(counters, clock);
-    for (const [name, serve] of featureRoutes({ ...core, ratings })) deploymentActions.set(name, serve);
+  add({ deploymentActions, ...core }) {
+    for (const [name, serve] of featureRoutes(core)) deploymentActions.set(name, serve);
   },
 };
 
@@ -156,7 +151,7 @@ const maxDocumentLoadMs = 30_000;
 
 /** Applications that users save, with tests of their tools and the import of OpenAPI documents. */
 const applications: Feature = {
-  operations: () => [...applicationOperations, ...accessOperations, ...importOperations, ...toolOperations, ...draftOperations],
+  operations: () => [...applicationOperations, ...toolOperations, ...draftOperations],
   add(core) {
     const { app, savedApplications: store, files } = core;
     importRoutes(app, { ...core, importDocument: createImportDocument(core) });
@@ -202,7 +197,7 @@ const evaluations: Feature = {
 
 /** Conversations of the page, and shared copies of them. */
 const chats: Feature = {
-  operations: () => [...chatOperations, ...shareOperations],
+  operations: () => chatOperations,
   add({ app, chats: store, shares, contents, ...core }) {
     if (store === undefined) return;
     const deps = { ...core, chats: store, files: contents };
@@ -213,7 +208,7 @@ const chats: Feature = {
 
 /** Files, and the other resources in the buckets of users. */
 const files: Feature = {
-  operations: () => [...fileOperations, ...resourceOperations, ...relocationOperations],
+  operations: () => [...fileOperations, ...resourceOperations],
   add({ app, contents, savedApplications: store, ...core }) {
     if (contents === undefined) return;
     const applications = new ApplicationResources({ ...core, store, newId: randomUUID });
@@ -230,7 +225,8 @@ const administration: Feature = {
     adminRoutes(app, { ...core, ...admin });
     adminApplicationRoutes(app, { ...core, store: core.savedApplications });
     const entryDeps = entries && { ...core, ...admin, ...entries, newId: randomUUID, newSecret: createRandomSecret };
-    if (entryDeps !== undefined) adminEntryRoutes(app, entryDeps);
+    if (entryDeps !== undefined)
+      for (const routes of [entryRoutes, adminKeyRoutes, changeRoutes, limitRoutes]) routes(app, entryDeps);
     if (keys === undefined || userKeys === undefined || blockedUsers === undefined) return;
     adminUserRoutes(app, {
       ...core,

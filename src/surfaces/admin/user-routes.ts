@@ -9,12 +9,14 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { BlockedUser, BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import { toVisibleKey } from '#domain/callers/key-form.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
+import { type ApplicationStore, toPublicId } from '#domain/deployments/application-store.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
+import type { People } from '#services/scim/people.ts';
 import { readJson, rejectLargeBody } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type Query, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
+import { type Query, readCursor, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
 import { requireAdmin, serveAdminRead } from './require-admin.ts';
 import type { AdminDeps } from './routes.ts';
 
@@ -142,4 +144,30 @@ async function readBlock(request: FastifyRequest): Promise<BlockedUserBody> {
 
 function toBlockedItem({ user, reason, blockedAtMs: blockedAt, blockedBy }: BlockedUser): JsonObject {
   return { user, reason, blockedAt, blockedBy };
+}
+
+export interface AdminApplicationDeps extends Pick<AdminDeps, 'identify'> {
+  readonly store: Pick<ApplicationStore, 'listShared'>;
+  /** Undefined if the service does not store who has signed in. */
+  readonly people: Pick<People, 'find'> | undefined;
+}
+
+/** Serves `/v1/admin/shared-applications`, the saved applications that other users may use. */
+export function adminApplicationRoutes(app: FastifyInstance, deps: AdminApplicationDeps): void {
+  serveAdminRead(app, deps, '/v1/admin/shared-applications', async (query) => {
+    requireKnown(query, ['user', 'limit', 'token']);
+    const limit = readLimit(query);
+    const { id: after = '' } = readCursor(query) ?? {};
+    const applications = await deps.store.listShared({ after, limit: limit + 1, user: readText(query, 'user') });
+    const ids = applications.flatMap(({ owner, entry }) => [owner, ...(entry.users ?? [])]);
+    const people = await deps.people?.find([...new Set(ids)]);
+    const toPerson = (id: string): JsonObject => ({ id, name: people?.get(id)?.name ?? null });
+    return toPage(applications, limit, {
+      toCursor: ({ id }) => ({ atMs: 0, id }),
+      toItem: ({ owner, entry, updatedAtMs: updatedAt, ...application }) => {
+        const { displayName = null, userRoles: roles = [], users = [] } = entry;
+        return { id: toPublicId(application), displayName, owner: toPerson(owner), roles, users: users.map(toPerson), updatedAt };
+      },
+    });
+  });
 }

@@ -9,10 +9,8 @@ import { preconditionFailed } from '#domain/files/write-condition.ts';
 import { toWriteCondition } from '../http/conditions.ts';
 import { identifyUser, readRequest } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { identifyOwner, notFound } from './application-access.ts';
-import type { ApplicationDeps } from './application-deps.ts';
+import { type ApplicationDeps, describeSharing, findSharingIssues, identifyOwner, notFound } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
-import { describeSharing, findSharingIssues } from './sharing.ts';
 
 type AccessDeps = Pick<ApplicationDeps, 'identify' | 'store' | 'people' | 'clock' | 'newId' | 'recordAudit'>;
 

@@ -19,10 +19,8 @@ import { addressFeatures, type Deployment } from '#domain/deployments/deployment
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/resource-location.ts';
 import type { People } from '#services/scim/people.ts';
-import { notFound, requireOwner } from './application-access.ts';
-import type { ApplicationDeps } from './application-deps.ts';
+import { type ApplicationDeps, findSharingIssues, notFound, requireOwner } from './application-access.ts';
 import { ignoreStoreError } from './find-warnings.ts';
-import { findSharingIssues } from './sharing.ts';
 
 const maxReportedIssues = 5;
 const maxPathLength = 200;

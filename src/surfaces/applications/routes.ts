@@ -15,19 +15,20 @@ import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal, readRequest } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import {
+  type ApplicationDeps,
+  describeSharing,
   getQuery,
   identifyBuilder,
   identifyOwner,
   isOwner,
   notFound,
   parseLocation,
+  replaceSharing,
   requireOpen,
   requireOwner,
 } from './application-access.ts';
-import type { ApplicationDeps } from './application-deps.ts';
 import { findWarnings } from './find-warnings.ts';
 import { readApplication } from './read-application.ts';
-import { describeSharing, replaceSharing } from './sharing.ts';
 
 const base = '/v1/applications/';
 const versionsBase = '/v1/versions/applications/';

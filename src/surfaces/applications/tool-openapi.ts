@@ -1,5 +1,6 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
+import { RestToolset } from '#contract/quick-app/toolsets.ts';
+import { ImportRequest, ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolErrorReasons } from '#domain/tools/tool.ts';
 import { buildObject, json, listOperations, nameObject, reply, text } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
@@ -69,11 +70,44 @@ const toolset = {
   mcp_server_info: { url: 'https://files.example/mcp', protocol: 'streamable_http' },
 };
 
+const imported = nameObject('ImportedToolsets', {
+  toolsets: {
+    type: 'array',
+    items: RestToolset,
+    description: 'For `web_api_toolset`. Each secret is replaced by the name of a variable.',
+  },
+  notes: { type: 'array', items: { type: 'string' }, description: 'Parts that were left out, with the reasons.' },
+});
+
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Shop', version: '1' },
+  servers: [{ url: 'https://shop.example' }],
+  paths: {
+    '/items': {
+      get: { operationId: 'list_items', summary: 'Lists the items', responses: { '200': { description: 'The items' } } },
+    },
+  },
+  components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+  security: [{ key: [] }],
+};
+
 const errors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'];
 
 const shared = { tag: 'Applications', errors } as const;
 
 export const toolOperations = listOperations(shared, {
+  'post /v1/import-openapi': {
+    id: 'importOpenApi',
+    summary: 'Converts an OpenAPI document into tools of a quick app',
+    description:
+      'The document may be OpenAPI 2.0, 3.0, or 3.1. Parley does not save the toolsets. Review them, then add them to the settings of a quick app.',
+    body: json(
+      { name: 'ImportRequest', schema: ImportRequest },
+      { document: { summary: 'A document in the request', value: { document, include: ['list_items'] } } },
+    ),
+    responses: [reply(200, 'The toolsets.', imported)],
+  },
   'post /v1/tools/list': {
     id: 'listToolsetTools',
     summary: 'Lists the current tools of an MCP server',

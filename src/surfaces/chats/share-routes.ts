@@ -15,7 +15,7 @@ import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import { routeNotFound } from '../http/path-methods.ts';
 import { readRequest } from '../http/read-request.ts';
-import { sendFile } from '../http/replies/read-file.ts';
+import { sendFile } from '../http/replies/send-file.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from './routes.ts';
 

@@ -16,9 +16,12 @@ import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import { type AddressFeature, type Deployment, findFeatureAddress } from '#domain/deployments/deployment.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { type AddressFeature, findFeatureAddress } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
+import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import { deploymentWindows } from '#domain/limits/windows.ts';
 import { selectDiscarded } from '#domain/usage/prompt-budget.ts';
 import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
 import { parseBody, type SurfaceDeps } from '../http/read-request.ts';
@@ -28,7 +31,6 @@ import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
-import type { RatingQuota } from './rating-quota.ts';
 
 interface FailedResult {
   readonly status: 'error';
@@ -49,17 +51,17 @@ function countInputTokens(input: TokenizeInput, model: Deployment): number {
 function truncatePrompt(input: unknown, model: Deployment): object {
   return catchFailure(() => {
     const request = parseChatRequest(input);
-    const most = getPromptBound(request, model);
-    const discarded = most === undefined ? [] : selectDiscarded(request, most);
+    const maxTokens = getMaxPromptTokens(request, model);
+    const discarded = maxTokens === undefined ? [] : selectDiscarded(request, maxTokens);
     if (discarded !== undefined) return { status: 'success', discarded_messages: discarded };
     throw new ParleyError(
       'invalid_request',
-      `The instructions and the last message cannot be removed, and they exceed ${most} tokens.`,
+      `The instructions and the last message cannot be removed, and they exceed ${maxTokens} tokens.`,
     );
   });
 }
 
-function getPromptBound(request: ChatRequest, { limits = {} }: Deployment): number | undefined {
+function getMaxPromptTokens(request: ChatRequest, { limits = {} }: Deployment): number | undefined {
   const requestedMax = request.max_prompt_tokens ?? undefined;
   if (requestedMax !== undefined && !(Number.isSafeInteger(requestedMax) && Number(requestedMax) >= 1))
     throw new ParleyError('invalid_request', 'max_prompt_tokens must be an integer of at least 1.');
@@ -69,20 +71,20 @@ function getPromptBound(request: ChatRequest, { limits = {} }: Deployment): numb
 }
 
 /** Returns the result of one input, or its error, which does not affect the other inputs. */
-function catchFailure(respond: () => object): object | FailedResult {
+function catchFailure(compute: () => object): object | FailedResult {
   try {
-    return respond();
+    return compute();
   } catch (error) {
     if (error instanceof ParleyError) return { status: 'error', error: error.message };
     throw error;
   }
 }
 
-export interface FeatureRoutesDeps extends Pick<SurfaceDeps, 'snapshot' | 'recordAudit'> {
+export interface FeatureRoutesDeps extends Pick<SurfaceDeps, 'snapshot' | 'recordAudit' | 'clock'> {
   readonly handler: RequestHandler;
   readonly calls: Pick<Calls, 'callFeature'>;
   readonly catalog: Catalog;
-  readonly ratings: RatingQuota;
+  readonly counters: LimitCounters;
 }
 
 interface FeatureExchange {
@@ -100,7 +102,7 @@ interface Feature {
 }
 
 const features: Readonly<Record<string, Feature>> = {
-  rate: { address: 'rateEndpoint', answer: keepRating },
+  rate: { address: 'rateEndpoint', answer: storeRating },
   tokenize: {
     address: 'tokenizeEndpoint',
     answer: (exchange) => computeOutputs(exchange, parseTokenizeRequest(parseBody(exchange.bytes)), tokenize),
@@ -116,9 +118,9 @@ const base = '/v1/deployments/';
  * Path prefixes of other routes below `/v1`. Deployments whose IDs start with such a prefix can be rated only below
  * `/v1/deployments`.
  */
-const ownPaths = /^\/v1\/(?:deployments|consent|versions|ops|files|metadata|prompts|conversations|admin|user|models)\//;
-/** Path prefix of other routes with methods other than POST. Applications of users are rated like all others. */
-const ownButForPost = /^\/v1\/applications\//;
+const otherRoutes = /^\/v1\/(?:deployments|consent|versions|ops|files|metadata|prompts|conversations|admin|user|models)\//;
+/** Path prefix of other routes with methods other than POST. With POST, it can be the ID of an application to rate. */
+const otherRoutesExceptPost = /^\/v1\/applications\//;
 
 /**
  * Returns the routes `POST /v1/deployments/{id}/rate`, `/tokenize`, and `/truncate_prompt`, by last segment (docs/wire.md,
@@ -127,9 +129,9 @@ const ownButForPost = /^\/v1\/applications\//;
 export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, ServeRaw> {
   return new Map(
     Object.entries(features).map(([name, feature]) => {
-      const facts = { operation: 'chat', route: `${base}{id}/${name}` } as const;
+      const options = { operation: 'chat', route: `${base}{id}/${name}` } as const;
       const serve: ServeRaw = (raw) =>
-        deps.handler.serve(facts, raw, (context, caller) => serveFeature(deps, { context, caller }, feature));
+        deps.handler.serve(options, raw, (context, caller) => serveFeature(deps, { context, caller }, feature));
       return [name, serve];
     }),
   );
@@ -137,8 +139,8 @@ export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, Serv
 
 /** Rewrites `/v1/{id}/rate` to the path below `/v1/deployments`. Returns other URLs unchanged. */
 export function toRatePath(method: string | undefined, url: string): string {
-  if (!/\/rate(?:\?|$)/.test(url) || !url.startsWith('/v1/') || ownPaths.test(url)) return url;
-  if (method !== 'POST' && ownButForPost.test(url)) return url;
+  if (!/\/rate(?:\?|$)/.test(url) || !url.startsWith('/v1/') || otherRoutes.test(url)) return url;
+  if (method !== 'POST' && otherRoutesExceptPost.test(url)) return url;
   return `${base}${url.slice('/v1/'.length)}`;
 }
 
@@ -184,11 +186,11 @@ function computeOutputs<Input>(
   throw new ParleyError('access_denied', `${deployment.id} is an application without token counting.`);
 }
 
-async function keepRating({ deps, context, caller, deployment, bytes }: FeatureExchange): Promise<object> {
+async function storeRating({ deps, context, caller, deployment, bytes }: FeatureExchange): Promise<object> {
   rejectPerRequestKey(caller, 'rate replies');
   const rating = parseRating(parseBody(bytes));
   const { subject } = caller;
-  await deps.ratings.count(subject);
+  await countRating(deps, subject);
   const id = toRatingId(rating, { subject, deployment: deployment.id });
   deps.recordAudit({ id, action: ratedAction, subject, object: deployment.id, requestId: context.id, details: { ...rating } });
   return {};
@@ -200,4 +202,24 @@ async function keepRating({ deps, context, caller, deployment, bytes }: FeatureE
 function toRatingId({ responseId }: Rating, { subject, deployment }: { subject: string; deployment: string }): string {
   if (responseId === undefined) return randomUUID();
   return `rating_${hash('sha256', JSON.stringify([subject, deployment, responseId]), 'base64url')}`;
+}
+
+const maxRatingsPerDay = 500;
+const ratingLimits = [{ window: deploymentWindows.requestDay, total: maxRatingsPerDay, isOverall: false }];
+/** Ratings are counted on all deployments together. No deployment has an empty ID. */
+const everyDeployment = '';
+
+/**
+ * Counts one rating of a user, on all nodes together. Rejects with `request_limit_exceeded` if there are too many today, so that
+ * a user cannot fill the audit log.
+ */
+async function countRating({ counters, clock }: FeatureRoutesDeps, subject: string): Promise<void> {
+  const entry = { estimate: { tokens: 0, cost: 0 }, chainClaims: [], isClientConnected: () => true };
+  const { statuses } = await counters.admit(toAccount(subject, everyDeployment, ratingLimits), entry);
+  const [status] = statuses;
+  if (status === undefined || status.used < maxRatingsPerDay) return;
+  const at = new Date(status.resetsAtMs).toISOString().replace('.000Z', 'Z');
+  const message = `Your limit of ${maxRatingsPerDay} ratings per day is used up. It resets at ${at}.`;
+  const retryAfterSeconds = Math.ceil((status.resetsAtMs - clock.epochMs()) / 1000);
+  throw new ParleyError('request_limit_exceeded', message, { retryAfterSeconds });
 }

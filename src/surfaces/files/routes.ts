@@ -10,9 +10,8 @@ import { resourceNotFound, type StoredResources } from '#services/files/stored-r
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { discardBody } from '../http/form/form-reader.ts';
 import { identifyCaller } from '../http/read-request.ts';
-import { sendFile, toSelection } from '../http/replies/read-file.ts';
-import { invalidPath } from './resources/metadata.ts';
-import { toMetadata } from './resources/to-metadata.ts';
+import { sendFile, toSelection } from '../http/replies/send-file.ts';
+import { invalidPath, toMetadata } from './resources/metadata.ts';
 import { rejectLargeFile, requirePlain, withUpload } from './upload.ts';
 
 export interface FileDeps {

@@ -17,8 +17,8 @@ import { noStorage, type OpenedResponse, type ResponseStorage } from '#services/
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import { methodNotAllowed } from '../http/path-methods.ts';
-import { streamRun } from '../http/replies/run-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';
+import { streamRun } from '../http/replies/stream-run.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';

@@ -16,7 +16,8 @@ import type { EntryView, PlannedWrite } from '#services/administration/runtime-e
 import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { ownsProject, requireAdmin, requireKeyCreator } from '../require-admin.ts';
-import { change, type EntryDeps, requireRuntimeEntry } from './entry-routes.ts';
+import type { ConfiguredKeys } from '../user-routes.ts';
+import { addLastUses, change, deleteEntry, type EntryDeps, hasEntry, listEntries, requireRuntimeEntry } from './entry-routes.ts';
 
 const checkNewKey = createCheck(NewAdminKey);
 const checkRotation = createCheck(AdminKeyRotation);
@@ -109,4 +110,20 @@ async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
   };
   await change(deps, request, plan, { author, action: 'rotated' });
   return { id, key, prefix };
+}
+
+/** Returns the keys of the configuration, for the list and the deletion of all keys. */
+export function createConfiguredKeys(deps: EntryDeps): ConfiguredKeys {
+  return {
+    async list({ after, limit }) {
+      const listed = await listEntries(deps, 'keys');
+      const page = listed.filter(({ id }) => id > after).slice(0, limit);
+      return addLastUses(
+        deps,
+        page.map(({ toItem }) => toItem()),
+      );
+    },
+    has: (id) => hasEntry(deps, { kind: 'keys', id }),
+    delete: (request, reply) => deleteEntry(deps, 'keys', request, reply),
+  };
 }

@@ -4,12 +4,19 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import { parseCase, parseCaseList, parseCases, parseCsvCases } from '#contract/evaluation/parse-cases.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
-import type { StoredCase } from '#domain/evaluation/evaluation.ts';
+import type { EvaluationStore, StoredCase } from '#domain/evaluation/evaluation.ts';
+import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 import { readBody, readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
-import type { EvaluationDeps } from '../application-deps.ts';
-import { toCaseItem } from './to-items.ts';
+import { type ApplicationDeps, identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
+
+/** Dependencies of the routes for cases and evaluations. */
+export interface EvaluationDeps extends Pick<ApplicationDeps, 'snapshot' | 'identify' | 'store' | 'clock' | 'recordAudit'> {
+  readonly evaluations: EvaluationRuns;
+  readonly results: EvaluationStore;
+  /** Returns a new case ID. */
+  readonly newId: () => string;
+}
 
 const base = '/v1/cases/applications/';
 
@@ -100,4 +107,8 @@ function full(): ParleyError {
     'invalid_request',
     `An application may have at most ${maxCases} cases with ${maxCharsOfAll} characters in total.`,
   );
+}
+
+function toCaseItem({ id, case: entry, createdAtMs, updatedAtMs }: StoredCase): object {
+  return { id, ...entry, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }

@@ -4,14 +4,13 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import { type EvaluationRequest, parseEvaluationRequest } from '#contract/evaluation/parse-cases.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { toPublicId } from '#domain/deployments/application-store.ts';
-import type { Evaluation } from '#domain/evaluation/evaluation.ts';
+import { type ComparedCase, compareResults } from '#domain/evaluation/compare-results.ts';
+import type { CaseResult, Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-runs.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { getQuery, identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
-import type { EvaluationDeps } from '../application-deps.ts';
-import { getBucket, rejectLargeCases } from './case-routes.ts';
-import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
+import { type EvaluationDeps, getBucket, rejectLargeCases } from './case-routes.ts';
 
 const base = '/v1/evaluations/applications/';
 
@@ -118,4 +117,42 @@ function createEvaluationNotFoundError(): ParleyError {
     'evaluation_not_found',
     'You have no evaluation with this ID. Newer evaluations replace the oldest ones.',
   );
+}
+
+function toEvaluationItem({ id, version, status, total, tally, digest, error, costUsd, ...times }: Evaluation): object {
+  return {
+    ...{ id, version, status, total, ...tally },
+    startedAt: times.startedAtMs,
+    endedAt: times.endedAtMs ?? null,
+    costUsd: costUsd ?? null,
+    digest: digest ?? null,
+    error: error ?? null,
+  };
+}
+
+function toResultItem({ costUsd, ...result }: CaseResult): object {
+  return { ...result, costUsd: costUsd ?? null };
+}
+
+interface Side {
+  readonly evaluation: Evaluation;
+  readonly results: readonly CaseResult[];
+}
+
+function toComparisonItem(before: Side, after: Side): object {
+  const cases = compareResults(before.results, after.results);
+  const count = (change: ComparedCase['change']): number => cases.filter((item) => item.change === change).length;
+  return {
+    before: toEvaluationItem(before.evaluation),
+    after: toEvaluationItem(after.evaluation),
+    ...{ better: count('better'), worse: count('worse'), same: count('same'), new: count('new'), gone: count('gone') },
+    otherAnswers: cases.filter(({ before: first, after: two, isSameAnswer }) => first && two && !isSameAnswer).length,
+    cases: cases.map(({ before: first, after: two, ...details }) => ({ ...details, before: toSide(first), after: toSide(two) })),
+  };
+}
+
+function toSide(result: CaseResult | undefined): object | null {
+  if (result === undefined) return null;
+  const { outcome, verdicts, answer, error, costUsd, durationMs } = result;
+  return { outcome, verdicts, answer, error, costUsd: costUsd ?? null, durationMs };
 }

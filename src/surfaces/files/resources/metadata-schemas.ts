@@ -1,6 +1,6 @@
 import type { ResourceKind } from '#domain/files/resource-location.ts';
 import { moment, type NamedSchema, nameSchema, type Schema, text } from '../../http/openapi/operation.ts';
-import { resourceTypes } from './to-metadata.ts';
+import { resourceTypes } from './metadata.ts';
 
 function toNodeFields(kind: ResourceKind): Record<string, Schema> {
   return {

@@ -37,10 +37,9 @@ import { listPermissions, requireWritable } from '#domain/files/resource-rights.
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
 import { identifyCaller, parseBody, readBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
-import { sendFile, toSelection } from '../../http/replies/read-file.ts';
+import { sendFile, toSelection } from '../../http/replies/send-file.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { invalidPath, notFound, pathTooLong, type ResourceDeps, readMetadata } from './metadata.ts';
-import { toMetadata } from './to-metadata.ts';
+import { invalidPath, notFound, pathTooLong, type ResourceDeps, readMetadata, toMetadata } from './metadata.ts';
 
 /** Maximum size of an operation's body in bytes. If `security.maxBodyBytes` is less, that bound applies. */
 const maxOperationBytes = 1024 ** 2;

@@ -10,7 +10,7 @@ import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/respons
 import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/stored-items.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials, type SurfaceDeps } from '../../http/read-request.ts';
-import { streamRun } from '../../http/replies/run-stream.ts';
+import { streamRun } from '../../http/replies/stream-run.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { listResponsesBases } from '../base-paths.ts';
 import { toBytes } from '../response-reply.ts';

@@ -17,11 +17,11 @@ import {
   orNull,
   reply,
   text,
-} from '../../http/openapi/operation.ts';
-import { keyErrors } from '../../http/openapi/operation-errors.ts';
-import { nextToken, paging } from '../openapi.ts';
-import { type Query, readLimit, readPage, readText, requireKnown, toPage } from '../query.ts';
-import { serveAdminRead } from '../require-admin.ts';
+} from '../http/openapi/operation.ts';
+import { keyErrors } from '../http/openapi/operation-errors.ts';
+import { nextToken, paging } from './openapi.ts';
+import { type Query, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
+import { serveAdminRead } from './require-admin.ts';
 
 export interface AlertRouteDeps {
   readonly identify: Identify;
