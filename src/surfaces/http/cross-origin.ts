@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { rewriteHead, setFields, toVary } from './replies/header-fields.ts';
 
