@@ -11,122 +11,88 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { RequestContext } from '../http/request-context.ts';
-import type { McpResponder } from './mcp-responder.ts';
-import { RpcError, withRpcError } from './rpc-error.ts';
-import { Progress, type RunningCalls } from './running-calls.ts';
-
-export interface ExchangeDeps {
-  readonly calls: Calls;
-  readonly running: RunningCalls;
-}
+import { type McpResponder, Progress, RpcError, withRpcError } from './mcp-responder.ts';
+import type { RunningCalls } from './running-calls.ts';
 
 const sessionHeader = 'mcp-session-id';
 
-interface ExchangeContext {
+/** One message of a client to a deployment. */
+interface Exchange {
+  readonly calls: Calls;
+  readonly running: RunningCalls;
   readonly context: RequestContext;
   readonly responder: McpResponder;
   readonly caller: Caller;
   readonly deployment: Deployment;
 }
 
-/** One message of a client and the response to it. */
-export class Exchange {
-  readonly #deps: ExchangeDeps;
-  readonly #parts: ExchangeContext;
-
-  constructor(deps: ExchangeDeps, parts: ExchangeContext) {
-    this.#deps = deps;
-    this.#parts = parts;
+/** Answers a message. Rejects with `RpcError`. */
+export async function answerMessage(exchange: Exchange, message: McpMessage): Promise<void> {
+  const { context, responder, deployment, running } = exchange;
+  if (message.id === undefined) {
+    if (message.method === 'notifications/cancelled') running.cancel(toRunningCallKey(exchange, message.params?.requestId));
+    return responder.accept();
   }
+  const mode = getProtocolMode(context.request.headers, message);
+  const result = await createResult(exchange, mode, message);
+  if (result === undefined) return responder.endWithoutResult();
+  responder.answer(message.id, mode === 'stateless' ? toStatelessResult(deployment, result) : result);
+}
 
-  /** Rejects with `RpcError`. */
-  async handle(message: McpMessage): Promise<void> {
-    const { context, responder, deployment } = this.#parts;
-    if (message.id === undefined) {
-      if (message.method === 'notifications/cancelled') this.#cancel(message);
-      return responder.accept();
+/** Returns undefined for a canceled call. */
+function createResult(exchange: Exchange, mode: ProtocolMode, message: McpMessage): JsonObject | Promise<JsonObject | undefined> {
+  const { deployment, responder, context } = exchange;
+  const { description: instructions } = deployment;
+  switch (`${mode} ${message.method}`) {
+    case 'sessions initialize': {
+      // The session has no stored state. The ID only distinguishes the requests of different clients.
+      responder.addHeader(sessionHeader, context.id);
+      const protocolVersion = negotiateRevision(message.params?.protocolVersion);
+      return { protocolVersion, capabilities, serverInfo: toServerInfo(deployment), instructions };
     }
-    const mode = getProtocolMode(context.request.headers, message);
-    const result = await this.#createResult(mode, message);
-    if (result === undefined) return responder.endWithoutResult();
-    responder.answer(message.id, mode === 'stateless' ? toStatelessResult(deployment, result) : result);
-  }
-
-  /** Returns undefined for a canceled call. */
-  #createResult(mode: ProtocolMode, message: McpMessage): JsonObject | Promise<JsonObject | undefined> {
-    const { deployment, responder, context } = this.#parts;
-    switch (`${mode} ${message.method}`) {
-      case 'sessions initialize':
-        // The session has no stored state. The ID only distinguishes the requests of different clients.
-        responder.addHeader(sessionHeader, context.id);
-        return toInitializeResult(deployment, message.params?.protocolVersion);
-      case 'sessions ping':
-        return {};
-      case 'stateless server/discover':
-        return toDiscoverResult(deployment);
-      case 'sessions tools/list':
-      case 'stateless tools/list':
-        return toToolList(deployment);
-      case 'sessions tools/call':
-      case 'stateless tools/call':
-        return this.#call(message);
-      default: {
-        const status = mode === 'stateless' ? 404 : 200;
-        throw new RpcError('methodNotFound', `Unknown method "${message.method.slice(0, 200)}".`, { status });
-      }
+    case 'sessions ping':
+      return {};
+    case 'stateless server/discover':
+      return { ...cacheHints, supportedVersions: [statelessRevision], capabilities, instructions };
+    case 'sessions tools/list':
+    case 'stateless tools/list':
+      return { ...cacheHints, tools: [toTool(deployment)] };
+    case 'sessions tools/call':
+    case 'stateless tools/call':
+      return callTool(exchange, message);
+    default: {
+      const status = mode === 'stateless' ? 404 : 200;
+      throw new RpcError('methodNotFound', `Unknown method "${message.method.slice(0, 200)}".`, { status });
     }
-  }
-
-  async #call(message: McpMessage): Promise<JsonObject | undefined> {
-    const { deployment, caller, context, responder } = this.#parts;
-    // Other methods do not count as use of the deployment.
-    context.record.setDeployment(deployment.id);
-    const { name, arguments: args = {} } = withRpcError('invalidParams', () => parseMcpToolCall(message.params ?? {}), {
-      status: 200,
-    });
-    const toolName = toToolName(deployment);
-    if (name !== toolName)
-      throw new RpcError('invalidParams', `Unknown tool "${name.slice(0, 200)}". The only tool is "${toolName}".`, {
-        status: 200,
-      });
-    const { progressToken: token } = getMeta(message);
-    const isToken = typeof token === 'string' || typeof token === 'number';
-    const progress = isToken && responder.acceptsEvents ? new Progress(token, responder, context.clock) : undefined;
-    return this.#deps.running.run(this.#toRunningCall(message.id), context.signal, (signal) => {
-      const call = { id: context.id, deployment: deployment.id, caller, record: context.record, origin: context.request };
-      return callDeployment(this.#deps.calls, { context, responder }, { call, signal, args, progress });
-    });
-  }
-
-  #cancel({ params }: McpMessage): void {
-    this.#deps.running.cancel(this.#toRunningCall(params?.requestId));
-  }
-
-  #toRunningCall(requestId: unknown) {
-    const session = this.#parts.context.request.headers[sessionHeader];
-    return { caller: this.#parts.caller, session: typeof session === 'string' ? session : undefined, requestId };
   }
 }
 
-/** Cache lifetime of lists. The configuration can change at any time. */
+function callTool(exchange: Exchange, message: McpMessage): Promise<JsonObject | undefined> {
+  const { deployment, caller, context, responder, calls, running } = exchange;
+  // Other methods do not count as use of the deployment.
+  context.record.setDeployment(deployment.id);
+  const details = { status: 200 };
+  const { name, arguments: args = {} } = withRpcError('invalidParams', () => parseMcpToolCall(message.params ?? {}), details);
+  const toolName = toToolName(deployment);
+  if (name !== toolName)
+    throw new RpcError('invalidParams', `Unknown tool "${name.slice(0, 200)}". The only tool is "${toolName}".`, details);
+  const { progressToken: token } = getMeta(message);
+  const isToken = typeof token === 'string' || typeof token === 'number';
+  const progress = isToken && responder.acceptsEvents ? new Progress(token, responder, context.clock) : undefined;
+  return running.run(toRunningCallKey(exchange, message.id), context.signal, (signal) => {
+    const call = { id: context.id, deployment: deployment.id, caller, record: context.record, origin: context.request };
+    return callDeployment(calls, { context, responder }, { call, signal, args, progress });
+  });
+}
+
+function toRunningCallKey({ context, caller }: Exchange, requestId: unknown) {
+  const session = context.request.headers[sessionHeader];
+  return { caller, session: typeof session === 'string' ? session : undefined, requestId };
+}
+
+/** Cache lifetime of results. The configuration can change at any time. */
 const cacheHints = { ttlMs: 60_000, cacheScope: 'private' };
 const capabilities = { tools: {} };
-
-/** Returns the result of `initialize`. */
-function toInitializeResult(deployment: Deployment, requestedRevision: unknown): JsonObject {
-  const { description: instructions } = deployment;
-  return { protocolVersion: negotiate(requestedRevision), capabilities, serverInfo: toServerInfo(deployment), instructions };
-}
-
-/** Returns the result of `server/discover`. */
-function toDiscoverResult({ description: instructions }: Deployment): JsonObject {
-  return { ...cacheHints, supportedVersions: [statelessRevision], capabilities, instructions };
-}
-
-/** Returns the result of `tools/list`. */
-function toToolList(deployment: Deployment): JsonObject {
-  return { ...cacheHints, tools: [toTool(deployment)] };
-}
 
 /** Adds the fields that every result of the stateless revision has. */
 function toStatelessResult(deployment: Deployment, result: JsonObject): JsonObject {
@@ -179,7 +145,7 @@ async function callDeployment(
       if (progress !== undefined) responder.open();
       return answer;
     };
-    const completion = await foldFrames(toAsyncIterable(start, signal), toolResultBound, (chunk) => progress?.note(chunk));
+    const completion = await foldFrames(toAsyncIterable(start, signal), toolResultBound, (chunk) => progress?.report(chunk));
     return { content: toContent(completion) };
   } catch (error) {
     if (context.isDisconnected) throw error;
@@ -193,7 +159,7 @@ function formatError({ message, code, publicCode, retryAfterSeconds }: ParleyErr
 }
 
 const defaultType = 'text/markdown';
-/** Media types whose data is text. */
+/** Media types whose data is text. Data of other types is in base64. */
 const textMediaType = /^text\/|^application\/(json|xml|yaml|javascript|sql)$|\+(json|xml|yaml)$/;
 
 /** Returns a reply as the content of a tool result: its text followed by its attachments. */
@@ -203,7 +169,7 @@ function toContent({ choices: [choice] }: Completion): JsonObject[] {
   return [{ type: 'text', text: message?.content ?? '' }, ...attachments];
 }
 
-/** Returns an attachment as a content item. An attachment with neither data nor a URL has none. */
+/** Returns an attachment as a content item. Returns no item for an attachment without data and URL. */
 function toContentItems(attachment: ResponseAttachment, index: number): JsonObject[] {
   const { type: mimeType = defaultType, title, data, url, reference_url } = attachment;
   const link = url ?? reference_url;
@@ -243,8 +209,8 @@ function getProtocolMode(headers: IncomingHttpHeaders, message: McpMessage): Pro
   return 'stateless';
 }
 
-/** Returns the protocol revision for a client that requests one. */
-function negotiate(requested: unknown): string {
+/** Returns the requested protocol revision if it is supported. Otherwise, returns the newest one. */
+function negotiateRevision(requested: unknown): string {
   return sessionRevisions.find((revision) => revision === requested) ?? newestSessionRevision;
 }
 
@@ -269,7 +235,7 @@ function requireMatchingHeaders(headers: IncomingHttpHeaders, { method, params }
     throw createMismatchError('Mcp-Name', name);
 }
 
-/** Decodes a name. Clients send it in base64 if a header cannot contain it. */
+/** Decodes a tool name. Clients send a name in base64 if a header cannot contain it. */
 function decodeName(value: string | undefined): string | undefined {
   const [, encoded] = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value ?? '') ?? [];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
@@ -281,13 +247,8 @@ function createMismatchError(header: string, expected: string): RpcError {
 
 function createUnsupportedVersionError(requested: string | undefined): RpcError {
   const supported = [statelessRevision, ...sessionRevisions.toReversed()];
-  return new RpcError(
-    'unsupportedVersion',
-    `This protocol version is not supported. Supported versions: ${supported.join(', ')}.`,
-    {
-      data: { supported, requested },
-    },
-  );
+  const message = `This protocol version is not supported. Supported versions: ${supported.join(', ')}.`;
+  return new RpcError('unsupportedVersion', message, { data: { supported, requested } });
 }
 
 function getFirstValue(header: string | string[] | undefined): string | undefined {

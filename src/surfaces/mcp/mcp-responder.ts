@@ -1,24 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { isOriginAllowed } from '../http/cross-origin.ts';
 import { EventStream } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { RpcError } from './rpc-error.ts';
 
 type RequestId = string | number | undefined;
 
-/** Sends the response to one message, either as JSON or as the last event of a stream. */
+/** Sends the response to one message, either as JSON or as the last event of a stream of progress notifications. */
 export class McpResponder {
   readonly #context: RequestContext;
   readonly #accepted: AcceptedFormats;
   #stream: EventStream | undefined;
   #hasSent = false;
   #hasAnswered = false;
-  #extra: Readonly<Record<string, string>> = {};
+  #extraHeaders: Readonly<Record<string, string>> = {};
 
   constructor(context: RequestContext, accepted: AcceptedFormats) {
     this.#context = context;
@@ -31,12 +32,12 @@ export class McpResponder {
 
   /** Adds a header to a response that has not started. */
   addHeader(name: string, value: string): void {
-    this.#extra = { ...this.#extra, [name]: value };
+    this.#extraHeaders = { ...this.#extraHeaders, [name]: value };
   }
 
   /** Starts a stream, whose heartbeats keep an idle connection open. */
   open(): void {
-    const headers = { ...this.#context.headers, ...this.#extra };
+    const headers = { ...this.#context.headers, ...this.#extraHeaders };
     this.#stream = new EventStream(this.#context.response, { headers });
   }
 
@@ -77,7 +78,7 @@ export class McpResponder {
     if (!this.#hasAnswered) this.#stream?.abandon();
   }
 
-  /** Errors with another HTTP status than 200 cannot start a stream. */
+  /** Sends the final message, as an event if a stream is open. An error with a status other than 200 cannot start a stream. */
   #end(status: number, message: object): void {
     this.#hasAnswered = true;
     if (this.#stream === undefined && status === 200 && !this.#accepted.json) this.open();
@@ -87,13 +88,97 @@ export class McpResponder {
   }
 
   #sendJson(status: number, message: object): void {
-    const headers = { ...this.#context.headers, ...this.#extra };
+    const headers = { ...this.#context.headers, ...this.#extraHeaders };
     sendJson(this.#context.response, status, toLatin1(JSON.stringify(message)), headers);
   }
 
-  /** Returns whether the client keeps up. */
+  /** Sends an event if a stream is open. Returns false if the client reads too slowly. */
   #send(message: object): boolean {
     return this.#stream?.send(`event: message\ndata: ${toLatin1(JSON.stringify(message))}\n\n`) ?? true;
+  }
+}
+
+/** Minimum interval between progress notifications about text, which arrives in many small chunks. */
+const textPaceMs = 1_000;
+
+/** Sends progress notifications: one for each stage, and the length of the text so far. */
+export class Progress {
+  readonly #token: string | number;
+  readonly #responder: McpResponder;
+  readonly #clock: Clock;
+  #lastProgress = 0;
+  #chars = 0;
+  #lastTextAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(token: string | number, responder: McpResponder, clock: Clock) {
+    this.#token = token;
+    this.#responder = responder;
+    this.#clock = clock;
+  }
+
+  /** Sends the progress that a chunk contains. Resolves when the client can receive more. */
+  async report({ choices }: Chunk): Promise<void> {
+    for (const { delta } of choices) {
+      for (const { name } of delta?.custom_content?.stages ?? []) if (name) await this.#notify(name);
+      await this.#reportText(delta?.content ?? '');
+    }
+  }
+
+  async #reportText(piece: string): Promise<void> {
+    this.#chars += piece.length;
+    const nowMs = this.#clock.nowMs();
+    if (piece === '' || nowMs - this.#lastTextAtMs < textPaceMs) return;
+    this.#lastTextAtMs = nowMs;
+    await this.#notify(`${this.#chars} characters`);
+  }
+
+  #notify(message: string): Promise<void> {
+    this.#lastProgress += 1;
+    return this.#responder.notify('notifications/progress', {
+      progressToken: this.#token,
+      progress: this.#lastProgress,
+      message,
+    });
+  }
+}
+
+/** Error codes of JSON-RPC and of the Model Context Protocol. */
+export const rpcCodes = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  headerMismatch: -32020,
+  unsupportedVersion: -32022,
+} as const;
+
+interface RpcDetails {
+  /** HTTP status of the response. Default: 400. */
+  readonly status?: number;
+  readonly data?: JsonObject;
+  readonly cause?: unknown;
+}
+
+/** An error that the client receives as a JSON-RPC error. */
+export class RpcError extends ParleyError {
+  readonly rpcCode: number;
+  readonly data: JsonObject | undefined;
+
+  constructor(code: keyof typeof rpcCodes, message: string, { status = 400, data, cause }: RpcDetails = {}) {
+    super('invalid_request', message, { status, cause });
+    this.name = 'RpcError';
+    this.rpcCode = rpcCodes[code];
+    this.data = data;
+  }
+}
+
+/** Returns the result of `parse`. Converts a `ParleyError` to an `RpcError` with this code. */
+export function withRpcError<Value>(code: keyof typeof rpcCodes, parse: () => Value, details: RpcDetails = {}): Value {
+  try {
+    return parse();
+  } catch (cause) {
+    if (!(cause instanceof ParleyError)) throw cause;
+    throw new RpcError(code, cause.message, { ...details, cause });
   }
 }
 
@@ -114,24 +199,23 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
   const events = types.includes('text/event-stream') || types.includes('text/*');
   const json = ['application/json', 'application/*', '*/*'].some((type) => types.includes(type));
   if (json || events) return { json, events };
-  throw new ParleyError('invalid_request', 'Accept must allow application/json or text/event-stream.', {
-    status: 406,
-  });
+  throw new ParleyError('invalid_request', 'Accept must allow application/json or text/event-stream.', { status: 406 });
 }
 
 /**
  * Rejects requests from pages of other hosts unless the configuration allows their origin. Otherwise a browser inside the
- * caller's network could be used to attack the service (MCP, Security Warning of the transport). Programs send no `Origin`.
+ * caller's network could be used to attack the service (MCP, Security Warning of the transport). Clients other than browsers
+ * send no `Origin`.
  */
 export function rejectOtherOrigins({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
-  if (origin === undefined || isOwn(origin, host) || isOriginAllowed(origin, allowed)) return;
+  if (origin === undefined || isSameHost(origin, host) || isOriginAllowed(origin, allowed)) return;
   throw new ParleyError(
     'access_denied',
     'Requests from pages of this origin are not allowed. An operator can allow it in security.allowedOrigins.',
   );
 }
 
-function isOwn(origin: string, host = ''): boolean {
+function isSameHost(origin: string, host = ''): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, host: originHost } = new URL(origin);
   const ownOrigin = `${protocol}//${host}`;

@@ -15,12 +15,11 @@ import {
 } from '../http/openapi/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { rpcCodes } from './rpc-error.ts';
+import { rpcCodes } from './mcp-responder.ts';
 
 const jsonrpc = { const: '2.0' };
 const id = { type: ['string', 'integer', 'null'], description: 'ID of the request, or null if it could not be parsed.' };
 
-/** The parameters depend on the method. */
 const params = { type: 'object', description: 'Parameters of the method, and `_meta` for the protocol.' };
 const message = nameSchema('McpMessage', { ...McpMessage, properties: { ...McpMessage.properties, params } });
 
@@ -44,9 +43,7 @@ const headers: readonly Parameter[] = [
   inHeader(
     'MCP-Protocol-Version',
     '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28. Requests of 2026-07-28 are independent of each other.',
-    {
-      example: '2025-11-25',
-    },
+    { example: '2025-11-25' },
   ),
   inHeader('Mcp-Method', 'Required from 2026-07-28 on: the method of the body.'),
   inHeader('Mcp-Name', 'Required from 2026-07-28 on: the name of the called tool.'),
@@ -83,42 +80,43 @@ function toRequest(method: string, params?: object): object {
 
 const eitherError = json({ anyOf: [compatErrorShape.body, rpcError] });
 
-const shared = { tag: 'MCP' } as const;
-
 /** Operations of deployments as MCP servers. */
-export const mcpOperations = listOperations(shared, {
-  'post /v1/deployments/{id}/mcp': {
-    id: 'sendMcpMessage',
-    summary: 'Send a message to a deployment as an MCP server',
-    description,
-    parameters: [inDeploymentPath(), ...headers],
-    body: json(message, examples),
-    responses: [
-      {
-        status: 200,
-        description: 'The result, or a JSON-RPC error for an unknown method or invalid parameters.',
-        content: [...json(jsonResponse), { type: 'text/event-stream', schema: streamEvent }],
-      },
-      reply(202, 'The notification was accepted.'),
-      {
-        status: 400,
-        description: 'A JSON-RPC error for an invalid message, or for headers that do not match the body.',
-        content: eitherError,
-      },
-      {
-        status: 404,
-        description: 'A JSON-RPC error for an unknown method, from 2026-07-28 on.',
-        content: eitherError,
-      },
-      reply(406, '`Accept` does not contain `application/json` or `text/event-stream`.', compatErrorShape.body),
-    ],
-    errors: [
-      ...keyErrors,
-      'operation_not_supported',
-      'access_denied',
-      'deployment_not_found',
-      'payload_too_large',
-      'unsupported_media_type',
-    ],
+export const mcpOperations = listOperations(
+  { tag: 'MCP' },
+  {
+    'post /v1/deployments/{id}/mcp': {
+      id: 'sendMcpMessage',
+      summary: 'Send a message to a deployment as an MCP server',
+      description,
+      parameters: [inDeploymentPath(), ...headers],
+      body: json(message, examples),
+      responses: [
+        {
+          status: 200,
+          description: 'The result, or a JSON-RPC error for an unknown method or invalid parameters.',
+          content: [...json(jsonResponse), { type: 'text/event-stream', schema: streamEvent }],
+        },
+        reply(202, 'The notification was accepted.'),
+        {
+          status: 400,
+          description: 'A JSON-RPC error for an invalid message, or for headers that do not match the body.',
+          content: eitherError,
+        },
+        {
+          status: 404,
+          description: 'A JSON-RPC error for an unknown method, from 2026-07-28 on.',
+          content: eitherError,
+        },
+        reply(406, '`Accept` does not contain `application/json` or `text/event-stream`.', compatErrorShape.body),
+      ],
+      errors: [
+        ...keyErrors,
+        'operation_not_supported',
+        'access_denied',
+        'deployment_not_found',
+        'payload_too_large',
+        'unsupported_media_type',
+      ],
+    },
   },
-});
+);

@@ -15,9 +15,8 @@ import { parseBody } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { type ServeRaw, serveRaw } from '../http/serve-raw.ts';
-import { Exchange, type ExchangeDeps } from './exchange.ts';
-import { McpResponder, readAccepted, rejectOtherOrigins } from './mcp-responder.ts';
-import { RpcError, withRpcError } from './rpc-error.ts';
+import { answerMessage } from './exchange.ts';
+import { McpResponder, RpcError, readAccepted, rejectOtherOrigins, withRpcError } from './mcp-responder.ts';
 import { RunningCalls } from './running-calls.ts';
 
 export interface McpServerDeps {
@@ -32,20 +31,20 @@ export interface McpServerDeps {
 }
 
 const base = '/v1/deployments/';
-const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
+const routeOptions = { operation: 'chat', route: `${base}{id}/mcp` } as const;
 
 /** Registers `POST /v1/deployments/{id}/mcp`, which serves a deployment as an MCP server over streamable HTTP with one tool. */
 export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
   const { broadcast } = deps;
-  // If another node misses the notice, the call runs to its end.
+  // If the notice does not reach the node of the call, the call runs to its end.
   const running = new RunningCalls((text) => void broadcast?.publish({ topic: 'mcp-call', text }).catch(() => undefined));
   broadcast?.onNotice(({ topic, text }) => {
     if (topic === 'mcp-call') running.cancelByKey(text);
   });
   const serveMcp: ServeRaw = (raw) =>
-    deps.handler.serve(facts, raw, (context, caller) => {
-      const encodedId = toEncodedId(raw.request.url ?? '');
-      return serve({ ...deps, running }, { context, caller, encodedId });
+    deps.handler.serve(routeOptions, raw, (context, caller) => {
+      const encodedId = getEncodedId(raw.request.url ?? '');
+      return serve(deps, running, { context, caller, encodedId });
     });
   serveRaw(app, 'POST', `${base}*`, (raw) => {
     const path = stripPathPrefix(base, raw.request.url ?? '');
@@ -53,8 +52,8 @@ export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
   });
 }
 
-/** IDs may contain slashes, so the last segment selects the operation. */
-function toEncodedId(url: string): string {
+/** Returns the encoded deployment ID in a URL. IDs may contain slashes, so the last segment selects the operation. */
+function getEncodedId(url: string): string {
   const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(stripPathPrefix(base, url)) ?? [];
   if (encodedId !== undefined && name === 'mcp') return encodedId;
   if (encodedId === undefined || !/^(limits|configuration|documents)$/.test(name)) throw routeNotFound();
@@ -67,17 +66,18 @@ interface RawExchange {
   readonly encodedId: string;
 }
 
-async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, encodedId }: RawExchange): Promise<void> {
+async function serve(deps: McpServerDeps, running: RunningCalls, exchange: RawExchange): Promise<void> {
+  const { context, caller, encodedId } = exchange;
   rejectOtherOrigins(context.request, deps.snapshot().configuration.security.allowedOrigins);
   const responder = new McpResponder(context, readAccepted(context.request));
   const bytes = await deps.handler.readJson(context);
-  const deployment = await findChat(deps, caller, encodedId);
+  const deployment = await findChatDeployment(deps, caller, encodedId);
   let id: McpMessage['id'];
   try {
     const value = withRpcError('parseError', () => parseBody(bytes));
     const message = withRpcError('invalidRequest', () => parseMcpMessage(value));
     id = message.id;
-    await new Exchange(deps, { context, responder, caller, deployment }).handle(message);
+    await answerMessage({ calls: deps.calls, running, context, responder, caller, deployment }, message);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     context.failed(error);
@@ -87,7 +87,7 @@ async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, enco
   }
 }
 
-async function findChat({ snapshot, catalog }: McpServerDeps, caller: Caller, encodedId: string): Promise<Deployment> {
+async function findChatDeployment({ snapshot, catalog }: McpServerDeps, caller: Caller, encodedId: string): Promise<Deployment> {
   const deployment = await findUsable({ catalog, snapshot: snapshot(), caller }, toDeploymentId(encodedId));
   if (deployment.type === 'chat') return deployment;
   throw new ParleyError('operation_not_supported', `${deployment.id} does not support chat completions, only embeddings.`);

@@ -1,13 +1,7 @@
-import type { Clock } from '#base/time/clock.ts';
-import type { Chunk } from '#contract/chat/chunk.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { McpResponder } from './mcp-responder.ts';
 
-/** Minimum interval between progress notifications about text, which arrives in many small chunks. */
-const textPaceMs = 1_000;
-
-/** Maximum length of a key that is sent to other nodes, because clients choose a part of it. */
+/** Maximum length of a key that is sent to other nodes. Longer keys are not sent, because clients choose a part of the key. */
 const maxAnnouncedLength = 2_000;
 
 /** Key of a running call: caller, session, and request ID in the session. */
@@ -19,7 +13,7 @@ interface RunningCallKey {
 
 /**
  * Running calls of clients that use the 2025 revisions, which cancel a call with another request. Clients of the stateless
- * revision close the connection instead. The request can reach another node than the call, so it is announced to other nodes.
+ * revision close the connection instead. The request can reach a node other than that of the call, so it is announced to all nodes.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
@@ -64,47 +58,7 @@ export class RunningCalls {
   }
 }
 
-/** Without a session, equal request IDs of two clients could not be distinguished. */
+/** Returns undefined without a session, because equal request IDs of two clients could not be distinguished. */
 function toKey({ caller, session, requestId }: RunningCallKey): string | undefined {
   return session === undefined ? undefined : JSON.stringify([caller.subject, session, requestId]);
-}
-
-/** Sends progress notifications: one for each new stage, and the length of the text. */
-export class Progress {
-  readonly #token: string | number;
-  readonly #responder: McpResponder;
-  readonly #clock: Clock;
-  #lastProgress = 0;
-  #chars = 0;
-  #lastTextAtMs = Number.NEGATIVE_INFINITY;
-
-  constructor(token: string | number, responder: McpResponder, clock: Clock) {
-    this.#token = token;
-    this.#responder = responder;
-    this.#clock = clock;
-  }
-
-  async note({ choices }: Chunk): Promise<void> {
-    for (const { delta } of choices) {
-      for (const { name } of delta?.custom_content?.stages ?? []) if (name) await this.#notify(name);
-      await this.#noteText(delta?.content ?? '');
-    }
-  }
-
-  async #noteText(piece: string): Promise<void> {
-    this.#chars += piece.length;
-    const nowMs = this.#clock.nowMs();
-    if (piece === '' || nowMs - this.#lastTextAtMs < textPaceMs) return;
-    this.#lastTextAtMs = nowMs;
-    await this.#notify(`${this.#chars} characters`);
-  }
-
-  #notify(message: string): Promise<void> {
-    this.#lastProgress += 1;
-    return this.#responder.notify('notifications/progress', {
-      progressToken: this.#token,
-      progress: this.#lastProgress,
-      message,
-    });
-  }
 }
