@@ -14,7 +14,7 @@ const createdKey = nameSchema('MadeUserKey', {
   },
 });
 
-const inKey = inPath('key', 'ID of the key.', exampleNames.key);
+const keyParameter = inPath('key', 'ID of the key.', exampleNames.key);
 
 const shared = { tag: 'Keys', errors: [...keyErrors, 'access_denied'] } as const;
 
@@ -43,14 +43,14 @@ export const keyOperations = listOperations(shared, {
   'delete /v1/user/keys/{key}': {
     id: 'deleteUserKey',
     summary: 'Deletes a key and ends its calls in progress',
-    parameters: [inKey],
+    parameters: [keyParameter],
     responses: [reply(204, 'The key is deleted. All nodes reject it within 1 second.')],
     errors: ['key_not_found'],
   },
   'post /v1/user/keys/{key}/rotate': {
     id: 'rotateUserKey',
     summary: 'Replaces a key by a new key with the same ID',
-    parameters: [inKey],
+    parameters: [keyParameter],
     body: json(
       { name: 'KeyRotation', schema: KeyRotation },
       { hour: { summary: 'Accept the previous key for an hour', value: { overlapSeconds: 3600 } } },

@@ -33,13 +33,13 @@ const { userKey } = storedEntries;
 /** Serves `/v1/user/keys`: keys that signed-in users create for themselves (docs/keys.md). */
 export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
   const url = '/v1/user/keys';
-  serveEarly(app, { method: 'POST', url }, (request, reply) => make(deps, request, reply));
+  serveEarly(app, { method: 'POST', url }, (request, reply) => create(deps, request, reply));
   app.get(url, (request) => list(deps, request));
   serveEarly(app, { method: 'DELETE', url: `${url}/:key` }, (request, reply) => remove(deps, request, reply));
   serveEarly(app, { method: 'POST', url: `${url}/:key/rotate` }, (request) => rotate(deps, request));
 }
 
-async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+async function create(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const { caller: creator, body } = await readRequest(request, userKey, () => identifyCreator(deps, request));
   const { owner, right } = creator;
   const newKey = checkNewKey(body());
@@ -50,7 +50,7 @@ async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fastify
       'too_many_keys',
       `Your roles allow at most ${right.keys} ${right.keys === 1 ? 'key' : 'keys'} at a time. Delete a key that you do not need.`,
     );
-  note(deps, request, { action: 'key.made', location: stored });
+  recordKeyAudit(deps, request, { action: 'key.made', location: stored });
   reply.code(201);
   return { ...toVisibleKey(stored), key };
 }
@@ -62,26 +62,26 @@ async function list(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonO
 
 async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { subject: owner } = await identifyOwner(deps, request);
-  const location = { owner, id: getId(request) };
-  if (!(await deps.userKeys.write(() => deps.store.delete(location, deps.clock.epochMs())))) throw notThere();
-  note(deps, request, { action: 'key.deleted', location });
+  const location = { owner, id: getKeyId(request) };
+  if (!(await deps.userKeys.write(() => deps.store.delete(location, deps.clock.epochMs())))) throw createNotFoundError();
+  recordKeyAudit(deps, request, { action: 'key.deleted', location });
   reply.code(204);
 }
 
 async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const { caller: creator, body } = await readRequest(request, userKey, () => identifyCreator(deps, request));
-  const location = { owner: creator.owner.subject, id: getId(request) };
+  const location = { owner: creator.owner.subject, id: getKeyId(request) };
   const { overlapSeconds = 0 } = checkRotation(body());
   const { key, ...createdKey } = createUserKey(deps.newSecret());
   const atMs = deps.clock.epochMs();
   const rotation = { ...createdKey, atMs, formerUntilMs: atMs + overlapSeconds * 1000 };
   const rotated = await deps.userKeys.write(() => deps.store.rotate(location, rotation));
-  if (rotated === undefined) throw notThere();
-  note(deps, request, { action: 'key.rotated', location });
+  if (rotated === undefined) throw createNotFoundError();
+  recordKeyAudit(deps, request, { action: 'key.rotated', location });
   return { ...toVisibleKey(rotated), key };
 }
 
-/** Returns a user who may create keys, with the permitted number. Throws if the user may not. */
+/** Returns the user and the limits for new keys. Throws unless the user may create keys. */
 async function identifyCreator(
   deps: KeyRoutesDeps,
   request: FastifyRequest,
@@ -90,20 +90,18 @@ async function identifyCreator(
   return { owner, right: requireSelfService(deps.snapshot().configuration, owner) };
 }
 
-/**
- * Returns a signed-in user, who may list and delete keys even if the user may no longer create them. Throws for other callers.
- */
+/** Returns a signed-in user. Users may list and delete keys even if they may no longer create them. Throws for other callers. */
 async function identifyOwner(deps: KeyRoutesDeps, request: FastifyRequest): Promise<Caller> {
   const owner = await identifyCaller(deps, request);
   requireSignedIn(owner);
   return owner;
 }
 
-function getId({ params }: FastifyRequest): string {
+function getKeyId({ params }: FastifyRequest): string {
   return (params as { key: string }).key;
 }
 
-function note(
+function recordKeyAudit(
   { recordAudit }: KeyRoutesDeps,
   { id: requestId }: FastifyRequest,
   { action, location }: { readonly action: AuditAction; readonly location: KeyRef },
@@ -111,13 +109,13 @@ function note(
   recordAudit({ action, subject: location.owner, object: location.id, requestId });
 }
 
-function notThere(): ParleyError {
+function createNotFoundError(): ParleyError {
   return new ParleyError('key_not_found', 'You have no active key with this ID. GET /v1/user/keys lists your keys.');
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Parts of a new key that the request does not determine. */
+/** Properties of a new key that do not come from the request body. */
 interface KeyCreation {
   readonly owner: Caller;
   readonly right: SelfService;
@@ -133,13 +131,13 @@ function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: Ke
   return {
     ...{ id, owner: owner.subject, project: owner.project, roles: owner.roles, signedInAtMs: owner.signedInAtMs ?? nowMs },
     ...{ name, prefix: createdKey.prefix, digest: createdKey.digest, version: 1, former: null },
-    deployments: deployments === undefined ? null : [...new Set(deployments.map(toId))],
-    allowedIps: allowedIps === undefined ? null : [...new Set(allowedIps.map(toNetwork))],
-    ...{ createdAtMs: nowMs, expiresAtMs: toExpiry(newKey, right, nowMs), lastUsedAtMs: null },
+    deployments: deployments === undefined ? null : [...new Set(deployments.map(requireDeploymentId))],
+    allowedIps: allowedIps === undefined ? null : [...new Set(allowedIps.map(requireNetwork))],
+    ...{ createdAtMs: nowMs, expiresAtMs: computeExpiryMs(newKey, right, nowMs), lastUsedAtMs: null },
   };
 }
 
-function toExpiry({ expiresAt, days }: NewKey, { maxDays }: SelfService, nowMs: number): number {
+function computeExpiryMs({ expiresAt, days }: NewKey, { maxDays }: SelfService, nowMs: number): number {
   if (expiresAt !== undefined && days !== undefined) throw createRequestError('days', 'cannot be combined with expiresAt');
   if (days !== undefined && days > maxDays)
     throw createRequestError('days', `must be at most ${maxDays}, the maximum of your roles`);
@@ -151,13 +149,13 @@ function toExpiry({ expiresAt, days }: NewKey, { maxDays }: SelfService, nowMs: 
   return expiresAt;
 }
 
-function toId(text: string, index: number): string {
+function requireDeploymentId(text: string, index: number): string {
   const id = toDeploymentId(text);
   if (id === undefined) throw createRequestError(`deployments[${index}]`, 'is not a valid deployment ID');
   return id;
 }
 
-function toNetwork(text: string, index: number): string {
+function requireNetwork(text: string, index: number): string {
   const [address = ''] = text.split('/');
   if (isNetwork(text) && isIP(address) !== 0) return text;
   throw createRequestError(`allowedIps[${index}]`, 'must be an IP address, or a network such as 10.0.0.0/8');
