@@ -59,8 +59,8 @@ import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
 import { responseOperation } from '#surfaces/responses/openapi.ts';
 import { scimOperations } from '#surfaces/scim/openapi.ts';
 import { scimRoutes } from '#surfaces/scim/routes.ts';
+import { signInOperations } from '#surfaces/ui/openapi.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
-import { signInOperations } from '#surfaces/ui/sign-in-openapi.ts';
 import { importOpenApi } from '#tools/openapi/load-openapi.ts';
 import { type Core, compatPrefixes, type Feature } from './feature.ts';
 import { responses } from './responses-feature.ts';
@@ -114,7 +114,7 @@ const listings: Feature = {
       sharesChats: shares !== undefined,
       storesFiles: contents !== undefined,
       runsChats: core.responses !== undefined,
-      keysToMake: (caller) => userKeys?.findSelfService(caller),
+      findSelfService: (caller) => userKeys?.findSelfService(caller),
       documents: (deployment) => documents.progress(deployment),
     });
     schemaRoutes(app, core);

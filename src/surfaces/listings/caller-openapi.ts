@@ -92,7 +92,7 @@ const documentList = nameSchema(
 const starters = nameSchema(
   'DeploymentConfiguration',
   buildOptionalObject({
-    starters: { type: 'array', items: text },
+    starters: buildArray(text),
     schema: { type: 'object', description: 'JSON Schema of the choice: its property `starter` has one of them.' },
   }),
 );

@@ -20,14 +20,14 @@ import { routeNotFound } from '../http/path-methods.ts';
 import { createDisconnectSignal, readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 
 export interface CallerRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
-  /** Whether the service can share chats. The configuration must also allow it. */
+  /** Whether the service can share chats. The configuration must allow it too. */
   readonly sharesChats: boolean;
   /** Whether the service stores files and documents of users. */
   readonly storesFiles: boolean;
   /** Whether the service can store chat runs. */
   readonly runsChats: boolean;
   /** Returns the caller's rights to create keys. Undefined if the caller may not create keys. */
-  readonly keysToMake: (caller: Caller) => SelfService | undefined;
+  readonly findSelfService: (caller: Caller) => SelfService | undefined;
   readonly catalog: Catalog;
   readonly calls: Pick<Calls, 'callFeature'>;
   readonly counters: LimitCounters;
@@ -40,8 +40,8 @@ export interface CallerRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapsh
   ) => Promise<readonly string[]>;
 }
 
-/** A deployment that the caller may use under the current configuration. */
-interface Usable {
+/** A request for a view of a deployment that the caller may use. */
+interface ViewRequest {
   readonly caller: Caller;
   readonly deployment: Deployment;
   readonly snapshot: ConfigSnapshot;
@@ -49,8 +49,10 @@ interface Usable {
   readonly reply: FastifyReply;
 }
 
-type View = (deps: CallerRoutesDeps, usable: Usable) => unknown;
+/** Returns the response body of a view. */
+type View = (deps: CallerRoutesDeps, viewRequest: ViewRequest) => unknown;
 
+/** Views of a deployment, by the last segment of the path. */
 const views: Readonly<Record<string, View>> = {
   async limits({ counters, clock }, { caller, deployment, snapshot }) {
     const limits = snapshot.limits.find(caller, deployment.id);
@@ -72,7 +74,7 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
   app.get('/v1/user/info', async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const { subject, project, roles } = caller;
-    const selfService = deps.keysToMake(caller);
+    const selfService = deps.findSelfService(caller);
     const { page, responses, addons } = deps.snapshot().configuration;
     const { titleModel, sharing, conversations } = page;
     const sharesChats = deps.sharesChats && sharing && conversations === 'server';
@@ -95,15 +97,15 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
-    const { view, encodedId } = toTarget(request);
+    const { view, encodedId } = parseViewPath(request);
     const snapshot = deps.snapshot();
     const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, toDeploymentId(encodedId));
     return view(deps, { caller, deployment, snapshot, request, reply });
   });
 }
 
-/** Returns the view and the encoded deployment id. The last segment names the view, because ids may contain slashes. */
-function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
+/** Returns the view and the encoded deployment ID. The last segment names the view, because IDs may contain slashes. */
+function parseViewPath({ url }: FastifyRequest): { view: View; encodedId: string } {
   const path = stripPathPrefix(deploymentsBase, url);
   const end = path.lastIndexOf('/');
   const name = path.slice(end + 1);
@@ -114,10 +116,13 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
 
 /**
  * Returns the configuration of a conversation. For a deployment with a configuration endpoint, it is the response of the
- * endpoint. For a quick app, it has the app's own starters, then the starters of its servers. For other deployments it is empty.
+ * endpoint. For a quick app, it has the app's own starters, then those of its MCP servers. For other deployments, it is empty.
  */
-async function getConfiguration({ calls, starters }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
-  const { caller, deployment } = usable;
+async function getConfiguration(
+  { calls, starters }: CallerRoutesDeps,
+  { request, reply, ...lookup }: ViewRequest,
+): Promise<unknown> {
+  const { caller, deployment } = lookup;
   const { quickApp } = deployment;
   const signal = createDisconnectSignal(reply.raw);
   const endpoint = findFeatureAddress(deployment, 'configurationEndpoint');
@@ -125,12 +130,12 @@ async function getConfiguration({ calls, starters }: CallerRoutesDeps, { request
     return quickApp === undefined
       ? {}
       : toStarterForm([...quickApp.starters, ...(await starters(deployment, { caller, signal }))]);
-  const featureCall = { ...usable, endpoint, origin: request.raw, requestId: request.id };
+  const featureCall = { ...lookup, endpoint, origin: request.raw, requestId: request.id };
   const { status, headers, bytes } = await calls.callFeature(featureCall, signal);
   return reply.code(status).headers(headers).send(bytes);
 }
 
-/** Returns the starters, and the JSON Schema of the choice. */
+/** Returns the starters, and a JSON Schema for the choice of one of them. */
 function toStarterForm(starters: readonly string[]): { readonly starters: readonly string[]; readonly schema: JsonObject } {
   const choices = [...new Set(starters)];
   const starter = { type: 'string', title: 'Starter', description: 'A prompt to begin with.', enum: choices };
@@ -161,8 +166,8 @@ interface WindowStats {
 }
 
 /**
- * Returns the usage of every window of the roles by field name, such as `minuteTokenStats`. A window without a limit has no total and is not
- * counted.
+ * Returns the usage of every window of the roles by field name, such as `minuteTokenStats`. A window without a limit has no
+ * total, and its usage is not counted.
  */
 function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): Record<string, WindowStats> {
   const ends = periodEnds(nowMs);

@@ -3,12 +3,12 @@ import { type Deployment, listApis, supportsTools } from '#domain/deployments/de
 import { toBucket } from '#domain/files/bucket.ts';
 import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 
-const operator = 'organization-owner';
+/** Owner of configured deployments and addons in listings. */
+export const operator = 'organization-owner';
+/** 21 significant digits are enough for every number. */
+const decimalFormat = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 21, useGrouping: false });
 
-/**
- * Returns the fields of a deployment that all listings share (docs/wire.md, Listings). Fields that are not configured are
- * undefined.
- */
+/** Returns the fields of a deployment that all listings share (docs/wire.md, Listings). Missing settings are undefined. */
 export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
   const { ownership } = deployment;
   const owner = ownership === null ? operator : toBucket(ownership.owner);
@@ -73,12 +73,12 @@ function toPrice(usd: number | undefined): string | undefined {
 }
 
 function toDependencies(deployment: Deployment): readonly string[] | undefined {
-  const declared = [...new Set(listDeclaredDependencies(deployment))];
-  return declared.length === 0 ? undefined : declared;
+  const dependencies = [...new Set(listDeclaredDependencies(deployment))];
+  return dependencies.length === 0 ? undefined : dependencies;
 }
 
-/** Listing names of configured features that are only flags. */
-const announced: Readonly<Record<string, string>> = {
+/** Names of feature flags in listings, by their names in the configuration. */
+const flagNames: Readonly<Record<string, string>> = {
   systemPromptSupported: 'system_prompt',
   toolsSupported: 'tools',
   reasoningSupported: 'reasoning',
@@ -90,49 +90,37 @@ const announced: Readonly<Record<string, string>> = {
 };
 
 /**
- * Listing names of features that have an endpoint below the deployment, by the field with the application's URL. The function
- * returns whether Parley serves the feature without such a URL.
+ * Names in listings of features with an endpoint, by their names in the configuration, where they have the application's URL.
+ * The function returns whether Parley serves the feature without such a URL.
  */
-const servedFeatures: Readonly<Record<string, readonly [name: string, isServedWithout: (deployment: Deployment) => boolean]>> = {
+const endpointFeatures: Readonly<Record<string, readonly [name: string, isBuiltIn: (deployment: Deployment) => boolean]>> = {
   rateEndpoint: ['rate', () => true],
   tokenizeEndpoint: ['tokenize', ({ kind }) => kind === 'model'],
   truncatePromptEndpoint: ['truncate_prompt', ({ kind, type }) => kind === 'model' && type === 'chat'],
   configurationEndpoint: ['configuration', ({ quickApp }) => quickApp !== undefined],
 };
 
-/**
- * Returns the features as listings show them (docs/wire.md, Listings). URLs are omitted, and features with an endpoint become
- * booleans.
- */
+/** Returns the features as listings show them (docs/wire.md, Listings). Omits URLs, and converts endpoints to booleans. */
 function toListedFeatures(deployment: Deployment): Record<string, unknown> {
   const { features } = deployment;
   const visibleFields: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(features)) if (!isKnown(key) && !isAddress(value)) visibleFields[key] = value;
-  for (const [key, [name, isServedWithout]] of Object.entries(servedFeatures))
-    visibleFields[name] = features[key] !== undefined || isServedWithout(deployment);
-  for (const [key, name] of Object.entries(announced)) visibleFields[name] = features[key];
+  for (const [key, value] of Object.entries(features)) if (!hasListedName(key) && !isUrl(value)) visibleFields[key] = value;
+  for (const [key, [name, isBuiltIn]] of Object.entries(endpointFeatures))
+    visibleFields[name] = features[key] !== undefined || isBuiltIn(deployment);
+  for (const [key, name] of Object.entries(flagNames)) visibleFields[name] = features[key];
   visibleFields.tools ??= supportsTools(deployment);
   return visibleFields;
 }
 
-function isKnown(key: string): boolean {
-  return Object.hasOwn(announced, key) || Object.hasOwn(servedFeatures, key);
+function hasListedName(key: string): boolean {
+  return Object.hasOwn(flagNames, key) || Object.hasOwn(endpointFeatures, key);
 }
 
-function isAddress(value: unknown): boolean {
+function isUrl(value: unknown): boolean {
   return typeof value === 'string' && isHttpUrl(value);
 }
 
-/**
- * Formats a non-negative number as decimal digits without an exponent, such as `0.0000005`. The result parses to exactly the same
- * number.
- */
+/** Formats a non-negative number without an exponent, such as `0.0000005`. The result parses to exactly the same number. */
 export function toDecimal(value: number): string {
-  const [mantissa = '', exponent] = String(value).split('e');
-  if (exponent === undefined) return mantissa;
-  const [integer = '', fraction = ''] = mantissa.split('.');
-  const digits = integer + fraction;
-  const point = integer.length + Number(exponent);
-  if (point <= 0) return `0.${'0'.repeat(-point)}${digits}`;
-  return digits.padEnd(point, '0');
+  return decimalFormat.format(value);
 }

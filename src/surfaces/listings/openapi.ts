@@ -22,7 +22,7 @@ const price: Schema = { type: 'string', description: 'USD per token, in decimal 
 const seconds: Schema = { type: 'integer', description: 'Seconds since the epoch.' };
 const flag: Schema = { type: 'boolean' };
 
-/** Feature flags that clients read. */
+/** Features that every deployment lists. */
 const featureFlags = [
   'rate',
   'tokenize',
@@ -54,15 +54,14 @@ const modelFields = {
     type: 'object',
     description: 'Only for models.',
     properties: {
-      scale_types: { type: 'array', items: text },
+      scale_types: buildArray(text),
       completion: flag,
       chat_completion: flag,
       embeddings: flag,
       fine_tune: flag,
       inference: flag,
       apis: {
-        type: 'array',
-        items: text,
+        ...buildArray(text),
         description: 'Paths below `/v1` that reach the model, such as `chat/completions` or `audio/speech`.',
       },
     },
@@ -93,7 +92,7 @@ const modelFields = {
 };
 
 /** Additional fields of `/v1/models`, with the names that clients of other services read. */
-const inModels = {
+const modelListFields = {
   type: { const: 'model', description: 'In `/v1/models`.' },
   context_length: { ...count, description: 'In `/v1/models`. Maximum prompt tokens. Absent if not configured.' },
   context_window: { ...count, description: 'Same as `context_length`.' },
@@ -103,9 +102,9 @@ const inModels = {
   architecture: {
     type: 'object',
     description: 'In `/v1/models`. Input and output modalities, such as `text` and `image`.',
-    properties: { input_modalities: { type: 'array', items: text }, output_modalities: { type: 'array', items: text } },
+    properties: { input_modalities: buildArray(text), output_modalities: buildArray(text) },
   },
-  supported_parameters: { type: 'array', items: text, description: 'In `/v1/models`. Supported request fields.' },
+  supported_parameters: { ...buildArray(text), description: 'In `/v1/models`. Supported request fields.' },
 };
 
 const applicationFields = {
@@ -119,7 +118,7 @@ const applicationFields = {
   },
 };
 
-const item = nameSchema('DeploymentItem', {
+const deploymentItem = nameSchema('DeploymentItem', {
   type: 'object',
   required: ['id', 'object', 'created', 'created_at', 'owned_by', 'features'],
   properties: {
@@ -145,19 +144,19 @@ const item = nameSchema('DeploymentItem', {
     created_at: seconds,
     updated_at: seconds,
     features,
-    dependencies: { type: 'array', items: text, description: 'IDs of the deployments that it calls.' },
-    input_attachment_types: { type: 'array', items: text },
+    dependencies: { ...buildArray(text), description: 'IDs of the deployments that it calls.' },
+    input_attachment_types: buildArray(text),
     max_input_attachments: count,
-    ...inModels,
+    ...modelListFields,
     ...modelFields,
     ...applicationFields,
   },
 });
 
-const items: NamedSchema = { name: 'DeploymentList', schema: buildList(item) };
+const deploymentList: NamedSchema = { name: 'DeploymentList', schema: buildList(deploymentItem) };
 
-const listed = { tag: 'Listings', errors: keyErrors } as const;
-const names = listOperations(listed, {
+const shared = { tag: 'Listings', errors: keyErrors } as const;
+const nameOperations = listOperations(shared, {
   'get /v1/deployment-names': {
     id: 'listDeploymentNames',
     summary: 'Lists the IDs of deployments that the caller may use',
@@ -172,7 +171,7 @@ const names = listOperations(listed, {
   },
 });
 
-const addons = nameSchema(
+const addonList = nameSchema(
   'AddonList',
   buildList({
     type: 'object',
@@ -191,32 +190,33 @@ const addons = nameSchema(
   }),
 );
 
-const content = [{ type: 'application/schema+json', schema: anyObject }];
-const responses = [{ status: 200, description: 'The schema, in draft 2020-12.', content }];
+const schemaContent = [{ type: 'application/schema+json', schema: anyObject }];
+const responses = [{ status: 200, description: 'The schema, in draft 2020-12.', content: schemaContent }];
 
-const schemas = { tag: 'Applications', errors: keyErrors } as const;
-
-/** Operations for the JSON Schema of quick apps, by its id and at its own path. */
-export const schemaOperations = listOperations(schemas, {
-  'get /v1/application_type_schemas/schema': {
-    id: 'getApplicationTypeSchema',
-    summary: 'Returns the JSON Schema of the settings of an application type',
-    parameters: [
-      inQuery('id', `ID of the type. It must end with \`${quickAppSuffix}\`.`, {
-        required: true,
-        example: `https://parley.example${quickAppSuffix}`,
-      }),
-    ],
-    responses,
-    errors: ['invalid_request', 'route_not_found'],
+/** Operations for the JSON Schema of quick apps, by its ID and at its own path. */
+export const schemaOperations = listOperations(
+  { tag: 'Applications', errors: keyErrors },
+  {
+    'get /v1/application_type_schemas/schema': {
+      id: 'getApplicationTypeSchema',
+      summary: 'Returns the JSON Schema of the settings of an application type',
+      parameters: [
+        inQuery('id', `ID of the type. It must end with \`${quickAppSuffix}\`.`, {
+          required: true,
+          example: `https://parley.example${quickAppSuffix}`,
+        }),
+      ],
+      responses,
+      errors: ['invalid_request', 'route_not_found'],
+    },
+    [`get ${quickAppSuffix}`]: {
+      id: 'getQuickAppSchema',
+      summary: 'Returns the JSON Schema of the settings of a quick app',
+      responses,
+      isOpen: true,
+    },
   },
-  [`get ${quickAppSuffix}`]: {
-    id: 'getQuickAppSchema',
-    summary: 'Returns the JSON Schema of the settings of a quick app',
-    responses,
-    isOpen: true,
-  },
-});
+);
 
 interface ListingPath {
   readonly base: string;
@@ -234,22 +234,22 @@ export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   );
   const all = { base: '/v1/models', kind: 'models and applications', suffix: 'models_v1' };
   const aliases = prefixes.filter((prefix) => prefix !== 'compat');
-  const again = aliases.map((alias) => ({ ...all, base: `/${alias}/v1/models`, suffix: `models_v1_${alias}` }));
-  return [...[...listings, all, ...again].flatMap(toOperations), ...names];
+  const aliasListings = aliases.map((alias) => ({ ...all, base: `/${alias}/v1/models`, suffix: `models_v1_${alias}` }));
+  return [...[...listings, all, ...aliasListings].flatMap(toOperations), ...nameOperations];
 }
 
 function toOperations({ base, kind, suffix }: ListingPath): ApiOperation[] {
-  return listOperations(listed, {
+  return listOperations(shared, {
     [`get ${base}`]: {
       id: `list_${suffix}`,
       summary: `Lists the ${kind} that the caller may use`,
-      responses: [reply(200, 'The list.', items)],
+      responses: [reply(200, 'The list.', deploymentList)],
     },
     [`get ${base}/{id}`]: {
       id: `get_${suffix}`,
       summary: `Returns one of the ${kind}`,
       parameters: [inDeploymentPath(kind === 'applications' ? exampleNames.application : exampleNames.chat)],
-      responses: [reply(200, 'The deployment.', item)],
+      responses: [reply(200, 'The deployment.', deploymentItem)],
       errors: ['access_denied', 'deployment_not_found'],
     },
   });
@@ -258,11 +258,11 @@ function toOperations({ base, kind, suffix }: ListingPath): ApiOperation[] {
 /** Returns the operations for addons and assistants below each prefix, such as `openai`. */
 export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
   return prefixes.flatMap((prefix) =>
-    listOperations(listed, {
+    listOperations(shared, {
       [`get /${prefix}/addons`]: {
         id: `list_addons_${prefix}`,
         summary: 'Lists the addons that a request can name',
-        responses: [reply(200, 'The list.', addons)],
+        responses: [reply(200, 'The list.', addonList)],
       },
       [`get /${prefix}/assistants`]: {
         id: `list_assistants_${prefix}`,

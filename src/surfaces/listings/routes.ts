@@ -14,7 +14,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type Abilities, type Deployment, getAbilities } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import { readCredentials, type SurfaceDeps } from '../http/read-request.ts';
-import { toListItem } from './list-item.ts';
+import { operator, toListItem } from './list-item.ts';
 
 interface ListingDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
   readonly catalog: Catalog;
@@ -32,9 +32,9 @@ interface ListingDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
  */
 export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   for (const prefix of deps.prefixes) {
-    for (const [kind, as] of Object.entries(listedAs)) list(app, deps, { base: `/${prefix}/${kind}`, as });
+    for (const [kind, contents] of Object.entries(listings)) list(app, deps, `/${prefix}/${kind}`, contents);
   }
-  for (const base of deps.modelPaths) list(app, deps, { base, as: listedAsModels });
+  for (const base of deps.modelPaths) list(app, deps, base, modelListing);
   app.get('/v1/deployment-names', async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const kinds = readKinds(request.query);
@@ -43,55 +43,49 @@ export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   });
 }
 
-interface ListingPath {
-  readonly base: string;
-  readonly as: ListedAs;
-}
-
-function list(app: FastifyInstance, deps: ListingDeps, { base, as }: ListingPath): void {
+function list(app: FastifyInstance, deps: ListingDeps, base: string, { includes, toFields }: Listing): void {
   const toItem = (deployment: Deployment, caller: Caller) => ({
     ...toListItem(deployment, deps.createdSeconds),
-    ...as.toFields(deployment, caller),
+    ...toFields(deployment, caller),
   });
   app.get(base, async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
-    const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, as.has);
+    const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, includes);
     return { object: 'list', data: usable.map((deployment) => toItem(deployment, caller)) };
   });
   app.get(`${base}/*`, async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const id = toDeploymentId(stripPathPrefix(`${base}/`, request.url));
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
-    return toItem(await findUsable(lookup, id, as.has), caller);
+    return toItem(await findUsable(lookup, id, includes), caller);
   });
 }
 
-/** Contents of a listing, and the fields that differ from other listings. */
-interface ListedAs {
-  readonly has: (deployment: Deployment) => boolean;
+/** The deployments in a listing, and the fields that differ from other listings. */
+interface Listing {
+  readonly includes: (deployment: Deployment) => boolean;
   readonly toFields: (deployment: Deployment, caller: Caller) => Readonly<Record<string, unknown>>;
 }
 
 /** Listings below each prefix, by the last path segment. */
-const listedAs: Readonly<Record<string, ListedAs>> = {
+const listings: Readonly<Record<string, Listing>> = {
   deployments: {
-    has: () => true,
+    includes: () => true,
     toFields: ({ id, kind }) => ({ object: kind === 'model' ? 'model' : 'deployment', model: id }),
   },
-  models: { has: ({ kind }) => kind === 'model', toFields: ({ id }) => ({ object: 'model', model: id }) },
+  models: { includes: ({ kind }) => kind === 'model', toFields: ({ id }) => ({ object: 'model', model: id }) },
   applications: {
-    has: ({ kind }) => kind === 'application',
+    includes: ({ kind }) => kind === 'application',
     toFields: (deployment, caller) => ({ object: 'application', application: deployment.id, ...toSettings(deployment, caller) }),
   },
 };
 
 /**
  * `/v1/models`, for clients of OpenAI's API. All entries have the object type `model`, and clients display `name` instead of the
- * id. Limits and capabilities have the field names of OpenRouter, vLLM, Groq, and Anthropic, because each client reads one of
- * these.
+ * ID. Limits and capabilities have the field names of OpenRouter, vLLM, Groq, and Anthropic, because clients read different ones.
  */
-const listedAsModels: ListedAs = {
-  has: () => true,
+const modelListing: Listing = {
+  includes: () => true,
   toFields: (deployment) => ({
     object: 'model',
     type: 'model',
@@ -126,21 +120,21 @@ function toAbilities({ readsImages, readsPdfs, reasons, callsTools }: Abilities)
 }
 
 /**
- * Returns the settings of an application that has a type. Users who neither own nor administer it get only the properties that
- * its form marks as public.
+ * Returns the settings of an application that has a type. The owner and administrators get all settings. Other users get only the
+ * properties that the form of the type marks as public.
  */
 function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {
   const { applicationType } = deployment;
   if (applicationType === undefined) return {};
   const properties = removeSecrets(applicationType.properties);
-  const visibleProperties = isOwnOrAdministered(deployment, caller) ? properties : toPublicProperties(properties);
+  const visibleProperties = maySeeSettings(deployment, caller) ? properties : toPublicProperties(properties);
   return {
     application_type_schema_id: applicationType.schemaId,
     ...(Object.keys(visibleProperties).length > 0 && { application_properties: visibleProperties }),
   };
 }
 
-function isOwnOrAdministered({ ownership }: Deployment, caller: Caller): boolean {
+function maySeeSettings({ ownership }: Deployment, caller: Caller): boolean {
   if (isBoundKey(caller)) return false;
   if (ownership?.owner === caller.subject && !hasForeignApplication(caller)) return true;
   return caller.chain === null && caller.roles.includes(adminRole);
@@ -155,7 +149,10 @@ export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catal
     app.get(`/${prefix}/addons`, async ({ raw }) => {
       await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
       const { addons } = deps.snapshot().configuration;
-      return { object: 'list', data: Object.entries(addons).map(([name, addon]) => toItem(name, addon, deps.createdSeconds)) };
+      return {
+        object: 'list',
+        data: Object.entries(addons).map(([name, addon]) => toAddonItem(name, addon, deps.createdSeconds)),
+      };
     });
     app.get(`/${prefix}/assistants`, async ({ raw }) => {
       await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
@@ -164,15 +161,15 @@ export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catal
   }
 }
 
-/** Returns an addon without its URL, which only the operator may know. */
-function toItem(name: string, { displayName, description }: AddonEntry, createdSeconds: number): Record<string, unknown> {
+/** Returns the list entry of an addon. Omits its URL, which only the operator may know. */
+function toAddonItem(name: string, { displayName, description }: AddonEntry, createdSeconds: number): Record<string, unknown> {
   return {
     id: name,
     object: 'addon',
     addon: name,
     display_name: displayName ?? name,
     description,
-    owner: 'organization-owner',
+    owner: operator,
     status: 'succeeded',
     created_at: createdSeconds,
     updated_at: createdSeconds,
@@ -180,18 +177,18 @@ function toItem(name: string, { displayName, description }: AddonEntry, createdS
 }
 
 /**
- * Serves the JSON Schema of quick apps, by its id and at its own path. The path requires no key: the id is a URL that schema
+ * Serves the JSON Schema of quick apps, by its ID and at its own path. The path requires no key: the ID is a URL that schema
  * tools fetch without credentials, and the schema has no private data.
  */
 export function schemaRoutes(app: FastifyInstance, { identify }: { readonly identify: Identify }): void {
   app.get('/v1/application_type_schemas/schema', async (request, reply) => {
     await identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
-    return send(reply, getId(request).slice(0, -quickAppSuffix.length));
+    return sendSchema(reply, readSchemaId(request).slice(0, -quickAppSuffix.length));
   });
-  app.get(quickAppSuffix, (_request, reply) => send(reply, ''));
+  app.get(quickAppSuffix, (_request, reply) => sendSchema(reply, ''));
 }
 
-function getId({ query }: FastifyRequest): string {
+function readSchemaId({ query }: FastifyRequest): string {
   const { id } = query as Readonly<Record<string, unknown>>;
   const hint = `The ID must end with ${quickAppSuffix}`;
   if (typeof id !== 'string')
@@ -201,14 +198,14 @@ function getId({ query }: FastifyRequest): string {
   return id;
 }
 
-function send(reply: FastifyReply, base: string): FastifyReply {
+function sendSchema(reply: FastifyReply, base: string): FastifyReply {
   return reply.type('application/schema+json; charset=utf-8').send(JSON.stringify(buildQuickAppJsonSchema(base)));
 }
 
 /** Values of the parameter `type` of `/v1/deployment-names`. */
 export const deploymentKinds: readonly string[] = ['model', 'application', 'toolset'];
 /** Kinds to list if `type` is absent. Toolsets are listed only on request. */
-const byDefault: readonly string[] = ['model', 'application'];
+const defaultKinds: readonly string[] = ['model', 'application'];
 
 /**
  * Returns the requested kinds. The parameter may be repeated or comma-separated. Throws `invalid_request` for an unknown kind.
@@ -217,10 +214,8 @@ function readKinds(query: unknown): ReadonlySet<string> {
   const { type } = query as { readonly type?: string | readonly string[] };
   const names = [type ?? []].flat().flatMap((text) => text.split(','));
   const kinds = names.map((kind) => kind.trim()).filter((kind) => kind !== '');
-  const unknown = kinds.find((kind) => !deploymentKinds.includes(kind));
-  if (unknown !== undefined) {
-    const claim = `type must be a comma-separated list of ${deploymentKinds.join(', ')}`;
-    throw new ParleyError('invalid_request', `${claim}.`, { param: 'type' });
-  }
-  return new Set(kinds.length === 0 ? byDefault : kinds);
+  const message = `type must be a comma-separated list of ${deploymentKinds.join(', ')}.`;
+  if (!kinds.every((kind) => deploymentKinds.includes(kind)))
+    throw new ParleyError('invalid_request', message, { param: 'type' });
+  return new Set(kinds.length === 0 ? defaultKinds : kinds);
 }

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageSettings } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ListSignInOptions, SignInOption } from '#contract/page/sign-in-option.ts';
 import { acceptsEncoding } from '../http/replies/header-fields.ts';
-import { branded, brandFile, brandPaths, namesAtRoot, type PageFile, readPage } from './brand.ts';
+import { applyBranding, brandPaths, buildBrandFile, digest, listRootFiles, type PageFile, readPage } from './page-files.ts';
 
 /**
  * Returns the Content-Security-Policy of the page, which allows only content from this service. The page may also connect to the
@@ -37,7 +36,7 @@ function pagePolicy(signInOptions: readonly SignInOption[]): string {
 /** Policy of the service worker, which may connect only to this service. */
 const workerPolicy = "default-src 'none'; connect-src 'self'";
 
-/** Returns a plain origin, so that a provider cannot add to the policy. */
+/** Returns the origin of a URL. A URL of a provider cannot add anything else to the policy. */
 function getOrigin(url: string): string {
   const { origin } = new URL(url);
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : "'self'";
@@ -46,8 +45,8 @@ function getOrigin(url: string): string {
 /** Policy of a logo that is opened directly. An SVG image may contain scripts. */
 const logoPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
-/** Policy of the frames for HTML and for diagrams: no origin, no network, one own script, inline styles. */
-const sheetPolicy = [
+/** Policy of the frames that show HTML and diagrams: no origin, no network, only scripts of this service, inline styles. */
+const framePolicy = [
   'sandbox allow-scripts',
   "default-src 'none'",
   "script-src 'self'",
@@ -62,12 +61,13 @@ const sheetPolicy = [
 /** Output folder of `npm run build:web`. */
 const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
 
-const notBuilt = 'The page is not built. Run `npm start`, which builds it. Or run `npm run build:web` and restart Parley.\n';
+const notBuiltMessage =
+  'The page is not built. Run `npm start`, which builds it. Or run `npm run build:web` and restart Parley.\n';
 
 /** Policies of individual files, by path. */
 const policies: ReadonlyMap<string, string> = new Map([
-  ['sheet.html', sheetPolicy],
-  ['diagram.html', sheetPolicy],
+  ['sheet.html', framePolicy],
+  ['diagram.html', framePolicy],
   ['service-worker.js', workerPolicy],
   ['brand/logo', logoPolicy],
   ['brand/icon.svg', logoPolicy],
@@ -82,11 +82,11 @@ export interface PageDeps {
   readonly settings: () => PageSettings;
 }
 
-/** Returns a cached version of `branded`, which runs once per configuration. */
-function createBranded(): typeof branded {
+/** Returns `applyBranding` with a cache, so that it runs once per configuration. */
+function createCachedBranding(): typeof applyBranding {
   const pages = new WeakMap<PageSettings, PageFile>();
   return (index, settings) => {
-    const page = pages.get(settings) ?? branded(index, settings);
+    const page = pages.get(settings) ?? applyBranding(index, settings);
     pages.set(settings, page);
     return page;
   };
@@ -99,19 +99,19 @@ function createBranded(): typeof branded {
 export function uiRoutes(app: FastifyInstance, deps: PageDeps): void {
   signInRoute(app, deps);
   const { folder = builtPage, listSignInOptions, settings } = deps;
-  const names = namesAtRoot(folder);
+  const names = listRootFiles(folder);
   if (names.length === 0) {
-    app.get('/', (_request, reply) => reply.code(503).type('text/plain; charset=utf-8').send(notBuilt));
+    app.get('/', (_request, reply) => reply.code(503).type('text/plain; charset=utf-8').send(notBuiltMessage));
     return;
   }
-  const find = createFind(folder);
-  const brandedOnce = createBranded();
+  const find = createFileFinder(folder);
+  const applyCachedBranding = createCachedBranding();
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const built = await find('index.html');
     const current = settings();
-    const file = built && brandedOnce(built, current);
+    const file = built && applyCachedBranding(built, current);
     const policy = pagePolicy(await listSignInOptions());
-    const fields = { policy, mayBeStored: current.offline };
+    const fields = { policy, isCacheable: current.offline };
     return sendFile(request, reply, file && { ...file, ...fields, etag: buildEtag(file.etag, policy) });
   };
   app.get('/', sendPage);
@@ -126,7 +126,7 @@ export function uiRoutes(app: FastifyInstance, deps: PageDeps): void {
   for (const path of brandPaths) {
     const policy = policies.get(path);
     app.get(`/${path}`, async (request, reply) => {
-      const file = brandFile(path, settings());
+      const file = buildBrandFile(path, settings());
       return sendFile(request, reply, file && { ...file, policy });
     });
   }
@@ -144,7 +144,7 @@ export function uiRoutes(app: FastifyInstance, deps: PageDeps): void {
  * Returns a function that finds a file of the page by its path, or the first file whose path matches. Concurrent requests share
  * one read. A failed read is retried.
  */
-function createFind(folder: string): (path: string | RegExp) => Promise<PageFile | undefined> {
+function createFileFinder(folder: string): (path: string | RegExp) => Promise<PageFile | undefined> {
   let page: Promise<ReadonlyMap<string, PageFile>> | undefined;
   return async (path) => {
     page ??= readPage(folder).catch((error: unknown) => {
@@ -156,7 +156,7 @@ function createFind(folder: string): (path: string | RegExp) => Promise<PageFile
   };
 }
 
-/** Registers the list of sign-in methods in addition to keys. It is public because its clients are not signed in yet. */
+/** Registers the list of sign-in methods in addition to keys. It requires no key, because its clients are not signed in yet. */
 function signInRoute(app: FastifyInstance, { listSignInOptions, isFirstStart }: PageDeps): void {
   app.get('/v1/sign-in', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
@@ -166,13 +166,13 @@ function signInRoute(app: FastifyInstance, { listSignInOptions, isFirstStart }: 
 
 /** A cached copy includes its policy, so the ETag must change with the policy. */
 function buildEtag(fileEtag: string, policy: string): string {
-  return `"${createHash('sha256').update(fileEtag).update(policy).digest('base64url').slice(0, 22)}"`;
+  return `"${digest(fileEtag + policy)}"`;
 }
 
 interface ServedFile extends PageFile {
   readonly policy?: string | undefined;
   /** `false`: browsers and the service worker of the page must not store the file. */
-  readonly mayBeStored?: boolean;
+  readonly isCacheable?: boolean;
 }
 
 function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ServedFile | undefined): FastifyReply {
@@ -188,18 +188,18 @@ function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: Served
     ...(policy !== undefined && { 'content-security-policy': policy }),
   });
   if (headers['if-none-match']?.includes(file.etag)) return reply.code(304).send();
-  const [encoding, bytes] = choose(file, headers['accept-encoding']);
+  const [encoding, bytes] = chooseEncoding(file, headers['accept-encoding']);
   if (encoding !== undefined) reply.header('content-encoding', encoding);
   return reply.type(file.contentType).send(bytes);
 }
 
-function getCacheControl({ path, mayBeStored }: ServedFile): string {
-  if (mayBeStored === false) return 'no-store';
+function getCacheControl({ path, isCacheable }: ServedFile): string {
+  if (isCacheable === false) return 'no-store';
   return path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
 }
 
 /** Returns the smallest copy that the client accepts. */
-function choose(file: PageFile, accepted: string | undefined): readonly [encoding: string | undefined, bytes: Buffer] {
+function chooseEncoding(file: PageFile, accepted: string | undefined): readonly [encoding: string | undefined, bytes: Buffer] {
   if (file.brotli !== undefined && acceptsEncoding(accepted, 'br')) return ['br', file.brotli];
   if (file.gzip !== undefined && acceptsEncoding(accepted, 'gzip')) return ['gzip', file.gzip];
   return [undefined, file.plain];
