@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 
-/** Colors of the page (web/src/style/tokens.css) under Scalar's names. Each text has a contrast of at least 4.5. */
+/** Colors of the web page (web/src/style/tokens.css) under Scalar's names. Every text has a contrast of at least 4.5:1. */
 const colors = {
   light: {
     ...{ 'color-1': '#24221e', 'color-2': '#5f594f', 'color-3': '#5f594f', 'color-accent': '#17605a' },
@@ -23,7 +23,7 @@ function toRule(mode: 'light' | 'dark'): string {
   return `.${mode}-mode { ${lines.join(' ')} }`;
 }
 
-/** Style of the API reference, which matches the page. */
+/** Style of the API reference, which looks like Parley's web page. */
 const docsTheme = `@font-face { font-family: "Public Sans"; src: url("typeface.woff2"); font-weight: 400 700; font-display: swap; }
 ${toRule('light')}
 ${toRule('dark')}
@@ -61,7 +61,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Disables all features that connect to other hosts. */
+/** Options of Scalar that disable all connections to other hosts. */
 const scalarOptions = {
   url: 'openapi.json',
   telemetry: false,
@@ -77,16 +77,16 @@ const scalarOptions = {
 };
 
 /**
- * Fixes accessibility problems of Scalar when elements are added: buttons without a name, and scrollable lists that the keyboard
- * cannot reach.
+ * Starts Scalar. Also fixes accessibility problems of elements that Scalar adds: buttons without a name, and scrollable lists that
+ * the keyboard cannot reach.
  */
-const start = `Scalar.createApiReference('#app', ${JSON.stringify(scalarOptions)});
+const startScript = `Scalar.createApiReference('#app', ${JSON.stringify(scalarOptions)});
 new MutationObserver(() => {
   for (const button of document.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) button.ariaLabel = 'Copy';
   for (const list of document.querySelectorAll('ul.endpoints:not([tabindex])')) list.tabIndex = 0;
 }).observe(document.body, { childList: true, subtree: true });
 `;
-const script = 'application/javascript; charset=utf-8';
+const scriptType = 'application/javascript; charset=utf-8';
 
 /** Registers `/docs`, the API reference, which needs no external resources. Its 4 MB script is read on the first request. */
 export function docsRoutes(app: FastifyInstance): void {
@@ -98,7 +98,7 @@ export function docsRoutes(app: FastifyInstance): void {
       .header('referrer-policy', 'no-referrer')
       .send(page),
   );
-  app.get('/docs/start.js', (_request, reply) => reply.type(script).header('cache-control', 'no-cache').send(start));
+  app.get('/docs/start.js', (_request, reply) => reply.type(scriptType).header('cache-control', 'no-cache').send(startScript));
   app.get('/docs/scalar.js', async (_request, reply) => {
     scalar ??= readScalar().catch((error: unknown) => {
       scalar = undefined;
@@ -106,15 +106,15 @@ export function docsRoutes(app: FastifyInstance): void {
     });
     const headers = { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
     return reply
-      .type(script)
+      .type(scriptType)
       .headers(headers)
       .send(Buffer.from(await scalar));
   });
 }
 
-/** Returns the script from Scalar's package, compressed. */
+/** Returns the compressed script from Scalar's package. */
 async function readScalar(): Promise<Uint8Array> {
   const worker = new Worker(new URL('./pack-scalar.ts', import.meta.url));
-  const [packed] = await once(worker, 'message');
-  return packed;
+  const [compressed] = await once(worker, 'message');
+  return compressed;
 }

@@ -33,7 +33,7 @@ const fullDocument = JSON.parse(
   JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }), '1.2.3')),
 ) as OpenApiDocument;
 
-function refersTo(name: string): object {
+function buildReference(name: string): object {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
 }
 
@@ -120,8 +120,8 @@ describe('toOpenApi', () => {
 
   test('defines every referenced schema', () => {
     const document = toOpenApi(operations, '1.2.3') as { components: { schemas: Record<string, unknown> } };
-    const named = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
-    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(named));
+    const referencedNames = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(referencedNames));
   });
 
   test('defines shared schemas once', () => {
@@ -180,24 +180,26 @@ describe('toOpenApi', () => {
       expect(schema).toMatchObject({ properties: { choices: { items: { properties: { message: { type: 'object' } } } } } });
   });
 
-  test('describes the errors of Messages and SCIM in their dialects, and the rest in the compat dialect', () => {
-    const shapes = Object.entries(fullDocument.paths).flatMap(([path, methods]) =>
+  test('describes the errors of the Messages API, MCP, and SCIM in their own formats, and the rest in the compat dialect', () => {
+    const allErrors = Object.entries(fullDocument.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { responses }]) =>
         Object.entries(responses)
           .filter(([status]) => Number(status) >= 400 && method !== 'head' && path !== '/ready')
           .map(([status, { content }]) => ({ path, status, content })),
       ),
     );
-    const ofMessages = shapes.filter(({ path }) => /^\/(msgapi|anthropic)\//.test(path));
-    expect(ofMessages).not.toEqual([]);
-    for (const { content } of ofMessages) expect(content).toEqual(refersTo('MessagesError'));
-    const ofMcp = shapes.filter(({ path, status }) => path.endsWith('/mcp') && ['400', '404'].includes(status));
-    for (const { content } of ofMcp) expect(JSON.stringify(content)).toMatch(/anyOf.*schemas\/Error".*schemas\/McpError"/);
-    expect(ofMcp).toHaveLength(2);
-    const ofScim = shapes.filter(({ path }) => path.startsWith('/scim/v2/'));
-    for (const { content } of ofScim) expect(JSON.stringify(content)).toMatch(/scim\+json.*schemas\/ScimError"/);
-    const others = shapes.filter((shape) => ![ofMessages, ofMcp, ofScim].some((known) => known.includes(shape)));
-    for (const { content } of others) expect(content).toEqual(refersTo('Error'));
+    const messagesErrors = allErrors.filter(({ path }) => /^\/(msgapi|anthropic)\//.test(path));
+    expect(messagesErrors).not.toEqual([]);
+    for (const { content } of messagesErrors) expect(content).toEqual(buildReference('MessagesError'));
+    const mcpErrors = allErrors.filter(({ path, status }) => path.endsWith('/mcp') && ['400', '404'].includes(status));
+    for (const { content } of mcpErrors) expect(JSON.stringify(content)).toMatch(/anyOf.*schemas\/Error".*schemas\/McpError"/);
+    expect(mcpErrors).toHaveLength(2);
+    const scimErrors = allErrors.filter(({ path }) => path.startsWith('/scim/v2/'));
+    for (const { content } of scimErrors) expect(JSON.stringify(content)).toMatch(/scim\+json.*schemas\/ScimError"/);
+    const otherErrors = allErrors.filter(
+      (error) => ![messagesErrors, mcpErrors, scimErrors].some((errors) => errors.includes(error)),
+    );
+    for (const { content } of otherErrors) expect(content).toEqual(buildReference('Error'));
   });
 
   test('requires all fields of a stage in a completion, and only the index in a chunk', () => {
@@ -214,8 +216,8 @@ describe('toOpenApi', () => {
   });
 
   test('lists x-api-key only below the aliases of the messages surface', () => {
-    const takers = Object.entries(fullDocument.paths).filter(([, methods]) => /xApiKey/.test(JSON.stringify(methods)));
-    expect(takers.map(([path]) => path)).toEqual(
+    const described = Object.entries(fullDocument.paths).filter(([, methods]) => /xApiKey/.test(JSON.stringify(methods)));
+    expect(described.map(([path]) => path)).toEqual(
       ['messages', 'messages/count_tokens', 'models', 'models/{id}'].map((path) => `/anthropic/v1/${path}`),
     );
   });

@@ -36,8 +36,8 @@ export function toOpenApi(operations: readonly ApiOperation[], version: string):
   const originals = new Map<string, ApiOperation>();
   for (const operation of operations) {
     const { path, method, summary } = operation;
-    const original = originals.get(getName(operation)) ?? operation;
-    originals.set(getName(operation), original);
+    const original = originals.get(getKey(operation)) ?? operation;
+    originals.set(getKey(operation), original);
     const visibleOperation = original === operation ? operation : toAlias(operation, original);
     const name = original === operation ? summary : `${summary} (${path})`;
     paths[path] = { ...paths[path], [method]: { ...toOperation(visibleOperation, components), summary: name } };
@@ -56,14 +56,15 @@ export function toOpenApi(operations: readonly ApiOperation[], version: string):
 
 /** Describes an operation that is served at a second path. Only the first operation describes the common parts. */
 function toAlias(operation: ApiOperation, original: ApiOperation): ApiOperation {
-  const body = operation.body?.map(({ examples: _examples, ...content }) => content);
+  const body = operation.body?.map(({ examples: _examples, ...bodyContent }) => bodyContent);
   const alias = `Alias of \`${original.method.toUpperCase()} ${original.path}\`.`;
   const isSame = operation.description === original.description;
   const description = isSame || operation.description === undefined ? alias : `${alias} ${operation.description}`;
   return { ...operation, description, ...(body && { body }) };
 }
 
-function getName({ tag, summary }: ApiOperation): string {
+/** Returns a key that is equal for operations that are served at several paths. */
+function getKey({ tag, summary }: ApiOperation): string {
   return `${tag}: ${summary}`;
 }
 
@@ -75,7 +76,7 @@ function toOperation(operation: ApiOperation, components: SchemaComponents): Doc
     description: description ?? `${summary}.`,
     ...(parameters && { parameters: parameters.map((parameter) => toParameter(parameter, components)) }),
     ...(body && {
-      requestBody: { required: !isBodyOptional, content: toContent(body, (schema) => components.showSent(schema)) },
+      requestBody: { required: !isBodyOptional, content: toContent(body, (schema) => components.convertRequest(schema)) },
     }),
     responses: toResponses(operation, components),
     security: toSecurity(operation),
@@ -83,31 +84,31 @@ function toOperation(operation: ApiOperation, components: SchemaComponents): Doc
 }
 
 function toParameter({ schema, ...parameter }: Parameter, components: SchemaComponents): Document {
-  return { ...parameter, ...(schema && { schema: components.show(schema) }) };
+  return { ...parameter, ...(schema && { schema: components.convert(schema) }) };
 }
 
-/** Returns the alternatives. One of them is sufficient. */
+/** Returns the accepted credentials. Each of them is sufficient. */
 function toSecurity({ isOpen, acceptsXApiKey }: ApiOperation): Document[] {
   if (isOpen) return [];
   return [{ apiKey: [] }, ...(acceptsXApiKey ? [{ xApiKey: [] }] : []), { bearer: [] }];
 }
 
 function toResponses(operation: ApiOperation, components: SchemaComponents): Document {
-  const show = (schema: Content['schema']): unknown => components.show(schema);
+  const convert = (schema: Content['schema']): unknown => components.convert(schema);
   const { method, responses: successes, errors = [], errorShape = compatErrorShape, isOpen } = operation;
-  const codes = byStatus(isOpen ? errors : [...errors, 'internal_error']);
+  const allErrors: ReadonlySet<ErrorCode> = new Set(isOpen ? errors : [...errors, 'internal_error']);
+  const codes = Map.groupBy(allErrors, (code): number => errorKinds[code].status);
   const responses: Document = {};
   for (const { status, description, content } of successes) {
     const lines = [description, ...(status === 'default' ? [] : (codes.get(status) ?? [])).map(errorShape.describe)];
-    responses[status] = { description: toText(lines), ...(content && { content: toContent(content, show) }) };
+    responses[status] = { description: toText(lines), ...(content && { content: toContent(content, convert) }) };
     if (status !== 'default') codes.delete(status);
   }
   const errorContent = method !== 'head' && {
-    content: toContent([{ type: errorShape.mediaType ?? 'application/json', schema: errorShape.body }], show),
+    content: toContent([{ type: errorShape.mediaType ?? 'application/json', schema: errorShape.body }], convert),
   };
-  for (const [status, conditions] of codes) {
-    responses[status] = { description: toText(conditions.map(errorShape.describe)), ...errorContent };
-  }
+  for (const [status, statusCodes] of codes)
+    responses[status] = { description: toText(statusCodes.map(errorShape.describe)), ...errorContent };
   return responses;
 }
 
@@ -115,58 +116,46 @@ function toText(lines: readonly string[]): string {
   return [...new Set(lines)].join('\n\n');
 }
 
-function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
-  const grouped = new Map<number, ErrorCode[]>();
-  for (const code of new Set(codes)) {
-    const { status } = errorKinds[code];
-    grouped.set(status, [...(grouped.get(status) ?? []), code]);
-  }
-  return grouped;
-}
-
-function toContent(content: readonly Content[], show: (schema: Content['schema']) => unknown): Document {
+function toContent(content: readonly Content[], convert: (schema: Content['schema']) => unknown): Document {
   return Object.fromEntries(
-    content.map(({ type, schema, examples }) => [type, { schema: show(schema), ...(examples && { examples }) }]),
+    content.map(({ type, schema, examples }) => [type, { schema: convert(schema), ...(examples && { examples }) }]),
   );
 }
 
 /** Keywords whose value is a schema or a list of schemas. */
-const nested = ['items', 'additionalProperties', 'propertyNames', 'anyOf', 'oneOf', 'allOf', 'not'];
+const schemaKeywords = ['items', 'additionalProperties', 'propertyNames', 'anyOf', 'oneOf', 'allOf', 'not'];
 
 /** Schemas of a document. A named schema is defined once and referenced elsewhere. */
 class SchemaComponents {
   readonly #byName: Record<string, unknown> = {};
-  #isSent = false;
+  /** Whether the current schema belongs to a request. */
+  #isRequest = false;
 
-  /** Named schemas. Complete after the last call to `show` or `showSent`. */
+  /** Named schemas. Complete after the last conversion. */
   get byName(): Readonly<Record<string, unknown>> {
     return this.#byName;
   }
 
-  /** Returns the document's version of a response schema. */
-  show(schema: Schema | NamedSchema): unknown {
-    return this.#show(schema);
+  /** Returns the document's version of a schema: a reference to a named schema, or a copy. */
+  convert(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.convert(item));
+    if (!isJsonObject(schema)) return schema;
+    return isNamed(schema) ? this.#refer(schema) : this.#copy(schema);
   }
 
   /**
    * Returns the document's version of a request schema. Allows additional fields explicitly, because client generators would
    * reject them otherwise.
    */
-  showSent(schema: Schema | NamedSchema): unknown {
-    this.#isSent = true;
-    const visibleSchema = this.#show(schema);
-    this.#isSent = false;
-    return visibleSchema;
-  }
-
-  #show(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map((item) => this.#show(item));
-    if (!isJsonObject(schema)) return schema;
-    return isNamed(schema) ? this.#refer(schema) : this.#copy(schema);
+  convertRequest(schema: Schema | NamedSchema): unknown {
+    this.#isRequest = true;
+    const converted = this.convert(schema);
+    this.#isRequest = false;
+    return converted;
   }
 
   #refer({ name, schema }: NamedSchema): JsonObject {
-    this.#byName[name] ??= this.#show(schema);
+    this.#byName[name] ??= this.convert(schema);
     return { $ref: `#/components/schemas/${name}` };
   }
 
@@ -175,16 +164,23 @@ class SchemaComponents {
    * properties with `default`. Removes the validation message, which is not a JSON Schema keyword. Keeps `writeOnly` only in
    * requests, because responses may contain a masked secret.
    */
-  #copy({ errorMessage: _errorMessage, default: byDefault, required, properties, writeOnly, ...plain }: JsonObject): JsonObject {
-    const copy: JsonObject = { ...plain, ...(this.#isSent && writeOnly !== undefined && { writeOnly }) };
-    for (const key of nested) if (key in plain) copy[key] = this.#show(plain[key]);
-    if (byDefault !== undefined) copy.description = withDefault(plain.description, byDefault);
-    const isWithoutBound = copy.type === 'object' && copy.additionalProperties === undefined;
-    if (isWithoutBound && (this.#isSent || properties === undefined)) copy.additionalProperties = true;
+  #copy({
+    errorMessage: _errorMessage,
+    default: defaultValue,
+    required,
+    properties,
+    writeOnly,
+    ...plain
+  }: JsonObject): JsonObject {
+    const copy: JsonObject = { ...plain, ...(this.#isRequest && writeOnly !== undefined && { writeOnly }) };
+    for (const key of schemaKeywords) if (key in plain) copy[key] = this.convert(plain[key]);
+    if (defaultValue !== undefined) copy.description = appendDefault(plain.description, defaultValue);
+    const isUnspecified = copy.type === 'object' && copy.additionalProperties === undefined;
+    if (isUnspecified && (this.#isRequest || properties === undefined)) copy.additionalProperties = true;
     if (!isJsonObject(properties)) return { ...copy, ...(required !== undefined && { required }) };
-    copy.properties = Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, this.#show(property)]));
-    const needed = Array.isArray(required) ? required.filter((key) => !hasDefault(properties[key])) : [];
-    return needed.length === 0 ? copy : { ...copy, required: needed };
+    copy.properties = Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, this.convert(property)]));
+    const requiredKeys = Array.isArray(required) ? required.filter((key) => !hasDefault(properties[key])) : [];
+    return requiredKeys.length === 0 ? copy : { ...copy, required: requiredKeys };
   }
 }
 
@@ -193,7 +189,7 @@ function isNamed(schema: object): schema is NamedSchema {
   return 'name' in schema && 'schema' in schema;
 }
 
-function withDefault(description: unknown, byDefault: unknown): string {
-  const sentence = `Default: \`${JSON.stringify(byDefault)}\`.`;
+function appendDefault(description: unknown, defaultValue: unknown): string {
+  const sentence = `Default: \`${JSON.stringify(defaultValue)}\`.`;
   return typeof description === 'string' ? `${description} ${sentence}` : sentence;
 }

@@ -7,9 +7,9 @@ import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
 import { type OpsDeps, opsRoutes } from './routes.ts';
 import { opsOperations } from './service-openapi.ts';
 
-const trouble = { code: 'configuration_refused', message: 'models.gpt.upstreams: at least one is needed.' };
+const issue = { code: 'configuration_refused', message: 'models.gpt.upstreams: at least one is needed.' };
 
-function open(tools: Partial<OpsDeps> = {}) {
+function createApp(overrides: Partial<OpsDeps> = {}) {
   const app = fastify();
   opsRoutes(app, {
     version: '0.1.0',
@@ -18,42 +18,42 @@ function open(tools: Partial<OpsDeps> = {}) {
     listObstacles: () => [],
     readMetrics: async (accept) => ({ contentType: accept ?? 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
     operations: opsOperations,
-    ...tools,
+    ...overrides,
   });
   return app;
 }
 
 describe('/health', () => {
   test('reports ok without problems', async () => {
-    const answer = await open().inject('/health');
+    const answer = await createApp().inject('/health');
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
     expect(answer.json()).toEqual({ status: 'ok', version: '0.1.0', uptimeSeconds: 12.3, reasons: [] });
   });
 
   test('reports degraded with its reasons and status 200', async () => {
-    const answer = await open({ listIssues: () => [trouble] }).inject('/health');
+    const answer = await createApp({ listIssues: () => [issue] }).inject('/health');
     expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toMatchObject({ status: 'degraded', reasons: [trouble] });
+    expect(answer.json()).toMatchObject({ status: 'degraded', reasons: [issue] });
   });
 });
 
 describe('/ready', () => {
   test('returns 200 if the node accepts calls', async () => {
-    const answer = await open({ listIssues: () => [trouble] }).inject('/ready');
+    const answer = await createApp({ listIssues: () => [issue] }).inject('/ready');
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ready', reasons: [] }]);
   });
 
   test('returns 503 with the reason if the node does not accept calls', async () => {
     const reasons = [{ code: 'stopping', message: 'The node is stopping.' }];
-    const answer = await open({ listObstacles: () => reasons }).inject('/ready');
+    const answer = await createApp({ listObstacles: () => reasons }).inject('/ready');
     expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'not_ready', reasons }]);
   });
 });
 
 describe('/openapi.json', () => {
   test('compresses the document for clients that accept gzip', async () => {
-    const app = open();
+    const app = createApp();
     const plain = await app.inject('/openapi.json');
     const packed = await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip, br' } });
     expect([plain.headers['content-encoding'], packed.headers['content-encoding']]).toEqual([undefined, 'gzip']);
@@ -64,24 +64,24 @@ describe('/openapi.json', () => {
 
 describe('/metrics', () => {
   test('returns text', async () => {
-    const answer = await open().inject('/metrics');
+    const answer = await createApp().inject('/metrics');
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(answer.body).toBe('up 1\n');
     const accept = 'application/openmetrics-text';
-    expect((await open().inject({ url: '/metrics', headers: { accept } })).headers).toMatchObject({
+    expect((await createApp().inject({ url: '/metrics', headers: { accept } })).headers).toMatchObject({
       'content-type': accept,
       vary: 'accept',
     });
   });
 
   test('is absent if the metrics have their own port', async () => {
-    expect((await open({ readMetrics: undefined }).inject('/metrics')).statusCode).toBe(404);
+    expect((await createApp({ readMetrics: undefined }).inject('/metrics')).statusCode).toBe(404);
   });
 });
 
 describe('/docs', () => {
   test('contains no external URLs', async () => {
-    const app = open();
+    const app = createApp();
     const page = await app.inject('/docs');
     const start = await app.inject('/docs/start.js');
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -90,7 +90,7 @@ describe('/docs', () => {
   });
 
   test('allows only scripts and connections of the node', async () => {
-    const policy = String((await open().inject('/docs')).headers['content-security-policy']);
+    const policy = String((await createApp().inject('/docs')).headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self';");
     expect(policy).toContain("connect-src 'self';");
@@ -98,14 +98,14 @@ describe('/docs', () => {
   });
 
   test('serves the script from the package', async () => {
-    const answer = await open().inject('/docs/scalar.js');
+    const answer = await createApp().inject('/docs/scalar.js');
     expect(answer.headers['content-type']).toBe('application/javascript; charset=utf-8');
     expect(gunzipSync(answer.rawPayload).toString()).toContain('createApiReference');
   });
 });
 
 describe('rejectWhileDraining', () => {
-  function openStopping() {
+  function createDrainingApp() {
     const app = fastify();
     let isDraining = false;
     app.setErrorHandler((thrown, _request, reply) => {
@@ -124,7 +124,7 @@ describe('rejectWhileDraining', () => {
   }
 
   test('rejects new requests and closes the connection', async () => {
-    const { app, stop } = openStopping();
+    const { app, stop } = createDrainingApp();
     expect((await app.inject('/v1/models')).statusCode).toBe(200);
     stop();
     const answer = await app.inject('/v1/models');
@@ -132,7 +132,7 @@ describe('rejectWhileDraining', () => {
   });
 
   test('answers probes', async () => {
-    const { app, stop } = openStopping();
+    const { app, stop } = createDrainingApp();
     stop();
     expect((await app.inject('/ready')).statusCode).toBe(200);
   });

@@ -54,15 +54,15 @@ export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
       const { contentType, text } = await readMetrics(request.headers.accept);
       return disableCaching(reply).type(contentType).header('vary', 'accept').send(text);
     });
-  let description: string | undefined;
+  let document: string | undefined;
   let compressed: Promise<Buffer> | undefined;
   app.get('/openapi.json', async (request, reply) => {
-    description ??= JSON.stringify(toOpenApi(deps.operations, deps.version));
+    document ??= JSON.stringify(toOpenApi(deps.operations, deps.version));
     reply
       .type('application/json; charset=utf-8')
       .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache', vary: 'accept-encoding' });
-    if (!acceptsEncoding(request.headers['accept-encoding'], 'gzip')) return reply.send(description);
-    compressed ??= promisify(gzip)(description);
+    if (!acceptsEncoding(request.headers['accept-encoding'], 'gzip')) return reply.send(document);
+    compressed ??= promisify(gzip)(document);
     return reply.header('content-encoding', 'gzip').send(await compressed);
   });
   docsRoutes(app);
