@@ -13,10 +13,12 @@ import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/
 import { exampleNames } from '../http/openapi/operation-examples.ts';
 
 /** One of the paths where an API is available. */
-interface Place {
+interface ApiPath {
   /** Path with `{operation}` as a placeholder for the API. */
   readonly path: string;
+  /** Suffix of the operation ID. */
   readonly suffix: string;
+  /** Whether `model` in the body names the deployment. */
   readonly isNamedByBody: boolean;
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
@@ -36,7 +38,7 @@ interface OperationText {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-const texts: Readonly<Record<PassThroughApi, OperationText>> = {
+const operationTexts: Readonly<Record<PassThroughApi, OperationText>> = {
   completions: {
     id: 'createCompletion',
     summary: 'Complete a text',
@@ -74,8 +76,8 @@ const formDescription =
   'Parley forwards a form while it arrives. The field `model` may have any position. If more than 32 MiB arrive before it, the response is 413.';
 
 /** Returns the operation of one API at one path. */
-export function passThroughOperation(api: PassThroughApi, location: Place): ApiOperation {
-  const { id, summary, example } = texts[api];
+export function passThroughOperation(api: PassThroughApi, location: ApiPath): ApiOperation {
+  const { id, summary, example } = operationTexts[api];
   const traits: PassThroughTraits = passThrough[api];
   const model = location.isNamedByBody ? { model: exampleNames.passThroughModel } : {};
   return {
@@ -87,7 +89,7 @@ export function passThroughOperation(api: PassThroughApi, location: Place): ApiO
     description: description + (traits.accepts === 'json' ? '' : formDescription),
     parameters: [...location.toParameters(exampleNames.passThroughModel), ...(traits.accepts === 'either' ? [traceparent] : [])],
     body: toBody(api, location.isNamedByBody, { ...model, ...example }),
-    responses: [toAnswer(api)],
+    responses: [toResponse(api)],
     errors,
   };
 }
@@ -98,10 +100,10 @@ function toBody(api: PassThroughApi, isNamedByBody: boolean, value: object): rea
   const examples = { usual: { summary: 'Typical request', value } };
   const form: Content = { type: 'multipart/form-data', schema, examples };
   if (accepts === 'form') return [form];
-  const byAddress = { ...value, image: undefined, images: [{ image_url: 'https://example.com/cat.png' }] };
+  const exampleByUrl = { ...value, image: undefined, images: [{ image_url: 'https://example.com/cat.png' }] };
   return accepts === 'json'
     ? json(schema, examples)
-    : [form, ...json(schema, { byAddress: { summary: 'By URL', value: byAddress } })];
+    : [form, ...json(schema, { byAddress: { summary: 'By URL', value: exampleByUrl } })];
 }
 
 function toSchema(api: PassThroughApi, isNamedByBody: boolean): NamedSchema {
@@ -112,7 +114,7 @@ function toSchema(api: PassThroughApi, isNamedByBody: boolean): NamedSchema {
     : { name, schema };
 }
 
-function toAnswer(api: PassThroughApi): ApiResponse {
+function toResponse(api: PassThroughApi): ApiResponse {
   const { answer, raw, lastEvent }: PassThroughTraits = passThrough[api];
   const streams = lastEvent !== undefined || api === 'completions';
   return {

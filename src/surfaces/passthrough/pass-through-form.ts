@@ -9,15 +9,15 @@ import { FormReader, malformedForm, type PartHead } from '../http/form/form-read
 
 /** Maximum number of bytes to buffer until the model is known. Audio and images are often sent before it. */
 const maxBufferedBytes = 32 * 1024 ** 2;
-/** Maximum number of bytes to buffer before the form is sent. Up to this size, the form can be sent again. */
-const maxRepeatedBytes = 1024 ** 2;
-/** Approximate memory of a piece in addition to its bytes. */
-const pieceOverheadBytes = 200;
+/** Maximum number of bytes to buffer before the form is sent. A form of at most this size can be sent again. */
+const maxRepeatableBytes = 1024 ** 2;
+/** Approximate memory of a chunk in addition to its bytes. */
+const chunkOverheadBytes = 200;
 const maxModelBytes = 1024;
 const maxParts = 1000;
 /** Field names of known APIs. An upstream could unescape other names and read one of them as `model`. */
 const fieldName = /^[\w.-]{1,100}(?:\[[\w.-]{0,100}\])?$/;
-const isModel = /^model(?:\[|$)/i;
+const modelName = /^model(?:\[|$)/i;
 
 /**
  * A form that is forwarded from the client to an upstream. Parses the parts and writes them again with a random boundary that
@@ -26,27 +26,29 @@ const isModel = /^model(?:\[|$)/i;
 export class PassThroughForm implements FormFields {
   readonly boundary = `parley-${randomBytes(24).toString('hex')}`;
   readonly #api: PassThroughApi;
-  readonly #parts: AsyncIterator<Buffer>;
-  readonly #seen = new Set<string>();
+  readonly #rewrittenForm: AsyncIterator<Buffer>;
+  readonly #fieldNames = new Set<string>();
   #model: string | undefined;
   #promptBytes = 0;
   /** Buffered chunks. Earlier chunks have been discarded. */
   #buffers: Buffer[] = [];
   #discardedChunks = 0;
   #bufferedBytes = 0;
-  /** Approximate memory of the buffered pieces, which a client can send byte by byte. */
+  /** Approximate memory of the buffered chunks, which is larger than their bytes if a client sends single bytes. */
   #memoryBytes = 0;
   #hasEnded = false;
-  #isSpent = false;
-  #pulling: Promise<void> | undefined;
+  /** Whether chunks are discarded after they are sent, because the form is large. */
+  #isDiscarding = false;
+  /** Read in progress. */
+  #nextChunk: Promise<void> | undefined;
 
   constructor(body: AsyncIterable<Uint8Array>, boundary: string, api: PassThroughApi) {
     this.#api = api;
-    this.#parts = this.#rewritten(new FormReader(body, boundary));
+    this.#rewrittenForm = this.#rewriteParts(new FormReader(body, boundary));
   }
 
   get isComplete(): boolean {
-    return !this.#isSpent;
+    return !this.#isDiscarding;
   }
 
   get promptTokens(): number {
@@ -58,7 +60,7 @@ export class PassThroughForm implements FormFields {
    * bytes come before it.
    */
   async readModel(): Promise<string> {
-    while (this.#model === undefined && !this.#hasEnded && this.#memoryBytes <= maxBufferedBytes) await this.#pull();
+    while (this.#model === undefined && !this.#hasEnded && this.#memoryBytes <= maxBufferedBytes) await this.#readChunk();
     if (this.#model !== undefined) return this.#model;
     if (this.#hasEnded)
       throw createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
@@ -71,71 +73,71 @@ export class PassThroughForm implements FormFields {
 
   /** Buffers the start of the form, so that a small form is validated before the request is sent. */
   async readAhead(): Promise<void> {
-    while (!this.#hasEnded && this.#memoryBytes < maxRepeatedBytes) await this.#pull();
+    while (!this.#hasEnded && this.#memoryBytes < maxRepeatableBytes) await this.#readChunk();
     if (this.#hasEnded) this.#requireFields();
   }
 
   open(defaults: Readonly<Record<string, unknown>>): FormPieces {
-    if (this.#isSpent) throw new Error('a form that is no longer buffered was opened again');
-    const length = this.#hasEnded ? this.#bufferedBytes + this.#ending(defaults).length : undefined;
+    if (this.#isDiscarding) throw new Error('a form that is no longer buffered was opened again');
+    const length = this.#hasEnded ? this.#bufferedBytes + this.#buildEnd(defaults).length : undefined;
     return { pieces: this.#pieces(defaults), length };
   }
 
   async *#pieces(defaults: Readonly<Record<string, unknown>>): AsyncGenerator<Uint8Array> {
     for (let index = 0; ; index += 1) {
-      while (index - this.#discardedChunks >= this.#buffers.length && !this.#hasEnded) await this.#pull();
+      while (index - this.#discardedChunks >= this.#buffers.length && !this.#hasEnded) await this.#readChunk();
       const piece = this.#buffers[index - this.#discardedChunks];
       if (piece === undefined) break;
-      if (!this.#hasEnded && this.#memoryBytes > maxRepeatedBytes) this.#isSpent = true;
-      if (this.#isSpent) this.#drop(index);
+      if (!this.#hasEnded && this.#memoryBytes > maxRepeatableBytes) this.#isDiscarding = true;
+      if (this.#isDiscarding) this.#discard(index);
       yield piece;
     }
     this.#requireFields();
-    yield this.#ending(defaults);
+    yield this.#buildEnd(defaults);
   }
 
-  /** Discards the chunks up to and including this one. */
-  #drop(at: number): void {
-    const dropped = this.#buffers.splice(0, at - this.#discardedChunks + 1);
-    this.#discardedChunks += dropped.length;
-    for (const { length } of dropped) {
+  /** Discards the chunks up to and including this index. */
+  #discard(index: number): void {
+    const discarded = this.#buffers.splice(0, index - this.#discardedChunks + 1);
+    this.#discardedChunks += discarded.length;
+    for (const { length } of discarded) {
       this.#bufferedBytes -= length;
-      this.#memoryBytes -= length + pieceOverheadBytes;
+      this.#memoryBytes -= length + chunkOverheadBytes;
     }
   }
 
   /** Reads one more chunk. Concurrent callers share the same read. */
-  #pull(): Promise<void> {
-    this.#pulling ??= this.#parts
+  #readChunk(): Promise<void> {
+    this.#nextChunk ??= this.#rewrittenForm
       .next()
       .then(({ done, value }) => {
         if (done) this.#hasEnded = true;
         else if (value.length > 0) {
           this.#buffers.push(value);
           this.#bufferedBytes += value.length;
-          this.#memoryBytes += value.length + pieceOverheadBytes;
+          this.#memoryBytes += value.length + chunkOverheadBytes;
         }
       })
       .finally(() => {
-        this.#pulling = undefined;
+        this.#nextChunk = undefined;
       });
-    return this.#pulling;
+    return this.#nextChunk;
   }
 
-  async *#rewritten(reader: FormReader): AsyncGenerator<Buffer> {
+  async *#rewriteParts(reader: FormReader): AsyncGenerator<Buffer> {
     await reader.begin();
     for (let parts = 0; ; parts += 1) {
       const head = await reader.skipTo(() => true);
       if (head === undefined) return;
       if (parts >= maxParts) throw malformedForm(`the form has more than ${maxParts} parts`);
       if (!fieldName.test(head.name)) throw malformedForm('a part has a missing or unusual name');
-      if (isModel.test(head.name)) {
-        await this.#takeModel(head, reader);
+      if (modelName.test(head.name)) {
+        await this.#readModelPart(head, reader);
         // Wakes `readModel`, which then checks the model.
         yield Buffer.alloc(0);
         continue;
       }
-      this.#seen.add(head.name.split('[', 1)[0] ?? '');
+      this.#fieldNames.add(head.name.split('[', 1)[0] ?? '');
       yield toHead(head, this.boundary);
       const isPrompt = head.filename === '' && passThrough[this.#api].prompt.includes(head.name);
       for await (const piece of reader.content()) {
@@ -146,7 +148,7 @@ export class PassThroughForm implements FormFields {
     }
   }
 
-  async #takeModel({ name }: PartHead, reader: FormReader): Promise<void> {
+  async #readModelPart({ name }: PartHead, reader: FormReader): Promise<void> {
     if (name !== 'model') throw createRequestError(name, 'is not a known field. The correct name is model');
     if (this.#model !== undefined) throw createRequestError('model', 'must occur only once in the form');
     const pieces: Uint8Array[] = [];
@@ -164,15 +166,15 @@ export class PassThroughForm implements FormFields {
 
   #requireFields(): void {
     for (const name of passThroughRequests[this.#api].required)
-      if (!this.#seen.has(name)) throw createRequestError(name, 'is required');
+      if (!this.#fieldNames.has(name)) throw createRequestError(name, 'is required');
   }
 
   /** Returns the defaults for missing fields, and the end of the form. */
-  #ending(defaults: Readonly<Record<string, unknown>>): Buffer {
-    const lacking = Object.entries(defaults).filter(
-      ([name]) => !this.#seen.has(name) && fieldName.test(name) && !isModel.test(name),
+  #buildEnd(defaults: Readonly<Record<string, unknown>>): Buffer {
+    const missingFields = Object.entries(defaults).filter(
+      ([name]) => !this.#fieldNames.has(name) && fieldName.test(name) && !modelName.test(name),
     );
-    const parts = lacking.flatMap(([name, value]) => toParts(name, value).map((part) => this.#toPart(part)));
+    const parts = missingFields.flatMap(([name, value]) => toFormFields(name, value).map((part) => this.#toPart(part)));
     return Buffer.from(`${parts.join('')}--${this.boundary}--\r\n`);
   }
 
@@ -182,7 +184,7 @@ export class PassThroughForm implements FormFields {
 }
 
 /** Returns a default as form fields. */
-function toParts(name: string, value: unknown): readonly (readonly [string, string])[] {
+function toFormFields(name: string, value: unknown): readonly (readonly [string, string])[] {
   if (Array.isArray(value)) return value.map((item: unknown) => [`${name}[]`, toText(item)]);
   return [[name, toText(value)]];
 }
@@ -194,17 +196,17 @@ function toText(value: unknown): string {
 /** Returns the header of a part in the most widely understood syntax. */
 function toHead({ name, filename, contentType }: PartHead, boundary: string): Buffer {
   const file = filename === '' ? '' : `; filename="${toQuoted(filename)}"`;
-  const type = contentType === undefined ? '' : `\r\nContent-Type: ${requirePlain(contentType)}`;
+  const type = contentType === undefined ? '' : `\r\nContent-Type: ${requireNoControls(contentType)}`;
   return Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}${type}\r\n\r\n`, 'latin1');
 }
 
 /** Escapes a trailing backslash that would escape the closing quote. Other backslashes are not escaped, as in browsers. */
 function toQuoted(text: string): string {
-  const plain = requirePlain(text);
+  const plain = requireNoControls(text);
   return /\\$/.test(plain.replaceAll('\\\\', '')) ? plain.replaceAll('\\', '\\\\') : plain;
 }
 
-function requirePlain(text: string): string {
+function requireNoControls(text: string): string {
   if (hasControls(Buffer.from(text, 'latin1'))) throw malformedForm('the header of a part contains control characters');
   return text;
 }

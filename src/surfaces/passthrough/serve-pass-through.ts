@@ -64,7 +64,7 @@ function isForm({ headers }: IncomingMessage, { accepts }: PassThroughTraits): b
   return accepts === 'form' || (accepts === 'either' && /^\s*multipart\//i.test(headers['content-type'] ?? ''));
 }
 
-/** If the path names the deployment, the body is parsed only after authorization. */
+/** Reads a JSON request. If the path names the deployment, the body is parsed after authorization. */
 async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThroughExchange): Promise<ReadResult> {
   const { context, caller, api, deployment } = exchange;
   const bytes = await handler.readJson(context);
@@ -150,7 +150,7 @@ class PassThroughReply implements Sink<PassThroughFrame> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     if (this.#kind === undefined || this.#kind === 'json') this.#context.sendError(error);
-    else this.#breakOff(error);
+    else this.#endEarly(error);
   }
 
   #begin({ kind, contentType }: PassThroughFrame): void {
@@ -165,7 +165,7 @@ class PassThroughReply implements Sink<PassThroughFrame> {
    * An event stream ends with an error event. For other media types the connection is destroyed, so that the client can detect
    * the truncation.
    */
-  #breakOff(cause: unknown): void {
+  #endEarly(cause: unknown): void {
     const context = this.#context;
     const error = context.failed(cause);
     if (this.#events === undefined) context.response.destroy();
