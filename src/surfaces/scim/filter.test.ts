@@ -19,7 +19,7 @@ const user = {
 };
 const matches = (text: string) => matchesFilter(parseFilter(text), user);
 
-describe('a filter', () => {
+describe('parseFilter', () => {
   it.each([
     'userName eq "ada@example.com"',
     'USERNAME EQ "Ada@Example.com"',
@@ -44,7 +44,7 @@ describe('a filter', () => {
     `${enterprise}:manager eq "m1"`,
     'meta.lastModified gt "2026-03-02T11:00:00+02:00"',
     'meta.created lt "2026-03-01T10:00:00.001Z" and meta.created ge "2026-03-01T10:00:00Z"',
-  ])('selects with %s', (text) => expect(matches(text)).toBe(true));
+  ])('returns a filter that selects the user: %s', (text) => expect(matches(text)).toBe(true));
 
   it.each([
     'userName eq "ada"',
@@ -60,7 +60,7 @@ describe('a filter', () => {
     'active gt false',
     `${enterprise}:employeeNumber gt 7`,
     'meta.created gt "2026-03-01T10:00:00Z"',
-  ])('does not select with %s', (text) => expect(matches(text)).toBe(false));
+  ])('returns a filter that does not select the user: %s', (text) => expect(matches(text)).toBe(false));
 
   it.each([
     ['userName', 'ends too early'],
@@ -78,13 +78,15 @@ describe('a filter', () => {
     [`${'('.repeat(11)}id pr${')'.repeat(11)}`, 'more than 10 nested'],
     [Array.from({ length: 70 }, () => 'id pr').join(' or '), 'more than 200 parts'],
     [`userName eq "${'x'.repeat(2000)}"`, 'more than 2000 characters'],
-  ])('is rejected: %s', (text, reason) => expect(() => parseFilter(text)).toThrow(reason));
+  ])('rejects %s', (text, reason) => expect(() => parseFilter(text)).toThrow(reason));
 
   it('takes linear time for quotation marks and spaces without an end', () => {
     for (const text of ['"'.repeat(1999), `id eq "${'\\'.repeat(1000)}`, `id pr${' '.repeat(1900)}x`])
       expect(() => parseFilter(text)).toThrow(/invalid|unexpected|instead|early|more than 200/);
   });
+});
 
+describe('requireFilterable', () => {
   it.each([
     ['emails eq "x"', 'A filter of groups can use'],
     ['displayName[x eq 1]', 'A filter of groups can use'],
@@ -92,15 +94,17 @@ describe('a filter', () => {
     ['members[display eq "x"]', 'members can only'],
     ['meta.created co "2026"', 'can only be compared with a time'],
     ['meta.lastModified gt "yesterday"', 'can only be compared with a time'],
-  ])('of groups is rejected: %s', (text, reason) => expect(() => requireFilterable(parseFilter(text), 'Group')).toThrow(reason));
+  ])('rejects a filter of groups: %s', (text, reason) =>
+    expect(() => requireFilterable(parseFilter(text), 'Group')).toThrow(reason),
+  );
 
   it.each(['displayName sw "A" and members eq "u1"', 'members[value eq "u1" or value eq "u2"]', 'not (members pr)'])(
-    'of groups is accepted: %s',
+    'accepts a filter of groups: %s',
     (text) => expect(() => requireFilterable(parseFilter(text), 'Group')).not.toThrow(),
   );
 });
 
-describe('a path of PATCH', () => {
+describe('parsePatchPath', () => {
   it.each([
     ['active', { attribute: 'active' }],
     ['name.givenName', { attribute: 'name', sub: 'givenName' }],
@@ -109,9 +113,9 @@ describe('a path of PATCH', () => {
       'emails[type eq "work"].value',
       { attribute: 'emails', sub: 'value', filter: { op: 'eq', path: { attribute: 'type' }, value: 'work' } },
     ],
-  ])('is parsed: %s', (text, path) => expect(parsePatchPath(text)).toEqual(path));
+  ])('parses %s', (text, path) => expect(parsePatchPath(text)).toEqual(path));
 
-  it.each(['', 'a..b', '.a', 'a b', 'a[', 'a[b]', 'a[b eq 1].c.d', 'a.b[c eq 1]', '__proto__.x'])('is rejected: %j', (text) =>
+  it.each(['', 'a..b', '.a', 'a b', 'a[', 'a[b]', 'a[b eq 1].c.d', 'a.b[c eq 1]', '__proto__.x'])('rejects %j', (text) =>
     expect(() => parsePatchPath(text)).toThrow('The path'),
   );
 });

@@ -5,7 +5,7 @@ import { scimError } from './scim-error.ts';
 
 const maxChars = 2_000;
 const maxDepth = 10;
-/** Maximum number of words, brackets, and texts. */
+/** Maximum number of words, brackets, and strings. */
 const maxTokens = 200;
 
 const comparisons: ReadonlySet<string> = new Set(['eq', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] satisfies ScimComparison[]);
@@ -50,6 +50,7 @@ class SyntaxIssue extends Error {}
 
 class FilterParser {
   readonly #tokens: readonly string[];
+  /** Index of the next token. */
   #next = 0;
   #depth = 0;
 
@@ -68,7 +69,7 @@ class FilterParser {
   }
 
   readPatchPath(): PatchPath {
-    const path = readPath(this.#take());
+    const path = readPath(this.#readToken());
     if (path.sub !== undefined || this.#peek() !== '[') return path;
     const filter = this.#readNested('[', ']');
     return { ...path, filter, ...this.#readSub() };
@@ -90,7 +91,7 @@ class FilterParser {
       this.#next += 1;
       return { op: 'not', filter: this.#readNested('(', ')') };
     }
-    const path = readPath(this.#take());
+    const path = readPath(this.#readToken());
     if (this.#peek() !== '[') return this.#readComparison(path);
     const filter = this.#readNested('[', ']');
     const sub = this.#readSub();
@@ -98,7 +99,7 @@ class FilterParser {
     return {
       op: 'has',
       path,
-      filter: sub === undefined ? filter : joinAll(filter, this.#readComparison({ attribute: sub.sub })),
+      filter: sub === undefined ? filter : { op: 'and', filters: [filter, this.#readComparison({ attribute: sub.sub })] },
     };
   }
 
@@ -122,11 +123,11 @@ class FilterParser {
   }
 
   #readComparison(path: ScimPath): ScimFilter {
-    const op = this.#take().toLowerCase();
+    const op = this.#readToken().toLowerCase();
     if (op === 'pr') return { op, path };
     if (op !== 'ne' && !comparisons.has(op))
       throw new SyntaxIssue('needs one of eq, ne, co, sw, ew, gt, ge, lt, le, or pr after each attribute');
-    const value = readValue(this.#take());
+    const value = readValue(this.#readToken());
     const isPresent: ScimFilter = { op: 'pr', path };
     if (value === null && op === 'eq') return { op: 'not', filter: isPresent };
     if (value === null && op === 'ne') return isPresent;
@@ -140,7 +141,7 @@ class FilterParser {
     return this.#tokens[this.#next]?.toLowerCase();
   }
 
-  #take(): string {
+  #readToken(): string {
     const token = this.#tokens[this.#next];
     if (token === undefined) throw new SyntaxIssue('ends too early');
     this.#next += 1;
@@ -151,10 +152,6 @@ class FilterParser {
     if (this.#tokens[this.#next] !== expected) throw new SyntaxIssue(`lacks a ${expected}`);
     this.#next += 1;
   }
-}
-
-function joinAll(...filters: readonly ScimFilter[]): ScimFilter {
-  return { op: 'and', filters };
 }
 
 function readPath(token: string): ScimPath {
@@ -176,7 +173,7 @@ function readValue(token: string): string | number | boolean | null {
 const times: ReadonlySet<string> = new Set(['meta.created', 'meta.lastmodified']);
 const groupAttributes: ReadonlySet<string> = new Set(['id', 'externalid', 'displayname', ...times]);
 
-/** Throws the SCIM error `invalidFilter` if the resources of a kind cannot be compared as a filter needs. */
+/** Throws the SCIM error `invalidFilter` if a filter uses attributes or comparisons that a kind of resource does not support. */
 export function requireFilterable(filter: ScimFilter, kind: 'User' | 'Group'): void {
   if ('filters' in filter) {
     for (const part of filter.filters) requireFilterable(part, kind);
@@ -203,15 +200,15 @@ function requireTime({ op, path, value }: Extract<ScimFilter, { readonly value: 
     throw scimError('invalidFilter', `${formatPath(path)} can only be compared with a time, such as "2026-01-31T12:00:00Z".`);
 }
 
-/** Returns the IDs that a filter of members selects, such as `value eq "ID"`. Undefined if it does something else. */
+/** Returns the IDs that a filter of members selects, such as `value eq "ID"`. Undefined for other filters. */
 export function listMemberIds(filter: ScimFilter): readonly string[] | undefined {
   if (filter.op === 'has') return listMemberIds(filter.filter);
   if (filter.op === 'or') {
     const ids = filter.filters.map(listMemberIds);
     return ids.every((list) => list !== undefined) ? ids.flat() : undefined;
   }
-  const isOfMember = filter.op === 'eq' && ['members', 'members.value', 'value'].includes(formatPath(filter.path));
-  return isOfMember && typeof filter.value === 'string' ? [filter.value] : undefined;
+  const comparesMember = filter.op === 'eq' && ['members', 'members.value', 'value'].includes(formatPath(filter.path));
+  return comparesMember && typeof filter.value === 'string' ? [filter.value] : undefined;
 }
 
 function formatPath({ attribute, sub }: ScimPath): string {

@@ -6,7 +6,7 @@ import { listMemberIds, type PatchPath, parsePatchPath } from './filter.ts';
 import { scimError } from './scim-error.ts';
 
 const maxOperations = 1000;
-/** Maximum number of attributes that one request changes. Each change of a user searches all its attributes. */
+/** Maximum number of attributes that one request changes. Each change of a user searches all attributes of the user. */
 const maxChanges = { user: 100, group: 1000 };
 /** Maximum number of items in a list that a request changes. Each change compares all items. */
 const maxItems = 100;
@@ -24,7 +24,7 @@ interface Change extends Omit<PatchOperation, 'path'> {
   readonly path: PatchPath;
 }
 
-/** Returns the operations of a PATCH body. Microsoft Entra ID sends `op` with a capital letter. Throws a SCIM error. */
+/** Returns the operations of a PATCH body. Microsoft Entra ID capitalizes `op`. Throws a SCIM error. */
 export function readOperations(body: JsonObject): readonly PatchOperation[] {
   const operations = getMember(body, 'Operations');
   if (!Array.isArray(operations) || operations.length === 0 || operations.length > maxOperations)
@@ -55,7 +55,7 @@ function* listChanges(operations: readonly PatchOperation[], kind: keyof typeof 
   }
 }
 
-/** Yields the changes of an operation. Without a path, its value has attributes by path, or by the URN of an extension. */
+/** Yields the changes of an operation. Without a path, the keys of its value are paths or URNs of extensions. */
 function* toChanges({ op, path, value }: PatchOperation): Iterable<Change> {
   if (path !== undefined) return yield { op, path: parsePatchPath(path), value };
   if (!isJsonObject(value)) throw scimError('invalidValue', 'An operation without a path needs an object as its value.');
@@ -105,16 +105,16 @@ const groupAttributes: ReadonlyMap<string, 'displayName' | 'externalId' | 'membe
   ['members', 'members'],
 ]);
 
-/** Microsoft Entra ID can send the removed members as the value. A removal without a value removes all members. */
+/** Converts a change of `members`. Microsoft Entra ID can send removed members as the value. Without a value, all are removed. */
 function toMemberChange({ op, path, value }: Change): MemberChange {
-  if (path.filter !== undefined) return toFiltered(op, path.filter);
+  if (path.filter !== undefined) return toFilteredRemoval(op, path.filter);
   if (op === 'add') return { op, userIds: readMemberIds(value) };
   return op === 'remove' && value !== undefined
     ? { op, userIds: readMemberIds(value) }
     : { op: 'set', userIds: readMemberIds(value) };
 }
 
-function toFiltered(op: PatchOperation['op'], filter: ScimFilter): MemberChange {
+function toFilteredRemoval(op: PatchOperation['op'], filter: ScimFilter): MemberChange {
   const userIds = op === 'remove' ? listMemberIds(filter) : undefined;
   if (userIds === undefined) throw scimError('invalidPath', 'Only a removal can select members, as in members[value eq "ID"].');
   return { op: 'remove', userIds };
@@ -135,11 +135,11 @@ export function readMemberIds(value: unknown): readonly string[] {
 
 function applyAt(resource: JsonObject, change: Change): void {
   const { path } = change;
-  const container = path.extension === undefined ? resource : openObject(resource, path.extension);
+  const container = path.extension === undefined ? resource : getOrCreateObject(resource, path.extension);
   const name = findName(container, path.attribute);
   if (path.filter !== undefined) return applyToItems(container, name, change);
   if (path.sub !== undefined)
-    return applyTo(openObject(container, name), findName(openObject(container, name), path.sub), change);
+    return applyTo(getOrCreateObject(container, name), findName(getOrCreateObject(container, name), path.sub), change);
   applyTo(container, name, change);
 }
 
@@ -194,7 +194,7 @@ function requireFewItems(count: number): void {
     throw scimError('tooMany', `A list can have at most ${maxItems} items if a request changes them. Replace the complete list.`);
 }
 
-function openObject(container: JsonObject, attribute: string): JsonObject {
+function getOrCreateObject(container: JsonObject, attribute: string): JsonObject {
   const name = findName(container, attribute);
   const existing = container[name];
   if (isJsonObject(existing)) return existing;

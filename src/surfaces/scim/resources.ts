@@ -9,24 +9,17 @@ export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 /** Parsed query parameters. */
 export type Query = Readonly<Record<string, unknown>>;
 
-const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+const listResponseSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const maxNameChars = 512;
 /** Maximum number of resources on a page. */
-export const maxCount = 200;
+const maxCount = 200;
 
-/** Attributes that Parley sets, or that are stored separately. A password is never stored. */
-const ownAttributes: ReadonlySet<string> = new Set([
-  'id',
-  'schemas',
-  'meta',
-  'groups',
-  'username',
-  'externalid',
-  'active',
-  'password',
+/** Attributes that Parley sets or stores separately, in lower case. It does not store passwords. */
+const managedAttributes: ReadonlySet<string> = new Set([
+  ...['id', 'schemas', 'meta', 'groups', 'username', 'externalid', 'active', 'password'],
 ]);
 
-/** Returns a user as the API shows it. */
+/** Returns a user in the format of the API. */
 export function toUserResource(user: ScimUser, groups: readonly ScimMember[]): JsonObject {
   const { id, userName, externalId, isActive, attributes } = user;
   const extensions = Object.keys(attributes).filter((name) => name.startsWith('urn:'));
@@ -46,7 +39,7 @@ export function toUserResource(user: ScimUser, groups: readonly ScimMember[]): J
   };
 }
 
-/** Returns a group as the API shows it. Undefined members are not in the response. */
+/** Returns a group in the format of the API. Undefined omits its members. */
 export function toGroupResource(group: ScimGroup, members: readonly ScimMember[] | undefined): JsonObject {
   const { id, displayName, externalId } = group;
   const items = members?.map(({ userId, userName }) => ({
@@ -74,7 +67,7 @@ function toMeta(resourceType: 'User' | 'Group', { id, createdAtMs, updatedAtMs }
 }
 
 export function toListResponse(total: number, startIndex: number, resources: readonly JsonObject[]): JsonObject {
-  return { schemas: [listSchema], totalResults: total, startIndex, itemsPerPage: resources.length, Resources: resources };
+  return { schemas: [listResponseSchema], totalResults: total, startIndex, itemsPerPage: resources.length, Resources: resources };
 }
 
 /** Returns the attributes of a user in a body. Microsoft Entra ID can send `active` as a string. Throws a SCIM error. */
@@ -82,7 +75,7 @@ export function readUser(body: JsonObject): Pick<ScimUser, 'userName' | 'externa
   const active = getMember(body, 'active') ?? true;
   const isActive = typeof active === 'string' ? { true: true, false: false }[active.toLowerCase()] : active;
   if (typeof isActive !== 'boolean') throw scimError('invalidValue', 'active must be true or false.');
-  const attributes = Object.entries(body).filter(([name]) => !ownAttributes.has(name.toLowerCase()));
+  const attributes = Object.entries(body).filter(([name]) => !managedAttributes.has(name.toLowerCase()));
   return {
     userName: readName(body, 'userName'),
     externalId: readExternalId(body),
@@ -135,3 +128,96 @@ function readInteger(query: Query, name: string, fallback: number): number {
   if (value === undefined) throw scimError('invalidValue', `${name} must be an integer.`);
   return value;
 }
+
+const schemaPrefix = 'urn:ietf:params:scim:schemas:core:2.0';
+
+/** Features of the SCIM service (RFC 7643, 5). */
+export const serviceProviderConfig: JsonObject = {
+  schemas: [`${schemaPrefix}:ServiceProviderConfig`],
+  patch: { supported: true },
+  bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+  filter: { supported: true, maxResults: maxCount },
+  changePassword: { supported: false },
+  sort: { supported: false },
+  etag: { supported: false },
+  authenticationSchemes: [
+    {
+      type: 'oauthbearertoken',
+      name: 'Key',
+      description: 'A key with the role scim, as Authorization: Bearer KEY',
+      primary: true,
+    },
+  ],
+  meta: { resourceType: 'ServiceProviderConfig', location: `${scimPrefix}/ServiceProviderConfig` },
+};
+
+/** A definition that has an ID. */
+type Identified = JsonObject & { readonly id: string };
+
+/** Kinds of resources (RFC 7643, 6). */
+export const resourceTypes: readonly Identified[] = [
+  { name: 'User', schema: userSchema },
+  { name: 'Group', schema: groupSchema },
+].map(({ name, schema }) => ({
+  schemas: [`${schemaPrefix}:ResourceType`],
+  id: name,
+  name,
+  endpoint: `/${name}s`,
+  schema,
+  meta: { resourceType: 'ResourceType', location: `${scimPrefix}/ResourceTypes/${name}` },
+}));
+
+interface AttributeOptions {
+  readonly isRequired?: boolean;
+  readonly isReadOnly?: boolean;
+  readonly isUnique?: boolean;
+  readonly isExact?: boolean;
+  readonly subAttributes?: readonly JsonObject[];
+}
+
+function describeAttribute(name: string, type: string, options: AttributeOptions = {}): JsonObject {
+  const { isRequired = false, isReadOnly = false, isUnique = false, isExact = false, subAttributes } = options;
+  return {
+    name,
+    type,
+    multiValued: subAttributes !== undefined,
+    required: isRequired,
+    ...(type === 'string' && { caseExact: isExact }),
+    mutability: isReadOnly ? 'readOnly' : 'readWrite',
+    returned: 'default',
+    uniqueness: isUnique ? 'server' : 'none',
+    ...(subAttributes && { subAttributes }),
+  };
+}
+
+const references = [
+  describeAttribute('value', 'string', { isExact: true }),
+  describeAttribute('display', 'string', { isReadOnly: true }),
+];
+
+/** Attributes that Parley uses (RFC 7643, 7). It stores and returns all other attributes of a user unchanged. */
+export const schemas: readonly Identified[] = [
+  {
+    id: userSchema,
+    name: 'User',
+    attributes: [
+      describeAttribute('userName', 'string', { isRequired: true, isUnique: true }),
+      describeAttribute('externalId', 'string', { isExact: true }),
+      describeAttribute('active', 'boolean'),
+      describeAttribute('groups', 'complex', { isReadOnly: true, subAttributes: references }),
+    ],
+  },
+  {
+    id: groupSchema,
+    name: 'Group',
+    attributes: [
+      describeAttribute('displayName', 'string', { isRequired: true, isUnique: true }),
+      describeAttribute('externalId', 'string', { isExact: true }),
+      describeAttribute('members', 'complex', { subAttributes: references }),
+    ],
+  },
+].map((schema) => ({
+  schemas: [`${schemaPrefix}:Schema`],
+  ...schema,
+  meta: { resourceType: 'Schema', location: `${scimPrefix}/Schemas/${schema.id}` },
+}));

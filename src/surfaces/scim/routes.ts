@@ -15,16 +15,28 @@ import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
 import { identifyUser, parseBody, readBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { listResourceTypes, listSchemas, serviceProviderConfig } from './discovery.ts';
 import { patchGroup, patchUser, readMemberIds, readOperations } from './patch.ts';
-import { type Query, readGroup, readListQuery, readUser, toGroupResource, toListResponse, toUserResource } from './resources.ts';
+import {
+  type Query,
+  readGroup,
+  readListQuery,
+  readUser,
+  resourceTypes,
+  schemas,
+  serviceProviderConfig,
+  toGroupResource,
+  toListResponse,
+  toUserResource,
+} from './resources.ts';
 import { scimError, scimMediaType, scimPrefix } from './scim-error.ts';
 
-/** Maximum number of members, or of groups of users, in one response. */
+const { maxBytes: maxUserBytes } = storedEntries.scimUser;
+const { maxBytes: maxGroupBytes } = storedEntries.scimGroup;
+/** Maximum number of memberships in one response. */
 const maxMembers = 20_000;
 /**
- * A user with several hundred attributes. Each change of a PATCH request searches all of them, and nests its value up to 4 levels
- * deeper.
+ * Bounds of the body for a user. Each change of a PATCH request searches all attributes of the user, and nests its value up to 4
+ * levels deeper.
  */
 const userBounds: Partial<JsonBounds> = { maxNodes: 10_000, maxDepth: 32 };
 
@@ -46,7 +58,7 @@ export function scimRoutes(app: FastifyInstance, deps: ScimDeps): void {
   const serve = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, maxBytes: number, handle: Handler): void =>
     serveEarly(app, { method, url: `${scimPrefix}${path}` }, async (request, reply) => {
       rejectLargeBody(request.raw, maxBytes);
-      const caller = await requireScim(deps, request, reply);
+      const caller = await requireScimRole(deps, request, reply);
       const body = await handle(request, caller);
       if (method === 'POST') reply.code(201);
       if (body === undefined) reply.code(204);
@@ -55,42 +67,42 @@ export function scimRoutes(app: FastifyInstance, deps: ScimDeps): void {
     });
   serve('GET', '/ServiceProviderConfig', 0, async () => serviceProviderConfig);
   for (const [path, list] of [
-    ['/ResourceTypes', listResourceTypes],
-    ['/Schemas', listSchemas],
+    ['/ResourceTypes', resourceTypes],
+    ['/Schemas', schemas],
   ] as const) {
     serve('GET', path, 0, async () => toListResponse(list.length, 1, list));
     serve('GET', `${path}/:name`, 0, async ({ params }) => {
       const { name } = params as { name: string };
-      return list.find(({ id }) => id === name) ?? notFound();
+      return list.find(({ id }) => id === name) ?? throwNotFound();
     });
   }
-  const { maxBytes: userBytes } = storedEntries.scimUser;
   serve('GET', '/Users', 0, ({ query }) => listUsers(deps, query as Query));
-  serve('POST', '/Users', userBytes, (request) => createUser(deps, request));
-  serve('GET', '/Users/:user', 0, async (request) => showUser(deps, await findUser(deps, request)));
-  serve('PUT', '/Users/:user', userBytes, (request) =>
+  serve('POST', '/Users', maxUserBytes, (request) => createUser(deps, request));
+  serve('GET', '/Users/:user', 0, async (request) => loadUserResource(deps, await findUser(deps, request)));
+  serve('PUT', '/Users/:user', maxUserBytes, (request) =>
     changeUser(deps, request, async () => {
-      const body = await readObjectBody(request, userBytes, userBounds);
+      const body = await readObjectBody(request, maxUserBytes, userBounds);
       return () => body;
     }),
   );
-  serve('PATCH', '/Users/:user', userBytes, (request) =>
+  serve('PATCH', '/Users/:user', maxUserBytes, (request) =>
     changeUser(deps, request, async () => {
-      const operations = readOperations(await readObjectBody(request, userBytes, userBounds));
+      const operations = readOperations(await readObjectBody(request, maxUserBytes, userBounds));
       return (before) => patchUser(toUserResource(before, []), operations);
     }),
   );
   serve('DELETE', '/Users/:user', 0, (request) => deleteUser(deps, request));
-  const { maxBytes: groupBytes } = storedEntries.scimGroup;
   serve('GET', '/Groups', 0, ({ query }) => listGroups(deps, query as Query));
-  serve('POST', '/Groups', groupBytes, (request) => createGroup(deps, request, groupBytes));
-  serve('GET', '/Groups/:group', 0, async (request) => showGroup(deps, await findGroup(deps, request), request.query as Query));
-  serve('PUT', '/Groups/:group', groupBytes, (request) => replaceGroup(deps, request, groupBytes));
-  serve('PATCH', '/Groups/:group', groupBytes, (request) => changeGroup(deps, request, groupBytes));
+  serve('POST', '/Groups', maxGroupBytes, (request) => createGroup(deps, request));
+  serve('GET', '/Groups/:group', 0, async (request) =>
+    loadGroupResource(deps, await findGroup(deps, request), request.query as Query),
+  );
+  serve('PUT', '/Groups/:group', maxGroupBytes, (request) => replaceGroup(deps, request));
+  serve('PATCH', '/Groups/:group', maxGroupBytes, (request) => changeGroup(deps, request));
   serve('DELETE', '/Groups/:group', 0, (request) => deleteGroup(deps, request));
 }
 
-async function requireScim(deps: ScimDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+async function requireScimRole(deps: ScimDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   reply.header('cache-control', 'no-store');
   const caller = await identifyUser(deps, request, 'provision users');
   if (caller.roles.includes(scimRole)) return caller;
@@ -108,10 +120,10 @@ async function readObjectBody({ raw }: FastifyRequest, maxBytes: number, bounds?
 /** Returns the ID of a resource in the path. */
 function readId({ params }: FastifyRequest, name: 'user' | 'group'): string {
   const id = (params as Record<string, string>)[name] ?? '';
-  return isStorableKey(id) ? id : notFound();
+  return isStorableKey(id) ? id : throwNotFound();
 }
 
-function notFound(): never {
+function throwNotFound(): never {
   throw new ParleyError('resource_not_found', 'There is no resource with this ID.');
 }
 
@@ -120,7 +132,7 @@ function requireStored(result: ScimWriteResult): void {
   if (result === 'taken') throw scimError('uniqueness', 'Another resource has this name. Find it with a filter, and change it.');
   if (result === 'full') throw scimError('tooMany', 'There are too many resources. Delete those that are not used.');
   if (result === 'unknown') throw scimError('invalidValue', 'A member is not the ID of a user. Create the user first.');
-  if (result === 'missing') notFound();
+  if (result === 'missing') throwNotFound();
 }
 
 async function listUsers({ store }: ScimDeps, query: Query): Promise<JsonObject> {
@@ -137,25 +149,28 @@ async function listUsers({ store }: ScimDeps, query: Query): Promise<JsonObject>
 }
 
 async function findUser({ store }: ScimDeps, request: FastifyRequest): Promise<ScimUser> {
-  return (await store.findUser(readId(request, 'user'))) ?? notFound();
+  return (await store.findUser(readId(request, 'user'))) ?? throwNotFound();
 }
 
-async function showUser({ store }: ScimDeps, user: ScimUser): Promise<JsonObject> {
+async function loadUserResource({ store }: ScimDeps, user: ScimUser): Promise<JsonObject> {
   return toUserResource(user, await store.listMembers({ users: [user.id] }, maxMembers));
 }
 
 async function createUser(deps: ScimDeps, request: FastifyRequest): Promise<JsonObject> {
   const atMs = deps.clock.epochMs();
-  const body = await readObjectBody(request, storedEntries.scimUser.maxBytes, userBounds);
+  const body = await readObjectBody(request, maxUserBytes, userBounds);
   const user = { id: deps.newId(), ...readUser(body), createdAtMs: atMs, updatedAtMs: atMs };
   await writeUser(deps, request, { user, action: 'scim.user_created' }, (block) => deps.store.addUser(user, block));
-  return showUser(deps, user);
+  return loadUserResource(deps, user);
 }
 
 /** Number of attempts to change a user that other requests change at the same time. */
 const maxChangeAttempts = 10;
 
-/** A change that overlaps with another one is applied to its result. Otherwise it could activate a deactivated user again. */
+/**
+ * Changes a user. If another request changes the user at the same time, applies the change to the result of that request.
+ * Otherwise, the change could activate a deactivated user again.
+ */
 async function changeUser(
   deps: ScimDeps,
   request: FastifyRequest,
@@ -165,11 +180,11 @@ async function changeUser(
   const change = await readChange();
   for (let attempt = 1; attempt <= maxChangeAttempts; attempt += 1) {
     const user = { ...before, ...readUser(change(before)), updatedAtMs: deps.clock.epochMs() };
-    if (Buffer.byteLength(JSON.stringify(user.attributes)) > storedEntries.scimUser.maxBytes)
-      throw scimError('tooMany', `The attributes of a user can have at most ${storedEntries.scimUser.maxBytes} bytes.`);
+    if (Buffer.byteLength(JSON.stringify(user.attributes)) > maxUserBytes)
+      throw scimError('tooMany', `The attributes of a user can have at most ${maxUserBytes} bytes.`);
     const write = { user, action: 'scim.user_changed' } as const;
     const isStored = await writeUser(deps, request, write, (block) => deps.store.replaceUser(before, user, block));
-    if (isStored) return showUser(deps, user);
+    if (isStored) return loadUserResource(deps, user);
     before = await findUser(deps, request);
   }
   throw new StoreError('other requests change the user continuously');
@@ -214,7 +229,7 @@ async function writeUser(
 async function listGroups({ store }: ScimDeps, query: Query): Promise<JsonObject> {
   const { startIndex, ...page } = readListQuery(query, 'Group');
   const { total, resources } = await store.listGroups(page);
-  const members = hasMembers(query)
+  const members = includesMembers(query)
     ? await store.listMembers({ groups: resources.map(({ id }) => id) }, maxMembers + 1)
     : undefined;
   if (members !== undefined && members.length > maxMembers)
@@ -230,39 +245,39 @@ async function listGroups({ store }: ScimDeps, query: Query): Promise<JsonObject
   return toListResponse(total, startIndex, resources.map(toItem));
 }
 
-/** Returns whether a response has the members of groups. Microsoft Entra ID excludes them. */
-function hasMembers({ excludedAttributes }: Query): boolean {
+/** Returns whether a response includes the members of groups. Microsoft Entra ID excludes them. */
+function includesMembers({ excludedAttributes }: Query): boolean {
   return typeof excludedAttributes !== 'string' || !excludedAttributes.toLowerCase().split(',').includes('members');
 }
 
 async function findGroup({ store }: ScimDeps, request: FastifyRequest): Promise<ScimGroup> {
-  return (await store.findGroup(readId(request, 'group'))) ?? notFound();
+  return (await store.findGroup(readId(request, 'group'))) ?? throwNotFound();
 }
 
-async function showGroup({ store }: ScimDeps, group: ScimGroup, query: Query): Promise<JsonObject> {
-  const members = hasMembers(query) ? await store.listMembers({ groups: [group.id] }, maxMembers) : undefined;
+async function loadGroupResource({ store }: ScimDeps, group: ScimGroup, query: Query): Promise<JsonObject> {
+  const members = includesMembers(query) ? await store.listMembers({ groups: [group.id] }, maxMembers) : undefined;
   return toGroupResource(group, members);
 }
 
-async function createGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
+async function createGroup(deps: ScimDeps, request: FastifyRequest): Promise<JsonObject> {
   const atMs = deps.clock.epochMs();
-  const body = await readObjectBody(request, maxBytes);
+  const body = await readObjectBody(request, maxGroupBytes);
   const group = { id: deps.newId(), ...readGroup(body), createdAtMs: atMs, updatedAtMs: atMs };
   const members = readMemberIds(getMember(body, 'members'));
   return writeGroup(deps, request, group, () => deps.store.addGroup(group, members));
 }
 
-async function replaceGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
+async function replaceGroup(deps: ScimDeps, request: FastifyRequest): Promise<JsonObject> {
   const before = await findGroup(deps, request);
-  const body = await readObjectBody(request, maxBytes);
+  const body = await readObjectBody(request, maxGroupBytes);
   const group = { ...before, ...readGroup(body), updatedAtMs: deps.clock.epochMs() };
   const changes = [{ op: 'set', userIds: readMemberIds(getMember(body, 'members')) }] as const;
   return writeGroup(deps, request, group, () => deps.store.replaceGroup(group, changes));
 }
 
-async function changeGroup(deps: ScimDeps, request: FastifyRequest, maxBytes: number): Promise<JsonObject> {
+async function changeGroup(deps: ScimDeps, request: FastifyRequest): Promise<JsonObject> {
   const before = await findGroup(deps, request);
-  const operations = readOperations(await readObjectBody(request, maxBytes));
+  const operations = readOperations(await readObjectBody(request, maxGroupBytes));
   const { attributes, members } = patchGroup(toGroupResource(before, undefined), operations);
   const group = { ...before, ...readGroup(attributes), updatedAtMs: deps.clock.epochMs() };
   return writeGroup(deps, request, group, () => deps.store.replaceGroup(group, members));
@@ -283,5 +298,5 @@ async function writeGroup(
   requireStored(await deps.groupRoles.write(write));
   const details = { name: group.displayName };
   deps.recordAudit({ action: 'scim.group_saved', subject: undefined, object: group.id, requestId: request.id, details });
-  return showGroup(deps, group, request.query as Query);
+  return loadGroupResource(deps, group, request.query as Query);
 }
