@@ -10,11 +10,11 @@ const maxWaitingChars = 16 * 1024 * 1024;
 /** Maximum length of the thinking text that a signed block may repeat. */
 const maxThoughtChars = 16 * 1024 * 1024;
 /** Memory overhead per waiting piece, in characters. */
-const charsOfPiece = 100;
+const pieceOverheadChars = 100;
 /** Limits the work of one step, which may check all waiting blocks. */
 const maxWaitingBlocks = 1_000;
 
-export interface BlockFacts {
+export interface BlockOptions {
   /** Returns the client's name of a tool. */
   readonly toToolName: (name: string) => string;
 }
@@ -34,7 +34,7 @@ interface WaitingBlock {
   readonly key: string;
   readonly pieces: Piece[];
   /** A tool call cannot start before its name is known. */
-  canBeOpened: boolean;
+  canStart: boolean;
 }
 
 /**
@@ -42,18 +42,18 @@ interface WaitingBlock {
  * arguments of the open tool call are complete.
  */
 export class Blocks {
-  readonly #facts: BlockFacts;
+  readonly #options: BlockOptions;
   #open: OpenBlock | undefined;
-  #next = 0;
+  #nextIndex = 0;
   readonly #waiting = new Set<WaitingBlock>();
   /** Waiting blocks that can still receive pieces. */
   readonly #growing = new Map<string, WaitingBlock>();
   #waitingChars = 0;
   readonly #endedTools = new Set<string>();
-  #hasHalfCall = false;
+  #hasIncompleteCall = false;
 
-  constructor(facts: BlockFacts) {
-    this.#facts = facts;
+  constructor(options: BlockOptions) {
+    this.#options = options;
   }
 
   /** Index of the open block, if it is a text block and no other block waits. */
@@ -61,6 +61,7 @@ export class Blocks {
     return this.#open?.kind === 'text' && this.#waiting.size === 0 ? this.#open.index : undefined;
   }
 
+  /** Returns the events that a piece makes possible. */
   add(piece: Piece): MessageEvent[] {
     if (this.#endedTools.has(piece.key)) return [];
     if (this.#open?.key !== piece.key) {
@@ -76,7 +77,7 @@ export class Blocks {
    */
   end(isTruncated: boolean): MessageEvent[] {
     const events = [...this.#release(true), ...this.#close()];
-    if (this.#hasHalfCall && !isTruncated)
+    if (this.#hasIncompleteCall && !isTruncated)
       throw new ParleyError('upstream_failed', 'The reply contains a tool call whose arguments are not a JSON object.');
     return events;
   }
@@ -84,14 +85,14 @@ export class Blocks {
   #wait(piece: Piece): void {
     let waiting = this.#growing.get(piece.key);
     if (waiting === undefined) {
-      waiting = { key: piece.key, pieces: [], canBeOpened: false };
+      waiting = { key: piece.key, pieces: [], canStart: false };
       this.#waiting.add(waiting);
       this.#growing.set(piece.key, waiting);
     }
     waiting.pieces.push(piece);
-    if (piece.kind !== 'tool_use' || piece.name !== undefined) waiting.canBeOpened = true;
+    if (piece.kind !== 'tool_use' || piece.name !== undefined) waiting.canStart = true;
     if (isLastOfBlock(piece)) this.#growing.delete(piece.key);
-    this.#waitingChars += charsOfPiece + ('text' in piece ? piece.text.length : 0);
+    this.#waitingChars += pieceOverheadChars + ('text' in piece ? piece.text.length : 0);
     if (this.#waitingChars > maxWaitingChars || this.#waiting.size > maxWaitingBlocks)
       throw new ParleyError('upstream_failed', 'The reply interleaves too many or too large tool calls.');
   }
@@ -100,9 +101,9 @@ export class Blocks {
   #release(isLast: boolean): MessageEvent[] {
     const events: MessageEvent[] = [];
     for (const waiting of this.#waiting) {
-      const { key, pieces, canBeOpened } = waiting;
+      const { key, pieces, canStart } = waiting;
       if (!isLast && this.#open?.kind === 'tool_use' && !this.#open.args.isWhole) break;
-      const block = canBeOpened ? toBlock(pieces, this.#facts.toToolName) : undefined;
+      const block = canStart ? toBlock(pieces, this.#options.toToolName) : undefined;
       if (block === undefined) continue;
       this.#waiting.delete(waiting);
       if (this.#growing.get(key) === waiting) this.#growing.delete(key);
@@ -115,12 +116,12 @@ export class Blocks {
     const open: OpenBlock = {
       key,
       kind: block.type as Piece['kind'],
-      index: this.#next,
+      index: this.#nextIndex,
       args: new CallArguments(),
       thought: '',
     };
     this.#open = open;
-    this.#next += 1;
+    this.#nextIndex += 1;
     const events: MessageEvent[] = [{ type: 'content_block_start', index: open.index, content_block: block }];
     for (const piece of pieces) events.push(...this.#continue(open, piece));
     return events;
@@ -142,7 +143,7 @@ export class Blocks {
     this.#open = undefined;
     if (open.kind === 'tool_use') {
       this.#endedTools.add(open.key);
-      if (!open.args.isEmpty && !open.args.isWhole) this.#hasHalfCall = true;
+      if (!open.args.isEmpty && !open.args.isWhole) this.#hasIncompleteCall = true;
     }
     return [{ type: 'content_block_stop', index: open.index }];
   }
@@ -200,36 +201,36 @@ export function toPieces(delta: Delta, messageId: string): Piece[] {
   const text = [delta.content, delta.refusal]
     .filter(isText)
     .map((content): Piece => ({ kind: 'text', key: 'text', text: content }));
-  return [...toThoughts(delta), ...text, ...toCalls(delta, messageId)];
+  return [...toThinkingPieces(delta), ...text, ...toCallPieces(delta, messageId)];
 }
 
 /**
  * Converts thinking, which arrives as plain text or as blocks that may be signed. If both contain the text, the blocks take
  * precedence.
  */
-function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
+function toThinkingPieces({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
   const plain = [reasoning_content, reasoning].find(isText);
   const hasText = blocks.some(({ thinking }) => isText(thinking));
-  const pieces: Piece[] = plain === undefined || hasText ? [] : [toThought(plain)];
+  const pieces: Piece[] = plain === undefined || hasText ? [] : [toThinkingPiece(plain)];
   for (const { type, thinking, signature, data } of blocks) {
     if (type === 'redacted_thinking' && isText(data)) pieces.push({ kind: 'redacted_thinking', key: `redacted ${data}`, data });
-    else if (isText(thinking) || isText(signature)) pieces.push(toThought(isText(thinking) ? thinking : '', signature));
+    else if (isText(thinking) || isText(signature)) pieces.push(toThinkingPiece(isText(thinking) ? thinking : '', signature));
   }
   return pieces;
 }
 
-function toThought(text: string, signature?: unknown): Piece {
+function toThinkingPiece(text: string, signature?: unknown): Piece {
   return { kind: 'thinking', key: 'thinking', text, ...(isText(signature) && { signature }) };
 }
 
-function toCalls({ tool_calls, function_call }: Delta, messageId: string): Piece[] {
-  const pieces = (tool_calls ?? []).map(({ index, id, function: called }) => toCall(`tool ${index}`, id, called));
-  if (function_call) pieces.push(toCall('function', toFunctionCallId(messageId), function_call));
+function toCallPieces({ tool_calls, function_call }: Delta, messageId: string): Piece[] {
+  const pieces = (tool_calls ?? []).map(({ index, id, function: called }) => toCallPiece(`tool ${index}`, id, called));
+  if (function_call) pieces.push(toCallPiece('function', toFunctionCallId(messageId), function_call));
   return pieces;
 }
 
-function toCall(key: string, id: string | undefined, { name, arguments: text = '' }: FunctionCallDelta = {}): Piece {
+function toCallPiece(key: string, id: string | undefined, { name, arguments: text = '' }: FunctionCallDelta = {}): Piece {
   return { kind: 'tool_use', key, ...(id && { id }), ...(name && { name }), text };
 }
 
@@ -237,7 +238,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** Keeps the connection open. It can carry data without a counterpart in the dialect, because clients ignore it. */
+/** An event that clients ignore. It keeps the connection open, and can carry data without a counterpart in the dialect. */
 export type PingEvent = { type: 'ping'; parley?: Parley };
 
 /** An event that Parley creates. `parley` carries data without a counterpart in the dialect. */
@@ -250,9 +251,9 @@ type MessageEnd = MessageDeltaEvent & { parley?: Parley };
  * syntax in both dialects.
  */
 export function toTextEvents(pieces: readonly string[], index: number): string {
-  const before = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"`;
+  const prefix = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"`;
   let bytes = '';
-  for (const piece of pieces) if (piece !== '') bytes += `${before}${piece}"}}\n\n`;
+  for (const piece of pieces) if (piece !== '') bytes += `${prefix}${piece}"}}\n\n`;
   return bytes;
 }
 

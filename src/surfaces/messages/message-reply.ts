@@ -1,24 +1,31 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
-import { type Frame, requireForm } from '#contract/chat/frame.ts';
+import { type Frame, type Native, requireForm } from '#contract/chat/frame.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
-import { type BlockDelta, type ContentBlock, type MessagesReply, toMessagesError } from '#contract/messages/dialect.ts';
+import {
+  type BlockDelta,
+  type ContentBlock,
+  type MessagesReply,
+  type Relayed,
+  toMessagesError,
+} from '#contract/messages/dialect.ts';
 import type { ReplySink } from '#domain/call.ts';
 import { thoughtFields } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { EventHead } from '../http/replies/event-stream.ts';
+import { ignoredHeader, toIgnoredNames } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { EventWriter } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { type MessageEvent, toNamedEvent, toTextEvents } from './blocks.ts';
+import { toRateLimitHeaders } from './error-dialect.ts';
 import type { ReplyEvents } from './reply-events.ts';
-import { toReplyHeaders } from './reply-headers.ts';
 
-const ping = toNamedEvent({ type: 'ping' });
+const pingHeartbeat = toNamedEvent({ type: 'ping' });
 /** Heartbeat of a relayed stream, which must not contain additional events. */
-const comment = ': ping\n\n';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON allows none of them.
+const commentHeartbeat = ': ping\n\n';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings must not contain them.
 const escapesOrControls = /[\0-\x1f\\]/;
 
 /** Sends a reply as one JSON document. A relayed reply is forwarded unchanged. Other replies are assembled from events. */
@@ -73,7 +80,10 @@ export class MessageWriter implements EventWriter {
   begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
     this.#isRelayed = first.native !== undefined;
-    return { headers: buildHeaders(context, first, this.#ignored), heartbeat: this.#isRelayed ? comment : ping };
+    return {
+      headers: buildHeaders(context, first, this.#ignored),
+      heartbeat: this.#isRelayed ? commentHeartbeat : pingHeartbeat,
+    };
   }
 
   toBytes(frame: Frame): string {
@@ -97,16 +107,46 @@ export class MessageWriter implements EventWriter {
 
 function buildHeaders(context: RequestContext, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
   const ignoredInTranslation = frame?.native === undefined ? ignored : [];
-  const all = [...new Set([...ignoredInTranslation, ...[...context.ignored].map(toOwnName)])];
-  return toReplyHeaders(frame?.native, { usual: context.headers, ignored: all, nowEpochMs: context.clock.epochMs() });
+  const allIgnored = [...new Set([...ignoredInTranslation, ...[...context.ignored].map(toMessagesField)])];
+  const nowEpochMs = context.clock.epochMs();
+  return toReplyHeaders(frame?.native, { headers: context.headers, ignored: allIgnored, nowEpochMs });
+}
+
+interface HeaderContext {
+  /** Headers of every response to the caller, such as its remaining limits. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names of the fields that did not reach the upstream. */
+  readonly ignored: readonly string[];
+  readonly nowEpochMs: number;
+}
+
+const rateLimitName = /^(?:anthropic|x)-ratelimit-/;
+
+/**
+ * Returns the headers of a successful reply, with the names of omitted request fields. A relayed reply includes the headers of
+ * its upstream, except rate limits if the caller has its own. The caller's limits are also included under the dialect's names.
+ */
+export function toReplyHeaders(
+  native: Native | undefined,
+  { headers, ignored, nowEpochMs }: HeaderContext,
+): Record<string, string> {
+  const isLimited = Object.keys(headers).some((name) => rateLimitName.test(name));
+  const upstreamHeaders = Object.entries((native as Relayed | undefined)?.headers ?? {});
+  const forwardedHeaders = upstreamHeaders.filter(([name]) => !(isLimited && rateLimitName.test(name)));
+  return {
+    ...headers,
+    ...toRateLimitHeaders(headers, nowEpochMs),
+    ...Object.fromEntries(forwardedHeaders),
+    ...(ignored.length > 0 && { [ignoredHeader]: toIgnoredNames(ignored) }),
+  };
 }
 
 /** Returns the name of a chat completions field in this dialect. */
-function toOwnName(field: string): string {
+function toMessagesField(field: string): string {
   return field === thoughtFields.plain || field === thoughtFields.signed ? 'content.thinking' : field;
 }
 
-/** Returns whether a piece is a valid JSON string body. Otherwise the parser must reject it. */
+/** Returns whether a piece is a valid JSON string body. The parser rejects other pieces. */
 function isJsonText(piece: string): boolean {
   return !escapesOrControls.test(piece) || tryParseJson(`"${piece}"`) !== undefined;
 }
@@ -163,18 +203,18 @@ export class MessageFold {
   }
 }
 
-/** A truncated call has no input. The stop reason indicates the truncation. */
+/** Returns the input of a tool call, which is empty for a truncated call. The stop reason indicates the truncation. */
 function toInput(args: string): object {
   const value = tryParseJson(args);
   return isJsonObject(value) ? value : {};
 }
 
-/** Upstream statuses about Parley's own credentials or plan. Clients cannot act on the upstream's message. */
+/** Upstream statuses about Parley's credentials or plan, which clients cannot change. */
 const credentialStatuses: ReadonlySet<number> = new Set([401, 402, 403]);
 
 /**
- * Returns the error that ended a relayed stream, with the upstream's status and message, because clients decide by the error
- * type whether to retry. Returns other errors unchanged.
+ * Returns the error that ended a relayed stream, with the upstream's status and message, because the error type determines
+ * whether clients retry. Returns other errors unchanged.
  */
 function toUpstreamError(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
   const { cause, overflow } = error;

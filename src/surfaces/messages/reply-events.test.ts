@@ -10,21 +10,20 @@ import type { MessageEvent } from './blocks.ts';
 import { MessageFold } from './message-reply.ts';
 import { ReplyEvents } from './reply-events.ts';
 
-const facts = { messageId: 'msg_1', model: 'gpt', promptTokens: 9, toToolName: (name: string) => name };
+const options = { messageId: 'msg_1', model: 'gpt', promptTokens: 9, toToolName: (name: string) => name };
 
 function toEvents(chunks: readonly Chunk[]): MessageEvent[] {
-  const events = new ReplyEvents(facts);
+  const events = new ReplyEvents(options);
   return [...chunks.flatMap((each) => events.add(each)), ...events.end()];
 }
 
-function folded(chunks: readonly Chunk[]): MessagesReply {
+function foldMessage(chunks: readonly Chunk[]): MessagesReply {
   const fold = new MessageFold();
   for (const event of toEvents(chunks)) fold.add(event);
   return fold.message ?? expect.unreachable();
 }
 
-function call(index: number, args: string, more: { id?: string; name?: string } = {}): Chunk {
-  const { id, name } = more;
+function call(index: number, args: string, { id, name }: { id?: string; name?: string } = {}): Chunk {
   const functionDelta = { ...(name !== undefined && { name }), arguments: args };
   return delta({ tool_calls: [{ index, ...(id !== undefined && { id, type: 'function' }), function: functionDelta }] });
 }
@@ -69,7 +68,7 @@ describe('ReplyEvents', () => {
       prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
       completion_tokens_details: { reasoning_tokens: 5 },
     };
-    expect(folded([start, finish(), chunk({ usage: counts })]).usage).toEqual({
+    expect(foldMessage([start, finish(), chunk({ usage: counts })]).usage).toEqual({
       input_tokens: 10,
       cache_creation_input_tokens: 30,
       cache_read_input_tokens: 60,
@@ -85,16 +84,16 @@ describe('ReplyEvents', () => {
     ['tool_calls', 'tool_use'],
     ['function_call', 'tool_use'],
   ])('converts the finish reason %s to %s', (reason, expected) => {
-    expect(folded([start, text('x'), finish(reason)]).stop_reason).toBe(expected);
+    expect(foldMessage([start, text('x'), finish(reason)]).stop_reason).toBe(expected);
   });
 
   it('reports a refusal as text and as the stop reason', () => {
-    const message = folded([start, delta({ refusal: 'I will not.' }), finish()]);
+    const message = foldMessage([start, delta({ refusal: 'I will not.' }), finish()]);
     expect(message).toMatchObject({ stop_reason: 'refusal', content: [{ type: 'text', text: 'I will not.' }] });
   });
 
   it('ignores additional choices', () => {
-    expect(folded([start, text('mine'), text('another', 1), finish()]).content).toEqual([{ type: 'text', text: 'mine' }]);
+    expect(foldMessage([start, text('mine'), text('another', 1), finish()]).content).toEqual([{ type: 'text', text: 'mine' }]);
   });
 });
 
@@ -107,14 +106,14 @@ describe('ReplyEvents for thinking', () => {
     ['blocks', { thinking_blocks: [{ type: 'thinking', thinking: 'Hm.' }] }],
     ['both', { reasoning_content: 'Hm.', thinking_blocks: [{ type: 'thinking', thinking: 'Hm.' }] }],
   ])('creates one block before the text for thinking in %s', (_form, thought) => {
-    const message = folded([start, delta(thought as Delta), text('So.'), finish()]);
+    const message = foldMessage([start, delta(thought as Delta), text('So.'), finish()]);
     expect(message.content).toEqual([thinks, { type: 'text', text: 'So.' }]);
   });
 
   it('assigns each signature to its thinking', () => {
     const signed = (signature: string): Chunk => delta({ thinking_blocks: [{ type: 'thinking', signature }] });
     const thought = (reasoning_content: string): Chunk => delta({ reasoning_content });
-    const message = folded([start, thought('one'), signed('s1'), thought('two'), signed('s2'), text('So.'), finish()]);
+    const message = foldMessage([start, thought('one'), signed('s1'), thought('two'), signed('s2'), text('So.'), finish()]);
     expect(message.content).toEqual([
       { type: 'thinking', thinking: 'one', signature: 's1' },
       { type: 'thinking', thinking: 'two', signature: 's2' },
@@ -124,7 +123,7 @@ describe('ReplyEvents for thinking', () => {
 
   it('forwards redacted thinking', () => {
     const hidden = delta({ thinking_blocks: [{ type: 'redacted_thinking', data: 'abc' }] });
-    expect(folded([start, hidden, finish()]).content).toEqual([{ type: 'redacted_thinking', data: 'abc' }]);
+    expect(foldMessage([start, hidden, finish()]).content).toEqual([{ type: 'redacted_thinking', data: 'abc' }]);
   });
 });
 
@@ -146,7 +145,7 @@ describe('ReplyEvents for tool calls', () => {
   });
 
   it('starts the next call before the reply ends', () => {
-    const events = new ReplyEvents(facts);
+    const events = new ReplyEvents(options);
     for (const each of [start, call(0, '{"a":1}', { id: 'a', name: 'f' })]) events.add(each);
     expect(events.add(call(1, '{', { id: 'b', name: 'g' })).map(({ type }) => type)).toEqual([
       'content_block_stop',
@@ -163,7 +162,7 @@ describe('ReplyEvents for tool calls', () => {
       call(0, ':1}'),
       call(1, ':2}'),
     ];
-    expect(folded([start, ...mixed, finish('tool_calls')]).content).toEqual([
+    expect(foldMessage([start, ...mixed, finish('tool_calls')]).content).toEqual([
       { type: 'tool_use', id: 'a', name: 'f', input: { a: 1 } },
       { type: 'tool_use', id: 'b', name: 'g', input: { b: 2 } },
       { type: 'text', text: 'Meanwhile.' },
@@ -172,16 +171,16 @@ describe('ReplyEvents for tool calls', () => {
 
   it('throws upstream_failed if too many calls have no name', () => {
     const nameless = Array.from({ length: 1_001 }, (_, index) => call(index, '{}'));
-    expect(() => folded([start, text('Hello.'), ...nameless])).toThrow('too many');
+    expect(() => foldMessage([start, text('Hello.'), ...nameless])).toThrow('too many');
   });
 
   it('returns an empty input for a call without arguments', () => {
-    const [block] = folded([start, call(0, '', { id: 'a', name: 'f' }), finish('tool_calls')]).content;
+    const [block] = foldMessage([start, call(0, '', { id: 'a', name: 'f' }), finish('tool_calls')]).content;
     expect(block).toMatchObject({ type: 'tool_use', name: 'f', input: {}, id: 'a' });
   });
 
   it('marks a function call in its ID', () => {
-    const [block] = folded([
+    const [block] = foldMessage([
       start,
       delta({ function_call: { name: 'f', arguments: '{"a":1}' } }),
       finish('function_call'),
@@ -192,11 +191,11 @@ describe('ReplyEvents for tool calls', () => {
   it('throws for an incomplete call unless the reply is truncated', () => {
     const half = [start, call(0, '{"a":', { id: 'a', name: 'f' })];
     expect(() => toEvents([...half, finish('tool_calls')])).toThrow('not a JSON object');
-    expect(folded([...half, finish('length')])).toMatchObject({ stop_reason: 'max_tokens', content: [{ input: {} }] });
+    expect(foldMessage([...half, finish('length')])).toMatchObject({ stop_reason: 'max_tokens', content: [{ input: {} }] });
   });
 
   it('limits the size of waiting calls', () => {
-    const events = new ReplyEvents(facts);
+    const events = new ReplyEvents(options);
     for (const each of [start, call(0, '{"a"', { id: 'a', name: 'f' })]) events.add(each);
     const much = 'x'.repeat(9 * 1024 * 1024);
     events.add(call(1, much, { id: 'b', name: 'g' }));
@@ -235,23 +234,23 @@ describe('ReplyEvents for content without a counterpart', () => {
   });
 
   it('adds it to the assembled message', () => {
-    expect(folded(chunks)).toMatchObject({ content: [{ type: 'text', text: 'Here.' }], parley: extension });
+    expect(foldMessage(chunks)).toMatchObject({ content: [{ type: 'text', text: 'Here.' }], parley: extension });
   });
 
   it('sends it only in pings if it is too large', () => {
     const large = Array.from({ length: 17 }, () => stage({ content: 'x'.repeat(1024 * 1024) }));
-    expect(folded([start, ...large, finish(), chunk({ statistics })]).parley).toEqual({ statistics });
+    expect(foldMessage([start, ...large, finish(), chunk({ statistics })]).parley).toEqual({ statistics });
   });
 });
 
 const anything = fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.constant(undefined));
 // Tool calls are well-formed here because the normalizer repairs them.
-const called = fc.record(
+const calledFunction = fc.record(
   { name: fc.string(), arguments: fc.oneof(fc.constantFrom('{', '}', '{}', '"a":1', ' '), fc.string()) },
   { requiredKeys: ['arguments'] },
 );
 const toolFragment = fc.record(
-  { index: fc.integer({ min: 0, max: 3 }), id: fc.string(), function: called },
+  { index: fc.integer({ min: 0, max: 3 }), id: fc.string(), function: calledFunction },
   { requiredKeys: ['index', 'function'] },
 );
 const thinkingBlock = fc.record(
@@ -265,7 +264,7 @@ const anyDelta = fc.record(
     reasoning_content: anything,
     refusal: anything,
     tool_calls: fc.oneof(fc.array(toolFragment, { maxLength: 3 }), fc.constantFrom(null, undefined)),
-    function_call: fc.oneof(called, fc.constantFrom(null, undefined)),
+    function_call: fc.oneof(calledFunction, fc.constantFrom(null, undefined)),
     thinking_blocks: fc.oneof(fc.array(fc.oneof(thinkingBlock, anything), { maxLength: 2 }), anything),
     custom_content: fc.oneof(fc.record({ stages: fc.constant([{ index: 0, name: 's', status: null }]) }), anything),
   },
@@ -286,13 +285,13 @@ describe('ReplyEvents for arbitrary chunks', () => {
   it('keeps the order of events or throws upstream_failed', () => {
     fc.assert(
       fc.property(fc.array(anyChunk, { maxLength: 20 }), (chunks) => {
-        const reply = new ReplyEvents(facts);
+        const reply = new ReplyEvents(options);
         const events: MessageEvent[] = [];
         try {
           for (const each of chunks) events.push(...reply.add(each as unknown as Chunk));
           events.push(...reply.end());
-        } catch (thrown) {
-          expect(thrown).toMatchObject({ code: 'upstream_failed' });
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'upstream_failed' });
           return;
         }
         expect(findGrammarErrors(events)).toEqual([]);

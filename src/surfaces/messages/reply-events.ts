@@ -3,7 +3,7 @@ import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from 
 import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { MessagesUsage, Parley, StopReason } from '#contract/messages/dialect.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { type BlockFacts, Blocks, type MessageEvent, type PingEvent, toPieces } from './blocks.ts';
+import { type BlockOptions, Blocks, type MessageEvent, type PingEvent, toPieces } from './blocks.ts';
 
 const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   stop: 'end_turn',
@@ -14,7 +14,7 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
 };
 
 /** Properties of a message that are known before the reply. */
-export interface MessageFacts extends BlockFacts {
+interface MessageOptions extends BlockOptions {
   readonly messageId: string;
   /** ID of the deployment. */
   readonly model: string;
@@ -27,7 +27,7 @@ export interface MessageFacts extends BlockFacts {
  * (docs/compatibility.md, Messages API).
  */
 export class ReplyEvents {
-  readonly #facts: MessageFacts;
+  readonly #options: MessageOptions;
   readonly #blocks: Blocks;
   readonly #extras = new Extras();
   #hasStarted = false;
@@ -35,9 +35,9 @@ export class ReplyEvents {
   #hasRefused = false;
   #usage: Usage | undefined;
 
-  constructor(facts: MessageFacts) {
-    this.#facts = facts;
-    this.#blocks = new Blocks(facts);
+  constructor(options: MessageOptions) {
+    this.#options = options;
+    this.#blocks = new Blocks(options);
   }
 
   /** Index of the open text block. Undefined if new text needs other events first. */
@@ -45,6 +45,7 @@ export class ReplyEvents {
     return this.#blocks.openTextIndex;
   }
 
+  /** Returns the events for a chunk. Throws `upstream_failed` if too much content waits for an earlier tool call. */
   add(chunk: Chunk): MessageEvent[] {
     const events: MessageEvent[] = this.#hasStarted ? [] : [this.#start()];
     this.#hasStarted = true;
@@ -54,7 +55,7 @@ export class ReplyEvents {
     return events;
   }
 
-  /** Returns the final events. Call it once, after the reply has ended successfully. */
+  /** Returns the final events of a complete reply. Throws `upstream_failed` if it contains an incomplete tool call. */
   end(): MessageEvent[] {
     const isTruncated = this.#hasRefused || this.#finish === 'length' || this.#finish === 'content_filter';
     const events = this.#blocks.end(isTruncated);
@@ -71,7 +72,7 @@ export class ReplyEvents {
   #addChoice({ delta, finish_reason }: ChunkChoice): MessageEvent[] {
     const events: MessageEvent[] = [];
     if (isJsonObject(delta)) {
-      for (const piece of toPieces(delta, this.#facts.messageId)) events.push(...this.#blocks.add(piece));
+      for (const piece of toPieces(delta, this.#options.messageId)) events.push(...this.#blocks.add(piece));
       if (typeof delta.refusal === 'string') this.#hasRefused = true;
       if (isJsonObject(delta.custom_content)) events.push(...this.#extras.add(delta.custom_content));
     }
@@ -85,14 +86,14 @@ export class ReplyEvents {
   }
 
   #start(): MessageEvent {
-    const { messageId: id, model } = this.#facts;
+    const { messageId: id, model } = this.#options;
     const empty = { content: [], stop_reason: null, stop_sequence: null, usage: this.#buildInitialUsage() };
     return { type: 'message_start', message: { id, type: 'message', role: 'assistant', model, ...empty } };
   }
 
   #buildInitialUsage(): MessagesUsage {
     const emptyUsage = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
-    return { input_tokens: this.#facts.promptTokens, ...emptyUsage };
+    return { input_tokens: this.#options.promptTokens, ...emptyUsage };
   }
 }
 
@@ -127,7 +128,7 @@ function toChunk(custom: NonNullable<Delta['custom_content']>) {
   return { id: '', object: 'chat.completion.chunk' as const, created: 0, choices };
 }
 
-/** Converts usage to the Messages API, in which `input_tokens` excludes tokens read from or written to the cache. */
+/** Converts usage to the Messages API. `input_tokens` does not include tokens that were read from the cache or written to it. */
 function toMessagesUsage({ prompt_tokens, completion_tokens, ...otherUsage }: Usage): MessagesUsage {
   const prompt = isJsonObject(otherUsage.prompt_tokens_details) ? otherUsage.prompt_tokens_details : {};
   const cachedTokens = Math.min(prompt_tokens, toCount(prompt.cached_tokens));

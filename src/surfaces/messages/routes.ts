@@ -26,9 +26,8 @@ import { canonicalPrefix, getErrorDialect } from './error-dialect.ts';
 import { JsonMessage, MessageWriter } from './message-reply.ts';
 import { ReplyEvents } from './reply-events.ts';
 import { toChatRequest } from './to-chat-request.ts';
-import { ToolNames } from './tool-names.ts';
-import { findUnsupported } from './unsupported-fields.ts';
-import { getCapabilities } from './upstream-capabilities.ts';
+import { ToolNames } from './to-messages.ts';
+import { findUnsupported, getCapabilities } from './unsupported-fields.ts';
 
 export interface MessagesDeps extends ModelRoutesDeps {
   readonly handler: RequestHandler;
@@ -37,19 +36,19 @@ export interface MessagesDeps extends ModelRoutesDeps {
   readonly aliases: readonly string[];
 }
 
-const unnamed = 'model: must name a deployment. GET /anthropic/v1/models lists the deployments that you may use.';
+const missingModelMessage = 'model: must name a deployment. GET /anthropic/v1/models lists the deployments that you may use.';
 
 /** Registers `/{prefix}/v1/messages[/count_tokens]`, and `/v1/models` below the aliases (docs/compatibility.md, Messages API). */
 export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
   for (const prefix of [canonicalPrefix, ...deps.aliases]) {
     const base = `/${prefix}/v1/messages`;
-    const serves = [
+    const handlers = [
       [base, serveMessages],
       [`${base}/count_tokens`, serveCount],
     ] as const;
-    for (const [route, serve] of serves) {
-      const facts = { operation: 'chat', route, errorDialect: getErrorDialect(prefix) } as const;
-      serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context, caller) => serve(deps, { context, caller })));
+    for (const [route, serve] of handlers) {
+      const options = { operation: 'chat', route, errorDialect: getErrorDialect(prefix) } as const;
+      serveCalls(app, route, (raw) => deps.handler.serve(options, raw, (context, caller) => serve(deps, { context, caller })));
     }
   }
   for (const alias of deps.aliases) modelRoutes(app, alias, deps);
@@ -62,7 +61,7 @@ async function serveMessages(deps: MessagesDeps, exchange: Exchange): Promise<vo
   const names = new ToolNames();
   const parsed = parseMessagesRequest(value);
   context.record.session ??= findSessionInMetadata(parsed);
-  const { request, native, ignored } = toChatAsk(context, { target, names, parsed });
+  const { request, native, ignored } = toChatCall(context, { target, names, parsed });
   const events = new ReplyEvents({
     messageId: `msg_${context.id}`,
     model: target.call.deployment,
@@ -80,7 +79,7 @@ async function serveMessages(deps: MessagesDeps, exchange: Exchange): Promise<vo
 async function serveCount(deps: MessagesDeps, exchange: Exchange): Promise<void> {
   const { context } = exchange;
   const { target, value } = await authorize(deps, exchange);
-  const chatCall = toChatAsk(context, { target, names: new ToolNames(), parsed: parseCountRequest(value) });
+  const chatCall = toChatCall(context, { target, names: new ToolNames(), parsed: parseCountRequest(value) });
   const input_tokens = await deps.calls.countTokens(target, chatCall, context.signal);
   sendJson(context.response, 200, toLatin1(JSON.stringify({ input_tokens })), context.headers);
 }
@@ -98,24 +97,24 @@ interface AuthorizedRequest {
 }
 
 async function authorize(deps: MessagesDeps, exchange: Exchange): Promise<AuthorizedRequest> {
-  const { target, value } = await authorizeByModel(deps, exchange, { unnamed });
-  const { headers } = exchange.context.request;
-  checkCachePolicy(headers);
-  const affinity = prefersCache(headers) ? conversationPrefix(value, target.call.caller.subject) : undefined;
+  const { target, value } = await authorizeByModel(deps, exchange, { unnamed: missingModelMessage });
+  const affinity = prefersCache(exchange.context.request.headers)
+    ? hashConversationStart(value, target.call.caller.subject)
+    : undefined;
   return { target, value, affinity };
 }
 
-interface CountContext {
+interface TranslationInput {
   readonly target: Target;
   readonly names: ToolNames;
   readonly parsed: CountRequest;
 }
 
 /**
- * Returns the request in both dialects, with the fields that the translation omits. Throws a 400 error if a required translation
- * is impossible.
+ * Returns the request in both dialects, with the fields that the translation omits. Throws a 400 error if no upstream supports
+ * the Messages API and the request cannot be translated.
  */
-function toChatAsk({ request: { headers } }: RequestContext, { target, names, parsed }: CountContext) {
+function toChatCall({ request: { headers } }: RequestContext, { target, names, parsed }: TranslationInput) {
   const capabilities = getCapabilities(target.deployment);
   const { error, ignored } = findUnsupported(parsed, capabilities);
   if (error !== undefined && !capabilities.isNative) throw error;
@@ -123,8 +122,8 @@ function toChatAsk({ request: { headers } }: RequestContext, { target, names, pa
   return { request: toChatRequest(parsed, { names, capabilities }), native, ignored };
 }
 
-/** Returns the same text for all turns of one user's conversation, to select the upstream with its prompt cache. */
-function conversationPrefix(body: unknown, subject: string): string {
+/** Returns the same hash for all turns of one user's conversation, to select the upstream with its prompt cache. */
+function hashConversationStart(body: unknown, subject: string): string {
   const { system, messages } = isJsonObject(body) ? body : {};
   const [first] = Array.isArray(messages) ? messages : [];
   return hash('sha256', JSON.stringify([subject, system, first]), 'base64url');
@@ -161,7 +160,7 @@ function isChat({ type }: Deployment): boolean {
   return type === 'chat';
 }
 
-/** Returns all fields of the dialect. Unknown values are null. */
+/** Returns a list entry with all fields of the dialect. Unknown values are null. */
 function toModelItem(deployment: Deployment, created_at: string): object {
   const { id, displayName } = deployment;
   const abilities = getAbilities(deployment);
@@ -180,7 +179,7 @@ function toModelItem(deployment: Deployment, created_at: string): object {
   };
 }
 
-/** Returns all capabilities of the dialect. Capabilities that only Claude models have are not translated for other models. */
+/** Returns all capabilities of the dialect. Capabilities of Claude models only are not translated for other models. */
 function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities): object {
   const support = (supported: boolean) => ({ supported });
   return {
@@ -202,10 +201,9 @@ function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities
   };
 }
 
-const cachePolicies: readonly unknown[] = [undefined, 'availability-priority', 'cache-priority'];
 const policyHeader = 'x-core-cache-policy';
 
-/** Returns the headers for an upstream of the dialect: its version, under either name, and its betas. */
+/** Returns the headers for an upstream of the dialect: version and betas. Clients can send the version under two names. */
 function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const version = toText(headers['anthropic-version']) ?? toText(headers['msgapi-version']);
   const betas = toText(headers['anthropic-beta']);
@@ -214,16 +212,12 @@ function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 
 /**
  * Returns whether the conversation should stay with one upstream for its prompt cache (`X-CORE-CACHE-POLICY`,
- * docs/compatibility.md).
+ * docs/compatibility.md). Throws `invalid_request` for an unknown policy.
  */
-function prefersCache(headers: IncomingHttpHeaders): boolean {
-  return headers[policyHeader] === 'cache-priority';
-}
-
-/** Throws `invalid_request` for an unknown cache policy. */
-function checkCachePolicy(headers: IncomingHttpHeaders): void {
-  if (cachePolicies.includes(headers[policyHeader])) return;
-  throw new ParleyError('invalid_request', 'X-CORE-CACHE-POLICY must be availability-priority or cache-priority.');
+function prefersCache({ [policyHeader]: policy }: IncomingHttpHeaders): boolean {
+  if (policy !== undefined && policy !== 'availability-priority' && policy !== 'cache-priority')
+    throw new ParleyError('invalid_request', 'X-CORE-CACHE-POLICY must be availability-priority or cache-priority.');
+  return policy === 'cache-priority';
 }
 
 function toText(value: string | string[] | undefined): string | undefined {

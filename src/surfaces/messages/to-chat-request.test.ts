@@ -3,21 +3,23 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toolOutput } from '#contract/chat/message.ts';
 import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import { toChatRequest } from './to-chat-request.ts';
-import type { Translation } from './to-messages.ts';
-import { ToolNames } from './tool-names.ts';
-import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+import { ToolNames, type Translation } from './to-messages.ts';
+import type { UpstreamCapabilities } from './unsupported-fields.ts';
 
 const hello = { role: 'user', content: 'Hello' };
 
-const stranger: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: false, acceptsThinking: false };
-const kin: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: true, acceptsThinking: true };
+const basicUpstream: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: false, acceptsThinking: false };
+const capableUpstream: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: true, acceptsThinking: true };
 
-function translated(body: object, { names = new ToolNames(), capabilities = stranger }: Partial<Translation> = {}): ChatRequest {
+function translate(
+  body: object,
+  { names = new ToolNames(), capabilities = basicUpstream }: Partial<Translation> = {},
+): ChatRequest {
   return toChatRequest(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), { names, capabilities });
 }
 
 function translateMessages(...messages: object[]): unknown[] {
-  return translated({ messages }).messages;
+  return translate({ messages }).messages;
 }
 
 const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
@@ -28,7 +30,7 @@ const createCalls = (...ids: string[]) => ({ role: 'assistant', content: ids.map
 describe('toChatRequest for fields', () => {
   it('converts fields with a counterpart', () => {
     const body = { stream: true, temperature: 0.5, top_p: 0.9, stop_sequences: ['a', 'b'], metadata: { user_id: 'u' } };
-    expect(translated(body)).toEqual({
+    expect(translate(body)).toEqual({
       messages: [hello],
       stream: true,
       temperature: 0.5,
@@ -41,11 +43,11 @@ describe('toChatRequest for fields', () => {
 
   it('omits fields without a counterpart', () => {
     const body = { top_k: 5, service_tier: 'auto', container: 'c', cache_control: { type: 'ephemeral' }, stop_sequences: [] };
-    expect(translated(body)).toEqual({ messages: [hello], max_tokens: 10 });
+    expect(translate(body)).toEqual({ messages: [hello], max_tokens: 10 });
   });
 
   it('requests one token, the minimum, for 0 tokens', () => {
-    expect(translated({ max_tokens: 0 }).max_tokens).toBe(1);
+    expect(translate({ max_tokens: 0 }).max_tokens).toBe(1);
   });
 
   it.each([
@@ -58,14 +60,14 @@ describe('toChatRequest for fields', () => {
     [{ thinking: { type: 'adaptive' } }, undefined],
     [{ thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, undefined],
   ])('converts thinking as in %j to the effort %s', (body, effort) => {
-    const request = translated(body);
+    const request = translate(body);
     expect(request.reasoning_effort).toBe(effort);
     expect([request.max_tokens, request.max_completion_tokens]).toEqual(effort === undefined ? [10, undefined] : [undefined, 10]);
   });
 
   it('converts the output format', () => {
     const schema = { type: 'object' };
-    expect(translated({ output_config: { format: { type: 'json_schema', schema } } }).response_format).toEqual({
+    expect(translate({ output_config: { format: { type: 'json_schema', schema } } }).response_format).toEqual({
       type: 'json_schema',
       json_schema: { name: 'answer', schema },
     });
@@ -81,7 +83,7 @@ describe('toChatRequest for fields', () => {
       'Be kind.\n\nBe brief.',
     ],
   ])('converts the system text to one message', (system, content) => {
-    expect(translated({ system }).messages).toEqual([{ role: 'system', content }, hello]);
+    expect(translate({ system }).messages).toEqual([{ role: 'system', content }, hello]);
   });
 });
 
@@ -90,10 +92,10 @@ describe('toChatRequest for tools', () => {
 
   it('converts tools to functions and omits tools that the upstream runs', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' };
-    expect(translated({ tools: [tool, search] }).tools).toEqual([
+    expect(translate({ tools: [tool, search] }).tools).toEqual([
       { type: 'function', function: { name: 'f', description: 'Does.', parameters: { type: 'object' } } },
     ]);
-    expect(translated({ tools: [search], tool_choice: { type: 'any' } })).not.toHaveProperty('tool_choice');
+    expect(translate({ tools: [search], tool_choice: { type: 'any' } })).not.toHaveProperty('tool_choice');
   });
 
   it.each([
@@ -105,26 +107,30 @@ describe('toChatRequest for tools', () => {
       { type: 'function', function: { name: 'f' } },
     ],
   ])('converts the tool choice %j', (tool_choice, expected) => {
-    expect(translated({ tools: [tool], tool_choice }).tool_choice).toEqual(expected);
+    expect(translate({ tools: [tool], tool_choice }).tool_choice).toEqual(expected);
   });
 
   it('disables parallel calls on request', () => {
     const tool_choice = { type: 'auto', disable_parallel_tool_use: true };
-    expect(translated({ tools: [tool], tool_choice }).parallel_tool_calls).toBe(false);
+    expect(translate({ tools: [tool], tool_choice }).parallel_tool_calls).toBe(false);
   });
 
   it('shortens long names consistently and restores them', () => {
     const names = new ToolNames();
-    const [one, other] = [`${'n'.repeat(100)}1`, `${'n'.repeat(100)}2`];
-    const tools = [one, other].map((name) => ({ ...tool, name }));
-    const messages = [hello, { role: 'assistant', content: [use('a', one)] }];
-    const request = translated({ tools, messages, tool_choice: { type: 'tool', name: one } }, { names });
-    const [first, second] = (request.tools as { function: { name: string } }[]).map((each) => each.function.name);
-    expect(first).toMatch(/^n{55}_[0-9a-f]{8}$/);
-    expect(second).not.toBe(first);
-    expect(request.tool_choice).toEqual({ type: 'function', function: { name: first } });
-    expect(request.messages[1]).toMatchObject({ tool_calls: [{ function: { name: first } }] });
-    expect([names.restore(first ?? ''), names.restore(second ?? ''), names.restore('f')]).toEqual([one, other, 'f']);
+    const [firstName, secondName] = [`${'n'.repeat(100)}1`, `${'n'.repeat(100)}2`];
+    const tools = [firstName, secondName].map((name) => ({ ...tool, name }));
+    const messages = [hello, { role: 'assistant', content: [use('a', firstName)] }];
+    const request = translate({ tools, messages, tool_choice: { type: 'tool', name: firstName } }, { names });
+    const [firstShort, secondShort] = (request.tools as { function: { name: string } }[]).map((each) => each.function.name);
+    expect(firstShort).toMatch(/^n{55}_[0-9a-f]{8}$/);
+    expect(secondShort).not.toBe(firstShort);
+    expect(request.tool_choice).toEqual({ type: 'function', function: { name: firstShort } });
+    expect(request.messages[1]).toMatchObject({ tool_calls: [{ function: { name: firstShort } }] });
+    expect([names.restore(firstShort ?? ''), names.restore(secondShort ?? ''), names.restore('f')]).toEqual([
+      firstName,
+      secondName,
+      'f',
+    ]);
   });
 });
 
@@ -294,7 +300,7 @@ describe('toChatRequest for assistant messages', () => {
 
 describe('toChatRequest for upstreams with the same features', () => {
   const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
-  const translateForKin = (body: object): ChatRequest => translated(body, { capabilities: kin });
+  const translateForCapable = (body: object): ChatRequest => translate(body, { capabilities: capableUpstream });
 
   it('preserves cache marks at their positions', () => {
     const system = [
@@ -310,7 +316,7 @@ describe('toChatRequest for upstreams with the same features', () => {
       { role: 'assistant', content: [{ type: 'text', text: 'So.', ...mark }] },
       { role: 'system', content: [{ type: 'text', text: 'Now in French.', ...mark }] },
     ];
-    expect(translateForKin({ system, messages }).messages).toMatchObject([
+    expect(translateForCapable({ system, messages }).messages).toMatchObject([
       { role: 'system', content: system },
       { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, pngPart] },
       { role: 'assistant' },
@@ -323,7 +329,7 @@ describe('toChatRequest for upstreams with the same features', () => {
 
   it('converts content without marks as for other upstreams', () => {
     const body = { system: [{ type: 'text', text: 'a' }], messages: [hello, { role: 'assistant', content: 'b' }] };
-    expect(translateForKin(body)).toEqual(translated(body));
+    expect(translateForCapable(body)).toEqual(translate(body));
   });
 
   it.each([
@@ -336,7 +342,7 @@ describe('toChatRequest for upstreams with the same features', () => {
     [{ thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }],
     [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { reasoning_effort: 'low' }],
   ])('converts %j to %j', (body, expected) => {
-    const { top_k, thinking, reasoning_effort } = translateForKin(body);
+    const { top_k, thinking, reasoning_effort } = translateForCapable(body);
     const translatedFields = { top_k, thinking, ...('reasoning_effort' in expected && { reasoning_effort }) };
     expect(JSON.parse(JSON.stringify(translatedFields))).toEqual(expected);
   });
@@ -363,8 +369,10 @@ describe('toChatRequest for content that becomes text', () => {
   });
 
   it('limits the user ID to 64 characters and maps equal IDs to equal values', () => {
-    const [one, again, other] = ['a', 'a', 'b'].map((end) => translated({ metadata: { user_id: 'x'.repeat(64) + end } }).user);
-    expect([one, one === again, one === other]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), true, false]);
-    expect(translated({ metadata: { user_id: 'x'.repeat(64) } }).user).toBe('x'.repeat(64));
+    const [first, repeated, different] = ['a', 'a', 'b'].map(
+      (end) => translate({ metadata: { user_id: 'x'.repeat(64) + end } }).user,
+    );
+    expect([first, first === repeated, first === different]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), true, false]);
+    expect(translate({ metadata: { user_id: 'x'.repeat(64) } }).user).toBe('x'.repeat(64));
   });
 });

@@ -3,18 +3,17 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
-import { type Translation, toMessages, toSystemMessage } from './to-messages.ts';
-import type { ToolNames } from './tool-names.ts';
-import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+import { type ToolNames, type Translation, toMessages, toSystemMessage } from './to-messages.ts';
+import type { UpstreamCapabilities } from './unsupported-fields.ts';
 
-/** Maximum number of thinking tokens for each effort. */
+/** Maximum number of thinking tokens for each effort. Larger budgets are `high`. */
 const effortByBudget = [
   [4_096, 'low'],
   [16_384, 'medium'],
 ] as const;
 const efforts: ReadonlySet<unknown> = new Set(['low', 'medium', 'high']);
 
-/** Maximum length of a user name in the OpenAI API. Clients may send longer values, such as JSON documents. */
+/** Maximum length of a user ID in the OpenAI API. Clients of the Messages API send longer IDs, such as JSON documents. */
 const maxUserLength = 64;
 
 /**
@@ -33,11 +32,11 @@ export function toChatRequest(body: CountRequest, translation: Translation): Cha
     ...(top_p !== undefined && { top_p }),
     ...(stop !== undefined && stop.length > 0 && { stop }),
     ...(typeof user === 'string' && { user: toUser(user) }),
-    ...toBound(body.max_tokens, effort),
+    ...toTokenLimit(body.max_tokens, effort),
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...toFormat(body.output_config?.format),
     ...toTools(body, names),
-    ...(capabilities.acceptsThinking && toOwnFields(body, effort)),
+    ...(capabilities.acceptsThinking && toThinkingFields(body, effort)),
   };
 }
 
@@ -52,10 +51,10 @@ function toUser(id: string): string {
 }
 
 /**
- * Returns fields that models of several vendors support under the names of this dialect. An explicit effort takes precedence
+ * Returns fields that models of several vendors support under the names of the Messages API. An explicit effort takes precedence
  * over adaptive thinking.
  */
-function toOwnFields({ top_k, thinking }: CountRequest, effort: string | undefined): Partial<ChatRequest> {
+function toThinkingFields({ top_k, thinking }: CountRequest, effort: string | undefined): Partial<ChatRequest> {
   const { type, budget_tokens } = thinking ?? {};
   return {
     ...(top_k !== undefined && { top_k }),
@@ -64,11 +63,11 @@ function toOwnFields({ top_k, thinking }: CountRequest, effort: string | undefin
   };
 }
 
-/** Models with a reasoning effort accept this limit only under its newer name. */
-function toBound(maxTokens: unknown, effort: string | undefined): Partial<ChatRequest> {
+/** Converts `max_tokens`. Models with a reasoning effort accept the limit only under its newer name. */
+function toTokenLimit(maxTokens: unknown, effort: string | undefined): Partial<ChatRequest> {
   if (typeof maxTokens !== 'number') return {};
-  const bound = Math.max(1, maxTokens);
-  return effort === undefined ? { max_tokens: bound } : { max_completion_tokens: bound };
+  const limit = Math.max(1, maxTokens);
+  return effort === undefined ? { max_tokens: limit } : { max_completion_tokens: limit };
 }
 
 function toEffort({ thinking, output_config }: CountRequest): string | undefined {
@@ -77,7 +76,7 @@ function toEffort({ thinking, output_config }: CountRequest): string | undefined
   if (typeof requestedEffort === 'string') return efforts.has(requestedEffort) ? requestedEffort : 'high';
   const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : undefined;
   if (budget === undefined) return undefined;
-  return effortByBudget.find(([most]) => budget <= most)?.[1] ?? 'high';
+  return effortByBudget.find(([maxBudget]) => budget <= maxBudget)?.[1] ?? 'high';
 }
 
 type Format = NonNullable<MessagesRequest['output_config']>['format'];
@@ -87,7 +86,7 @@ function toFormat(format: Format): Partial<ChatRequest> {
   return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } } };
 }
 
-/** Tools that the upstream runs have no schema and no counterpart. */
+/** Converts tools that the client runs. Tools that the upstream runs have no schema and no counterpart. */
 function toTools({ tools = [], tool_choice: choice }: CountRequest, names: ToolNames): Partial<ChatRequest> {
   const functionTools = tools.filter(({ input_schema }) => input_schema !== undefined).map((tool) => toTool(tool, names));
   if (functionTools.length === 0) return {};

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isJsonObject } from '#base/json/json.ts';
 import { isTextPart, textPart, toContent, toText } from '#contract/chat/content.ts';
 import { isFunctionCallId } from '#contract/chat/function-calling.ts';
@@ -15,10 +16,29 @@ import type {
   ToolUseBlock,
   UrlSource,
 } from '#contract/messages/dialect.ts';
-import type { ToolNames } from './tool-names.ts';
-import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+import type { UpstreamCapabilities } from './unsupported-fields.ts';
 
-/** Input of a translation. */
+const maxNameChars = 64;
+const hashLength = 8;
+
+/** Tool names of a request. Shortens names that are too long for chat completions, and restores them in the reply. */
+export class ToolNames {
+  /** Original names by shortened name. */
+  readonly #originalNames = new Map<string, string>();
+
+  shorten(name: string): string {
+    if (name.length <= maxNameChars) return name;
+    const short = `${name.slice(0, maxNameChars - hashLength - 1)}_${hash('sha256', name, 'hex').slice(0, hashLength)}`;
+    this.#originalNames.set(short, name);
+    return short;
+  }
+
+  restore(name: string): string {
+    return this.#originalNames.get(name) ?? name;
+  }
+}
+
+/** Tool names of a request, and capabilities of its upstreams. */
 export interface Translation {
   readonly names: ToolNames;
   readonly capabilities: UpstreamCapabilities;
@@ -29,20 +49,20 @@ const paragraph = '\n\n';
 
 /** State of the translation of one conversation. */
 interface TranslationState {
-  /** Names of called tools by call ID. */
-  readonly called: Map<string, string>;
+  /** Names of called tools, by call ID. */
+  readonly calledNames: Map<string, string>;
   readonly preservesMarks: boolean;
 }
 
 /** Converts a conversation to chat completions messages. */
 export function toMessages(params: readonly MessageParam[], { names, capabilities }: Translation): Message[] {
-  const state: TranslationState = { called: new Map(), preservesMarks: capabilities.acceptsCacheMarks };
+  const state: TranslationState = { calledNames: new Map(), preservesMarks: capabilities.acceptsCacheMarks };
   return params.flatMap(({ role, content, parley }) => {
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
     const custom = (parley as { custom_content?: CustomContent } | undefined)?.custom_content;
     if ((role as string) === 'system') return [toSystemMessage(blocks, state.preservesMarks)];
     if (role === 'user') return toUserMessages(blocks, custom, state);
-    for (const { id, name } of blocks.filter(isToolUse)) state.called.set(id, names.shorten(name));
+    for (const { id, name } of blocks.filter(isToolUse)) state.calledNames.set(id, names.shorten(name));
     return [toAssistantMessage(blocks, custom, state)];
   });
 }
@@ -51,28 +71,24 @@ export function toSystemMessage(blocks: readonly ContentBlock[], preservesMarks:
   return { role: 'system', content: toContent(toParts(blocks, preservesMarks).filter(isTextPart), paragraph) };
 }
 
-/** Tool results must follow their calls, so they come first. Their non-text content follows with the remaining content. */
+/** Converts a user message. Tool results must follow their calls, so they come first. Their images and files come next. */
 function toUserMessages(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  { called, preservesMarks }: TranslationState,
+  { calledNames, preservesMarks }: TranslationState,
 ): Message[] {
   const messages: Message[] = [];
   const parts: ContentPart[] = [];
   for (const block of blocks.filter(isToolResult)) {
     const contentParts = toParts(block.content ?? [], preservesMarks);
-    messages.push(toResultMessage(block, contentParts, { called, preservesMarks }));
+    messages.push(toResultMessage(block, contentParts, { calledNames, preservesMarks }));
     const otherParts = contentParts.filter((part) => !isTextPart(part));
     if (otherParts.length === 0) continue;
-    const heading = textPart(`From the result of ${called.get(block.tool_use_id) ?? 'a tool'}:`);
+    const heading = textPart(`From the result of ${calledNames.get(block.tool_use_id) ?? 'a tool'}:`);
     parts.push(heading, ...otherParts.map((part) => ({ ...part, [toolOutput]: true })));
   }
-  parts.push(
-    ...toParts(
-      blocks.filter((block) => !isToolResult(block)),
-      preservesMarks,
-    ),
-  );
+  const otherBlocks = blocks.filter((block) => !isToolResult(block));
+  parts.push(...toParts(otherBlocks, preservesMarks));
   if (parts.length > 0 || custom !== undefined || messages.length === 0) {
     messages.push({ role: 'user', content: toContent(parts, paragraph), ...(custom && { custom_content: custom }) });
   }
@@ -82,12 +98,12 @@ function toUserMessages(
 function toResultMessage(
   { tool_use_id: id, is_error, cache_control: mark }: ToolResultBlock,
   contentParts: readonly ContentPart[],
-  { called, preservesMarks }: TranslationState,
+  { calledNames, preservesMarks }: TranslationState,
 ): Message {
   const text = `${is_error ? 'The tool failed: ' : ''}${toText(contentParts, paragraph)}`;
   const cache_control = preservesMarks ? (mark ?? contentParts.findLast((part) => part.cache_control)?.cache_control) : undefined;
   const content = cache_control ? [{ ...textPart(text), cache_control }] : text;
-  const name = called.get(id);
+  const name = calledNames.get(id);
   return name !== undefined && isFunctionCallId(id)
     ? { role: 'function', name, content: text }
     : { role: 'tool', tool_call_id: id, content };
@@ -97,12 +113,12 @@ function toResultMessage(
 function toAssistantMessage(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  { called, preservesMarks }: TranslationState,
+  { calledNames, preservesMarks }: TranslationState,
 ): Message {
   const calls = blocks.filter(isToolUse).map(({ id, input }) => ({
     id,
     type: 'function',
-    function: { name: called.get(id) ?? '', arguments: JSON.stringify(input) },
+    function: { name: calledNames.get(id) ?? '', arguments: JSON.stringify(input) },
   }));
   const thoughts = blocks.filter(isSignedThought);
   const reasoning = blocks
@@ -191,7 +207,7 @@ function toImage({ source }: ImageBlock): ContentPart {
   const from: Base64Source | UrlSource | FileSource = source;
   if (from.type === 'base64') return imagePart(`data:${from.media_type};base64,${from.data}`);
   if (from.type === 'url') return imagePart(from.url);
-  return textPart(`Image: ${getName(from)}`);
+  return textPart(`Image: ${describeFile(from)}`);
 }
 
 function toDocument({ source, title, context }: DocumentBlock, preservesMarks: boolean): ContentPart[] {
@@ -208,11 +224,11 @@ function toDocument({ source, title, context }: DocumentBlock, preservesMarks: b
     case 'url':
       return [...about, textPart(`${name}: ${from.url}`)];
     default:
-      return [...about, textPart(`${name}: ${getName(from)}`)];
+      return [...about, textPart(`${name}: ${describeFile(from)}`)];
   }
 }
 
-function getName({ file_id }: FileSource): string {
+function describeFile({ file_id }: FileSource): string {
   return typeof file_id === 'string' ? `file ${file_id}` : 'in a form that cannot be read here';
 }
 

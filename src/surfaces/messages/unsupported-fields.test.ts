@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { toMessagesError } from '#contract/messages/dialect.ts';
 import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
-import { findUnsupported, type UnsupportedFields } from './unsupported-fields.ts';
-import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+import { findUnsupported, type UnsupportedFields, type UpstreamCapabilities } from './unsupported-fields.ts';
 
 const hello = { role: 'user', content: 'Hello' };
-const stranger: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: false, acceptsThinking: false };
-const kin: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: true, acceptsThinking: true };
+const basicUpstream: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: false, acceptsThinking: false };
+const capableUpstream: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: true, acceptsThinking: true };
 
-function listUnsupported(body: object, capabilities = stranger): UnsupportedFields {
+function listUnsupported(body: object, capabilities = basicUpstream): UnsupportedFields {
   return findUnsupported(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), capabilities);
 }
 
 function getErrorText(body: object): string | undefined {
-  const { error: fault } = listUnsupported(body);
-  return fault && toMessagesError(fault, 'id').error.message.split(',')[0];
+  const { error } = listUnsupported(body);
+  return error && toMessagesError(error, 'id').error.message.split(',')[0];
 }
 
 const createUserBody = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
@@ -51,12 +50,12 @@ describe('findUnsupported for fields that can be omitted', () => {
     [{ messages: [{ ...hello, extra: 1 }] }, ['messages.extra']],
     [{ mcp_servers: [] }, []],
   ])('returns the fields of %j: %j', (body, ignored) => {
-    expect(listUnsupported(body)).toEqual({ ignored, fault: undefined });
+    expect(listUnsupported(body)).toEqual({ ignored, error: undefined });
   });
 
   it('returns fewer fields for upstreams with the same features', () => {
     const body = { top_k: 5, thinking: { type: 'disabled' }, ...createUserBody({ ...text, ...mark }) };
-    expect([listUnsupported(body).ignored, listUnsupported(body, kin).ignored]).toEqual([
+    expect([listUnsupported(body).ignored, listUnsupported(body, capableUpstream).ignored]).toEqual([
       ['top_k', 'thinking', 'cache_control'],
       [],
     ]);
@@ -104,13 +103,13 @@ describe('findUnsupported for required content', () => {
     createAssistantBody({ type: 'thinking', thinking: '', signature: 's' }, { type: 'redacted_thinking', data: 'd' }, text),
     createSystemBody(text, { type: 'tool_removal', tool: { type: 'tool_reference', name: 'f' } }),
   ])('returns no error for content with a counterpart, as in %j', (body) => {
-    expect(listUnsupported(body)).toEqual({ ignored: [], fault: undefined });
+    expect(listUnsupported(body)).toEqual({ ignored: [], error: undefined });
   });
 
   it('explains the solution, and lists the content as ignored for upstreams that support it', () => {
-    const { error: fault, ignored } = listUnsupported({ ...createUserBody({ type: 'container_upload' }), max_tokens: 0 });
-    expect([fault?.status, fault?.code, fault?.param]).toEqual([400, 'invalid_request', 'max_tokens']);
-    expect(fault?.message).toBe(
+    const { error, ignored } = listUnsupported({ ...createUserBody({ type: 'container_upload' }), max_tokens: 0 });
+    expect([error?.status, error?.code, error?.param]).toEqual([400, 'invalid_request', 'max_tokens']);
+    expect(error?.message).toBe(
       'max_tokens is 0, which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API.',
     );
     expect(ignored).toEqual(['max_tokens', 'content.container_upload']);

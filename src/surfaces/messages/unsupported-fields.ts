@@ -1,9 +1,32 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { truncate } from '#base/text/truncate.ts';
+import { protocols } from '#contract/configuration/protocols.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
-import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { speaksMessages, type Upstream } from '#domain/upstreams/upstream.ts';
+
+/** Features of the upstreams of a deployment. */
+export interface UpstreamCapabilities {
+  /** Whether an upstream supports the Messages API. If so, the request is accepted even if it cannot be translated. */
+  readonly isNative: boolean;
+  /** Whether all upstreams support prompt cache breakpoints (`cache_control`). */
+  readonly acceptsCacheMarks: boolean;
+  /** Whether all upstreams support `top_k` and `thinking` in the form of the Messages API. */
+  readonly acceptsThinking: boolean;
+}
+
+/** Returns the features of the upstreams of a deployment. An application has no such features. */
+export function getCapabilities({ kind, upstreams: all }: Deployment): UpstreamCapabilities {
+  const upstreams = kind === 'model' ? all : [];
+  const every = (accepts: (upstream: Upstream) => boolean): boolean => upstreams.length > 0 && upstreams.every(accepts);
+  return {
+    isNative: upstreams.some(speaksMessages),
+    acceptsCacheMarks: every((upstream) => speaksMessages(upstream) || protocols[upstream.protocol].acceptsCacheMarks),
+    acceptsThinking: every(({ protocol }) => protocols[protocol].acceptsThinking),
+  };
+}
 
 /** Fields that the translation of a request omits. */
 export interface UnsupportedFields {
@@ -13,17 +36,18 @@ export interface UnsupportedFields {
   readonly error: ParleyError | undefined;
 }
 
-const unsupported =
+const unsupportedText =
   'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API';
 const maxNameLength = 64;
 const maxNames = 1000;
 
 /** Finds the fields that the translation of a request omits. Ignores null values. */
 export function findUnsupported(body: CountRequest, capabilities: UpstreamCapabilities): UnsupportedFields {
-  return new Search(capabilities).of(body);
+  return new FieldCheck(capabilities).run(body);
 }
 
-class Search {
+/** Check of one request. Collects the fields that its translation omits. */
+class FieldCheck {
   readonly #capabilities: UpstreamCapabilities;
   readonly #ignored = new Set<string>();
   #error: ParleyError | undefined;
@@ -32,35 +56,35 @@ class Search {
     this.#capabilities = capabilities;
   }
 
-  of(body: CountRequest): UnsupportedFields {
-    this.#fields('', body, [...keys.request, ...(this.#capabilities.acceptsThinking ? ['top_k'] : [])]);
+  run(body: CountRequest): UnsupportedFields {
+    this.#checkFields('', body, [...translatedKeys.request, ...(this.#capabilities.acceptsThinking ? ['top_k'] : [])]);
     for (const part of ['thinking', 'output_config', 'metadata', 'tool_choice'] as const)
-      if (isJsonObject(body[part])) this.#fields(part, body[part], keys[part]);
+      if (isJsonObject(body[part])) this.#checkFields(part, body[part], translatedKeys[part]);
     if (body.thinking?.type === 'disabled' && !this.#capabilities.acceptsThinking) this.#ignore('thinking');
     if ((body as JsonObject).max_tokens === 0) this.#reject('max_tokens', 'max_tokens', 'is 0');
     if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0)
       this.#reject('mcp_servers', 'mcp_servers', 'contains MCP servers for the model');
     body.tools?.forEach((tool, index) => {
-      this.#tool(tool, `tools[${index}]`);
+      this.#checkTool(tool, `tools[${index}]`);
     });
-    this.#toolChoice(body);
-    if (Array.isArray(body.system)) this.#blocks(body.system, 'system', 'system');
+    this.#checkToolChoice(body);
+    if (Array.isArray(body.system)) this.#checkBlocks(body.system, 'system', 'system');
     body.messages.forEach((message, index) => {
-      this.#fields('messages', message, keys.messages);
-      this.#blocks(message.content, message.role, `messages[${index}].content`);
+      this.#checkFields('messages', message, translatedKeys.messages);
+      this.#checkBlocks(message.content, message.role, `messages[${index}].content`);
     });
     return { ignored: [...this.#ignored], error: this.#error };
   }
 
-  #tool(tool: JsonObject, at: string): void {
-    this.#fields('tools', tool, keys.tools);
+  #checkTool(tool: JsonObject, at: string): void {
+    this.#checkFields('tools', tool, translatedKeys.tools);
     if (tool.input_schema !== undefined) return;
     if ((tool.type ?? 'custom') === 'custom') this.#reject('tools', `${at}.input_schema`, 'is missing');
     else this.#ignore(`tools.${tool.type}`);
   }
 
   /** Tools that another vendor runs are omitted, unless the request forces a call to one of them. */
-  #toolChoice({ tools = [], tool_choice: choice }: CountRequest): void {
+  #checkToolChoice({ tools = [], tool_choice: choice }: CountRequest): void {
     const otherTools = tools.filter(({ input_schema }) => input_schema === undefined);
     if (otherTools.length === 0) return;
     const isForced = choice?.type === 'tool' && otherTools.some(({ name }) => name === choice.name);
@@ -69,32 +93,33 @@ class Search {
       this.#reject('tool_choice', 'tool_choice', 'requires a server-side tool of another vendor');
   }
 
-  #blocks(blocks: unknown, context: string, at: string): void {
+  #checkBlocks(blocks: unknown, context: string, at: string): void {
     if (!Array.isArray(blocks)) return;
     blocks.filter(isJsonObject).forEach((block, index) => {
-      this.#block(block, context, `${at}[${index}]`);
+      this.#checkBlock(block, context, `${at}[${index}]`);
     });
   }
 
-  #block(block: JsonObject, context: string, at: string): void {
+  #checkBlock(block: JsonObject, context: string, at: string): void {
     const type = String(block.type);
-    if (!blocksAt[context]?.includes(type) || !isTellable(block)) {
+    if (!blocksByContext[context]?.includes(type) || !isTranslatableChange(block)) {
       this.#reject(`content.${type}`, `${at}.type`, `is ${formatType(type)}`);
       return;
     }
-    const marks = this.#capabilities.acceptsCacheMarks && marked.has(type) ? ['cache_control'] : [];
-    this.#fields('content', block, ['type', ...(blockKeys.get(type) ?? []), ...marks]);
-    if (type === 'tool_result' || type === 'search_result') this.#blocks(block.content, type, `${at}.content`);
-    if (sourceTypes.has(type) && isJsonObject(block.source)) this.#source(type, block.source, `${at}.source`);
+    const marks = this.#capabilities.acceptsCacheMarks && markableBlocks.has(type) ? ['cache_control'] : [];
+    this.#checkFields('content', block, ['type', ...(blockKeys.get(type) ?? []), ...marks]);
+    if (type === 'tool_result' || type === 'search_result') this.#checkBlocks(block.content, type, `${at}.content`);
+    if (sourceTypes.has(type) && isJsonObject(block.source)) this.#checkSource(type, block.source, `${at}.source`);
   }
 
-  #source(of: string, source: JsonObject, at: string): void {
+  #checkSource(blockType: string, source: JsonObject, at: string): void {
     const type = String(source.type);
-    if (!sourceTypes.get(of)?.includes(type)) this.#reject(`content.source.${type}`, `${at}.type`, `is ${formatType(type)}`);
-    else this.#blocks(source.content, of, `${at}.content`);
+    if (!sourceTypes.get(blockType)?.includes(type))
+      this.#reject(`content.source.${type}`, `${at}.type`, `is ${formatType(type)}`);
+    else this.#checkBlocks(source.content, blockType, `${at}.content`);
   }
 
-  #fields(part: string, value: object, knownFields: readonly string[]): void {
+  #checkFields(part: string, value: object, knownFields: readonly string[]): void {
     for (const [key, fieldValue] of Object.entries(value)) {
       if (knownFields.includes(key) || (fieldValue ?? null) === null) continue;
       this.#ignore(part === '' || key === 'cache_control' ? key : `${part}.${key}`);
@@ -108,12 +133,12 @@ class Search {
 
   #reject(name: string, param: string, claim: string): void {
     this.#ignore(name);
-    this.#error ??= createRequestError(param, `${claim}, ${unsupported}`);
+    this.#error ??= createRequestError(param, `${claim}, ${unsupportedText}`);
   }
 }
 
-/** Returns whether a tool change can be translated. Only a tool name can be converted to text. */
-function isTellable({ type, tool }: JsonObject): boolean {
+/** Returns false for a tool change that cannot be translated, because only a tool name can be converted to text. */
+function isTranslatableChange({ type, tool }: JsonObject): boolean {
   if (type !== 'tool_addition' && type !== 'tool_removal') return true;
   return isJsonObject(tool) && tool.type === 'tool_reference' && typeof tool.name === 'string';
 }
@@ -123,7 +148,7 @@ function formatType(type: unknown): string {
 }
 
 /** Translated keys of each part of a request. */
-const keys = {
+const translatedKeys = {
   request: [
     ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'metadata'],
     ...['max_tokens', 'stream', 'stop_sequences', 'temperature', 'top_p', 'mcp_servers'],
@@ -151,13 +176,13 @@ const blockKeys: ReadonlyMap<string, readonly string[]> = new Map([
   ['redacted_thinking', ['data']],
 ]);
 
-const toRead = ['text', 'image', 'document', 'search_result'];
-/** Translated blocks in each context. */
-const blocksAt: Readonly<Record<string, readonly string[]>> = {
-  user: [...toRead, 'tool_result'],
+const readableBlocks = ['text', 'image', 'document', 'search_result'];
+/** Types of translated blocks in each context. */
+const blocksByContext: Readonly<Record<string, readonly string[]>> = {
+  user: [...readableBlocks, 'tool_result'],
   assistant: ['text', 'tool_use', 'thinking', 'redacted_thinking'],
   system: ['text', 'tool_addition', 'tool_removal'],
-  tool_result: [...toRead, 'tool_reference'],
+  tool_result: [...readableBlocks, 'tool_reference'],
   document: ['text', 'image'],
   search_result: ['text'],
 };
@@ -168,4 +193,4 @@ const sourceTypes: ReadonlyMap<string, readonly string[]> = new Map([
   ['document', ['base64', 'url', 'text', 'content']],
 ]);
 /** Blocks that may carry a cache mark. */
-const marked: ReadonlySet<string> = new Set([...toRead, 'tool_result']);
+const markableBlocks: ReadonlySet<string> = new Set([...readableBlocks, 'tool_result']);

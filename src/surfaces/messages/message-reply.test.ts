@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Relayed } from '#contract/messages/dialect.ts';
-import { toReplyHeaders } from './reply-headers.ts';
+import { toReplyHeaders } from './message-reply.ts';
 
 const nowEpochMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 const usual = { 'request-id': 'ours', 'x-request-id': 'ours' };
@@ -11,9 +11,9 @@ const relayed = (headers?: Record<string, string>): Relayed => ({
 
 function buildReplyHeaders(
   native: Relayed | undefined,
-  facts: { usual?: Record<string, string>; ignored?: readonly string[] } = {},
+  context: { headers?: Record<string, string>; ignored?: readonly string[] } = {},
 ) {
-  return toReplyHeaders(native, { usual, ignored: [], nowEpochMs, ...facts });
+  return toReplyHeaders(native, { headers: usual, ignored: [], nowEpochMs, ...context });
 }
 
 describe('toReplyHeaders', () => {
@@ -40,7 +40,7 @@ describe('toReplyHeaders', () => {
       'x-ratelimit-reset-tokens': '25h1m2s',
     };
     const theirs = { 'anthropic-ratelimit-requests-limit': '1000', 'anthropic-ratelimit-unified-status': 'allowed' };
-    expect(buildReplyHeaders(relayed(theirs), { usual: limits })).toEqual({
+    expect(buildReplyHeaders(relayed(theirs), { headers: limits })).toEqual({
       ...limits,
       'anthropic-ratelimit-requests-limit': '4',
       'anthropic-ratelimit-requests-remaining': '3',
