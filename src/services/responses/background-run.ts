@@ -13,10 +13,10 @@ const retryMs = 500;
 
 /** Translates the frames of one reply to events with consecutive `sequence_number`. */
 export interface RunTranslation {
-  /** Returns the first events, unless `take` has returned them. */
+  /** Returns the first events, unless `consume` has returned them. */
   begin(): readonly object[];
   /** Throws `upstream_failed` for a frame that the run does not accept. */
-  take(frame: Frame): readonly object[];
+  consume(frame: Frame): readonly object[];
   end(): readonly object[];
   fail(error: ParleyError): readonly object[];
   /** Ends the run without an event. */
@@ -74,7 +74,7 @@ export class BackgroundRun implements ReplySink {
   }
 
   frame(frame: Frame): void {
-    if (!this.#hasEnded) this.#enqueue(this.#deps.run.take(frame));
+    if (!this.#hasEnded) this.#enqueue(this.#deps.run.consume(frame));
   }
 
   end(): void {

@@ -60,7 +60,7 @@ export class ChatRunTranslation implements RunTranslation {
   }
 
   /** Throws `upstream_failed` if the chunks are larger than the store accepts. */
-  take(frame: Frame): readonly object[] {
+  consume(frame: Frame): readonly object[] {
     const { record, clock } = this.#facts;
     this.#budget.consume(frame);
     if (this.#next === 0) record.recordFirstByte(clock.nowMs());

@@ -13,9 +13,8 @@ import { type NativeRequest, speaksResponses } from '#domain/upstreams/upstream.
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
 import type { PreparedResponse, ResponseStart } from '#services/responses/background-runs.ts';
 import { ResponseRun } from './response-run.ts';
-import { AllowedCalls } from './translation/allowed-calls.ts';
-import { McpApprovals } from './translation/mcp-approvals.ts';
-import { toMcpName, toRemoteServers } from './translation/mcp-servers.ts';
+import { McpApprovals, toMcpName, toRemoteServers } from './translation/mcp-servers.ts';
+import { AllowedCalls } from './translation/offered-tools.ts';
 import { isSealed, type SealedItem, ThoughtSeal, type Thoughts } from './translation/sealed-thoughts.ts';
 import { toChatRequest } from './translation/to-chat-request.ts';
 import type { TranslationContext } from './translation/to-messages.ts';
@@ -29,31 +28,27 @@ export interface RunDeps {
 }
 
 /**
- * Returns the names of the fields that the upstream did not receive. `isRelayed` is whether it received the original request. By
- * default, Parley assumes this if every upstream receives it.
+ * Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation omits.
+ * `isRelayed` is whether the upstream received the original request. Default: whether every upstream receives it.
  */
 export type ListIgnoredFields = (isRelayed?: boolean) => readonly string[];
 
 /** A response whose run can start. */
 export interface ReadyRun extends PreparedResponse {
   readonly run: ResponseRun;
-  /**
-   * Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation
-   * leaves out.
-   */
   readonly ignored: ListIgnoredFields;
   /** Seals content for the caller. */
   readonly sealFor: (thoughts: Thoughts) => string;
 }
 
 interface RunStart extends ResponseStart {
-  /** Whether the request is only counted. A count has no token limit. */
+  /** Whether only the tokens of the request are counted. If so, the request has no token limit. */
   readonly isCounted?: true;
 }
 
 /** Prepares the run of a response. Throws a 400 error if the request is invalid. */
-export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: RunStart): ReadyRun {
-  const { request, body, opened, promised: promisedResponse, isCounted } = creating;
+export function createRun({ seal, newId, clock }: RunDeps, target: Target, start: RunStart): ReadyRun {
+  const { request, body, opened, promised: promisedResponse, isCounted } = start;
   const { call, deployment } = target;
   const { subject } = call.caller;
   if (request.store === false) call.record.isPrivate = true;
@@ -61,16 +56,16 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const omitted = new Set<string>();
   const earlier = opened.earlier.filter((item) => !isForeignState(item, deployment));
   if (earlier.length < opened.earlier.length) omitted.add('state');
-  const all = [...earlier, ...opened.input];
-  const shift = earlier.length;
-  const positions = new Map(all.map((item, index) => [item, index]));
+  const allItems = [...earlier, ...opened.input];
+  const earlierCount = earlier.length;
+  const positions = new Map(allItems.map((item, index) => [item, index]));
   const getPath = (item: AnyItem): string => {
     const position = positions.get(item) ?? 0;
-    return position < shift ? 'previous_response_id' : `input[${position - shift}]`;
+    return position < earlierCount ? 'previous_response_id' : `input[${position - earlierCount}]`;
   };
   const { mcpServers: hosts } = target.snapshot.configuration.responses;
-  const servers = toRemoteServers(request, { hosts, items: all, getPath });
-  const approvals = new McpApprovals(all, { shift, getPath });
+  const servers = toRemoteServers(request, { hosts, items: allItems, getPath });
+  const approvals = new McpApprovals(allItems, { earlierCount, getPath });
   const context = {
     open(item: SealedItem, at: string): Thoughts {
       const content = thoughts.open(item, at);
@@ -83,15 +78,15 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     approvals,
   };
   const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...context });
-  const items = fitItems(all, {
+  const items = fitItems(allItems, {
     maxTokens: isCounted ? undefined : getMaxPromptTokens(deployment, request),
-    mayDrop: request.truncation === 'auto',
+    canTruncate: request.truncation === 'auto',
     countTokens: (items) => estimateRequestTokens(translate(items).request),
   });
   const translated = translate(items);
   if (items.length === 0 && translated.request.messages.length === 0)
     throw createRequestError('input', 'must have at least one item');
-  const isPlain = items === all && shift === 0 && opened.input === request.input && isUntouched(request, items);
+  const isPlain = items === allItems && earlierCount === 0 && opened.input === request.input && canForwardBody(request, items);
   const run = new ResponseRun({
     id: promisedResponse?.id ?? toRecordId('resp', call.caller, newId()),
     createdAtSeconds: promisedResponse?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
@@ -101,7 +96,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     isBackground: request.background === true,
     conversation: opened.conversation,
     tools: translated.tools,
-    allowedCalls: AllowedCalls.of(request, translated.tools),
+    allowedCalls: AllowedCalls.create(request, translated.tools),
     deployment: deployment.id,
     seal: (content) => thoughts.close(content),
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
@@ -118,10 +113,10 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approved = approvals.listApprovedCalls(servers, chatRequest.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
-  const ask = { request: chatRequest, native, isTranslated: true, remote, affinity: getAffinity(request, subject) };
+  const chatCall = { request: chatRequest, native, isTranslated: true, remote, affinity: getAffinity(request, subject) };
   return {
     run,
-    input: ask,
+    input: chatCall,
     ignored: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
     sealFor: (content) => thoughts.close(content),
   };
@@ -136,7 +131,7 @@ function isForeignState(item: AnyItem, { id }: Deployment): boolean {
   return item.type === stateType && (item as JsonObject).deployment !== undefined && (item as JsonObject).deployment !== id;
 }
 
-/** Returns the maximum size of the request. The requested output is subtracted from the total limit. */
+/** Returns the maximum number of prompt tokens. The requested output is subtracted from the total limit. */
 function getMaxPromptTokens({ limits }: Deployment, { max_output_tokens: output = 0 }: ResponsesRequest): number | undefined {
   const { maxPromptTokens, maxTotalTokens } = limits ?? {};
   const maxFromTotal = maxTotalTokens === undefined ? undefined : Math.max(0, maxTotalTokens - output);
@@ -150,7 +145,7 @@ function isNative({ kind, upstreams }: Deployment): boolean {
   return kind === 'model' && upstreams.some(speaksResponses);
 }
 
-/** `resolved` replaces the body unless the body can be forwarded unchanged. */
+/** Returns the request of the dialect. If `resolved` is undefined, the body is forwarded unchanged. */
 function toNative(
   body: JsonObject,
   resolved: (Omit<TranslationContext, 'tools'> & { items: readonly AnyItem[] }) | undefined,
@@ -168,7 +163,7 @@ interface ConversationLimits {
   /** Maximum number of tokens of a request. Undefined if unknown. */
   readonly maxTokens: number | undefined;
   /** Whether the oldest items may be dropped. */
-  readonly mayDrop: boolean;
+  readonly canTruncate: boolean;
   /** Estimates the tokens of a request with these items. */
   readonly countTokens: (items: readonly AnyItem[]) => number;
 }
@@ -177,15 +172,15 @@ interface ConversationLimits {
  * Returns the items that fit the model. Drops the oldest items, but not instructions, a call without its output, or reasoning
  * without the item that follows it. Throws `context_length_exceeded`.
  */
-function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }: ConversationLimits): readonly AnyItem[] {
+function fitItems(items: readonly AnyItem[], { maxTokens, canTruncate, countTokens }: ConversationLimits): readonly AnyItem[] {
   if (maxTokens === undefined) return items;
   const tokens = countTokens(items);
   if (tokens <= maxTokens) return items;
-  const from = (start: number): AnyItem[] => items.filter((item, index) => index >= start || isRequired(item));
-  const fits = (start: number): boolean => countTokens(from(start)) <= maxTokens;
-  const start = mayDrop ? findFirst(listStarts(items), fits) : undefined;
-  if (start !== undefined) return from(start);
-  const suggestion = mayDrop ? 'Its last item alone is too long' : 'Shorten the input, or set truncation to "auto"';
+  const dropBefore = (start: number): AnyItem[] => items.filter((item, index) => index >= start || isRequired(item));
+  const fits = (start: number): boolean => countTokens(dropBefore(start)) <= maxTokens;
+  const start = canTruncate ? findFirst(listStarts(items), fits) : undefined;
+  if (start !== undefined) return dropBefore(start);
+  const suggestion = canTruncate ? 'Its last item alone is too long' : 'Shorten the input, or set truncation to "auto"';
   throw new ParleyError(
     'context_length_exceeded',
     `The input has about ${tokens} tokens, but the model accepts at most ${maxTokens}. ${suggestion}.`,
@@ -193,7 +188,7 @@ function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }
   );
 }
 
-/** Returns the positions before which all items may be dropped, in ascending order. */
+/** Returns the positions where a conversation can start after truncation, in ascending order. */
 function listStarts(items: readonly AnyItem[]): number[] {
   const open = new Set<string>();
   const starts: number[] = [];
@@ -211,22 +206,19 @@ function isRequired(item: AnyItem): boolean {
   return item.type === 'message' && (item.role === 'system' || item.role === 'developer');
 }
 
-/** Returns the first position for which the condition holds. The condition must hold for all later positions too. */
-function findFirst(positions: readonly number[], holds: (position: number) => boolean): number | undefined {
+/** Returns the first position that fits, with a binary search. All positions after it must fit too. */
+function findFirst(positions: readonly number[], fits: (position: number) => boolean): number | undefined {
   let low = 0;
   let high = positions.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (holds(positions[middle] as number)) high = middle;
+    if (fits(positions[middle] as number)) high = middle;
     else low = middle + 1;
   }
   return positions[low];
 }
 
-/**
- * Returns a request with the resolved conversation for an upstream of the Responses API, which receives everything and stores
- * nothing.
- */
+/** Returns the request for an upstream of the Responses API, which receives the complete conversation and stores nothing. */
 function toNativeRequest(
   body: JsonObject,
   { items, open, getPath }: Pick<TranslationContext, 'open' | 'getPath'> & { items: readonly AnyItem[] },
@@ -243,16 +235,16 @@ function toNativeRequest(
 }
 
 /** Returns whether the upstream can receive the body unchanged and its response can be forwarded unchanged. */
-function isUntouched({ store, include = [] }: ResponsesRequest, items: readonly AnyItem[]): boolean {
-  const isOurs = (name: string): boolean => name === includables.encryptedReasoning || name.startsWith('parley:');
-  return store === false && !include.some(isOurs) && !items.some((item) => isSealed(item) || item.type.startsWith('parley:'));
+function canForwardBody({ store, include = [] }: ResponsesRequest, items: readonly AnyItem[]): boolean {
+  const isAdded = (name: string): boolean => name === includables.encryptedReasoning || name.startsWith('parley:');
+  return store === false && !include.some(isAdded) && !items.some((item) => isSealed(item) || item.type.startsWith('parley:'));
 }
 
-/** Removes the ID, because an upstream that stores nothing knows no IDs of Parley. */
+/** Returns the items for an upstream, without their IDs, because the upstream does not know the IDs of Parley. */
 function toNativeItem(item: AnyItem, open: TranslationContext['open'], at: string): object[] {
   const { type, id: _id, ...fields } = item as AnyItem & { id?: string };
   if (type.startsWith('parley:') || type === 'item_reference') return [];
-  if (type.startsWith('mcp_')) return type === 'mcp_call' ? toCreatedCall(item) : [];
+  if (type.startsWith('mcp_')) return type === 'mcp_call' ? toFunctionCallItems(item) : [];
   if (type !== 'reasoning' && type !== 'compaction') return [{ type, ...fields }];
   if (!isSealed(item)) return [];
   const { encrypted_content, summary } = open(item, at);
@@ -260,8 +252,8 @@ function toNativeItem(item: AnyItem, open: TranslationContext['open'], at: strin
   return encrypted_content === undefined ? [] : [{ ...item, encrypted_content }];
 }
 
-/** Converts a call that Parley ran to a function call, which the upstream attributes to the client. */
-function toCreatedCall(item: AnyItem): object[] {
+/** Converts a call that Parley ran to a function call and its output. */
+function toFunctionCallItems(item: AnyItem): object[] {
   const { id: call_id, server_label, name, arguments: args, output, error } = item as JsonObject;
   return [
     { type: 'function_call', call_id, name: toMcpName(String(server_label), String(name)), arguments: args },

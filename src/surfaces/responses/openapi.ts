@@ -12,10 +12,32 @@ import {
   nameObject,
   type Parameter,
   reply,
+  toIdSuffix,
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { listResponsesBases, type ResponsesBase } from './base-paths.ts';
+
+/** A base path of the Responses API. */
+export interface ResponsesBase {
+  /** Path prefix before `/responses`. */
+  readonly base: string;
+  /** Suffix of the operation IDs. */
+  readonly suffix: string;
+  /** Whether clients of Azure's older API send `api-version` here. */
+  readonly acceptsVersion: boolean;
+}
+
+/** Returns `/v1`, and for each alias both `/{alias}/v1` and `/{alias}`, which Azure clients use. */
+export function listResponsesBases(aliases: readonly string[]): ResponsesBase[] {
+  const aliasBases = aliases.flatMap((alias): ResponsesBase[] => {
+    const suffix = toIdSuffix(alias);
+    return [
+      { base: `/${alias}/v1`, suffix, acceptsVersion: false },
+      { base: `/${alias}`, suffix: `${suffix}_azure`, acceptsVersion: true },
+    ];
+  });
+  return [{ base: '/v1', suffix: 'V1', acceptsVersion: false }, ...aliasBases];
+}
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };
 const inputTokensRequest: NamedSchema = { name: 'InputTokensRequest', schema: InputTokensBody };
@@ -71,14 +93,15 @@ function describeCreation(suffix: string, parameters: readonly Parameter[]) {
   };
 }
 
-interface DeploymentsPlace {
+/** A path that names the deployment. */
+interface DeploymentPath {
   readonly path: string;
   readonly suffix: string;
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
 
 /** Returns the operation that creates a response if the path names the deployment. */
-export function responseOperation({ path, suffix, toParameters }: DeploymentsPlace): ApiOperation {
+export function responseOperation({ path, suffix, toParameters }: DeploymentPath): ApiOperation {
   return {
     ...{ method: 'post', path: path.replace('{operation}', 'responses'), tag: 'Responses' },
     ...describeCreation(`${suffix}_deployment`, toParameters(exampleNames.chat)),
@@ -86,32 +109,33 @@ export function responseOperation({ path, suffix, toParameters }: DeploymentsPla
   };
 }
 
-const shared = { tag: 'Responses' } as const;
-
 function toOperations({ base, suffix, acceptsVersion }: ResponsesBase): ApiOperation[] {
   const path = `${base}/responses`;
-  return listOperations(shared, {
-    [`post ${path}`]: describeCreation(suffix, acceptsVersion ? [versionInQuery] : []),
-    [`post ${path}/input_tokens`]: {
-      id: `countInputTokens_${suffix}`,
-      summary: 'Count the tokens of a request',
-      description: 'The count is an estimate unless the upstream counts the tokens. The request is free of charge.',
-      body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
-      responses: [reply(200, 'The token count.', inputTokens)],
-      errors: countErrors,
+  return listOperations(
+    { tag: 'Responses' },
+    {
+      [`post ${path}`]: describeCreation(suffix, acceptsVersion ? [versionInQuery] : []),
+      [`post ${path}/input_tokens`]: {
+        id: `countInputTokens_${suffix}`,
+        summary: 'Count the tokens of a request',
+        description: 'The count is an estimate unless the upstream counts the tokens. The request is free of charge.',
+        body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
+        responses: [reply(200, 'The token count.', inputTokens)],
+        errors: countErrors,
+      },
+      [`post ${path}/compact`]: {
+        id: `compactResponse_${suffix}`,
+        summary: 'Summarize a conversation',
+        description:
+          'The response contains an encrypted item that replaces the summarized items. The request is billed like a response.',
+        body: json(compactRequest, {
+          text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } },
+        }),
+        responses: [reply(200, 'The item and its token usage.', compaction)],
+        errors: createErrors,
+      },
     },
-    [`post ${path}/compact`]: {
-      id: `compactResponse_${suffix}`,
-      summary: 'Summarize a conversation',
-      description:
-        'The response contains an encrypted item that replaces the summarized items. The request is billed like a response.',
-      body: json(compactRequest, {
-        text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } },
-      }),
-      responses: [reply(200, 'The item and its token usage.', compaction)],
-      errors: createErrors,
-    },
-  });
+  );
 }
 
 function toExamples(): Content['examples'] {

@@ -12,9 +12,8 @@ import { sendJson } from '../http/replies/send-json.ts';
 import { type EventWriter, StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { ListIgnoredFields } from './create-run.ts';
-import type { ResponseRun } from './response-run.ts';
-import { toOwnName } from './translation/to-chat-request.ts';
-import { toErrorEvent, toResponseError } from './translation/to-error-events.ts';
+import { type ResponseRun, toErrorEvent, toResponseError } from './response-run.ts';
+import { toResponsesField } from './translation/to-chat-request.ts';
 
 /** Sends a response as one JSON document, assembled from its events. */
 export class JsonResponse implements ReplySink {
@@ -42,13 +41,13 @@ export class JsonResponse implements ReplySink {
       this.#isRelayed = true;
     }
     if (this.#run.canForward(frame)) this.#relayed = frame.bytes;
-    else this.#run.take(frame);
+    else this.#run.consume(frame);
   }
 
   end(): void {
     if (this.#relayed === undefined) {
       this.#run.end();
-      if (this.#run.settling !== undefined) this.#text.make();
+      if (this.#run.settling !== undefined) this.#text.prepare();
     } else this.#run.abandon();
     this.#whenSettled(() => this.#send());
   }
@@ -62,18 +61,18 @@ export class JsonResponse implements ReplySink {
     });
   }
 
-  /** The response is sent after it is stored, so that the client can read or continue it immediately. */
-  #whenSettled(answer: () => void): void {
+  /** Sends the response after it is stored, so that the client can read or continue it immediately. */
+  #whenSettled(send: () => void): void {
     const { settling } = this.#run;
-    if (settling === undefined) answer();
-    else void settling.then(answer);
+    if (settling === undefined) send();
+    else void settling.then(send);
   }
 
   #send(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     const context = this.#context;
-    const bytes = this.#relayed ?? this.#text.consume();
+    const bytes = this.#relayed ?? this.#text.get();
     sendJson(context.response, 200, bytes, buildHeaders(context, this.#ignored(this.#isRelayed)));
   }
 }
@@ -90,18 +89,18 @@ export class EarlyText {
   }
 
   /** Creates the text. Call it after the store request has been sent. */
-  make(): void {
+  prepare(): void {
     setImmediate(() => {
       try {
         this.#result = { text: this.#toText(), store: this.#run.response.store };
       } catch {
-        // `consume` throws the same error to its caller. Here, it would end the process.
+        // `get` throws the same error to its caller. Here, the error would end the process.
       }
     });
   }
 
-  /** Creates the text again if storing failed, because `store` has changed, or if it could not be created. */
-  consume(): string {
+  /** Returns the text. Creates it again if it could not be created, or if storing failed, which changes `store`. */
+  get(): string {
     const result = this.#result;
     return result !== undefined && result.store === this.#run.response.store ? result.text : this.#toText();
   }
@@ -117,33 +116,33 @@ class ResponseWriter implements EventWriter {
   readonly #ignored: ListIgnoredFields;
   /** First and last bytes that were forwarded unchanged. */
   #relayed: { readonly first: string; last: string } | undefined;
-  #isReported = false;
+  #hasBegun = false;
   /** Final events of the response. */
-  #last: readonly ResponseEvent[] = [];
-  readonly #lastText: EarlyText;
+  #finalEvents: readonly ResponseEvent[] = [];
+  readonly #finalText: EarlyText;
 
   constructor(context: RequestContext, run: ResponseRun, ignored: ListIgnoredFields) {
     this.#context = context;
     this.#run = run;
     this.#ignored = ignored;
-    this.#lastText = new EarlyText(run, () => toBytes(this.#last));
+    this.#finalText = new EarlyText(run, () => toBytes(this.#finalEvents));
   }
 
   begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
-    this.#isReported = true;
+    this.#hasBegun = true;
     return { headers: buildHeaders(context, this.#ignored(first.native !== undefined)) };
   }
 
   beginEarly(context: RequestContext): { head: EventHead; bytes: string } {
-    this.#isReported = true;
+    this.#hasBegun = true;
     return { head: { headers: buildHeaders(context, this.#ignored()) }, bytes: toBytes(this.#run.begin()) };
   }
 
   /** Throws `upstream_failed` if the reply is not a stream. */
   toBytes(frame: Frame): string {
     if (frame.native?.isWhole === true) requireForm(frame.native, 'streamed');
-    if (!this.#run.canForward(frame)) return this.#run.takeText(frame) ?? toBytes(this.#run.take(frame));
+    if (!this.#run.canForward(frame)) return this.#run.consumeText(frame) ?? toBytes(this.#run.consume(frame));
     const { bytes } = frame;
     if (this.#relayed === undefined) this.#relayed = { first: bytes, last: bytes };
     else this.#relayed.last = bytes;
@@ -154,28 +153,28 @@ class ResponseWriter implements EventWriter {
   settle(error?: ParleyError): Promise<void> | undefined {
     const run = this.#run;
     if (this.#relayed !== undefined) run.abandon();
-    else if (error === undefined) this.#last = run.end();
-    else if (this.#isReported && !this.#context.isDisconnected) this.#last = [...this.#last, ...run.fail(error)];
+    else if (error === undefined) this.#finalEvents = run.end();
+    else if (this.#hasBegun && !this.#context.isDisconnected) this.#finalEvents = [...this.#finalEvents, ...run.fail(error)];
     else run.cancel();
-    if (error === undefined && run.settling !== undefined) this.#lastText.make();
+    if (error === undefined && run.settling !== undefined) this.#finalText.prepare();
     return run.settling;
   }
 
   end(): string {
-    return this.#relayed === undefined ? this.#lastText.consume() + endEvent : '';
+    return this.#relayed === undefined ? this.#finalText.get() + endEvent : '';
   }
 
   toErrorEvent(error: ParleyError): string {
-    return toBytes(this.#relayed === undefined ? this.#last : buildFailureEvents(this.#relayed, error)) + endEvent;
+    return toBytes(this.#relayed === undefined ? this.#finalEvents : buildFailureEvents(this.#relayed, error)) + endEvent;
   }
 }
 
 /** Returns a sink that sends a response as events and cancels the run if the client disconnects. */
-export function streamed(context: RequestContext, run: ResponseRun, ignored: ListIgnoredFields): StreamedReply {
+export function createStreamedReply(context: RequestContext, run: ResponseRun, ignored: ListIgnoredFields): StreamedReply {
   return new StreamedReply(context, new ResponseWriter(context, run, ignored));
 }
 
-/** Returns events as latin1 bytes. */
+/** Returns the events as latin1 bytes of an event stream. */
 export function toBytes(events: readonly (object & { readonly type?: unknown })[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`).join('');
 }
@@ -183,8 +182,8 @@ export function toBytes(events: readonly (object & { readonly type?: unknown })[
 /** Returns the headers of a response, including the names of omitted request fields. */
 export function buildHeaders(context: RequestContext, ignored: readonly string[]): Record<string, string> {
   const { headers } = context;
-  const all = [...new Set([...ignored, ...[...context.ignored].map(toOwnName)])];
-  if (all.length > 0) headers[ignoredHeader] = toIgnoredNames(all);
+  const allIgnored = [...new Set([...ignored, ...[...context.ignored].map(toResponsesField)])];
+  if (allIgnored.length > 0) headers[ignoredHeader] = toIgnoredNames(allIgnored);
   return headers;
 }
 
@@ -193,10 +192,10 @@ export function buildHeaders(context: RequestContext, ignored: readonly string[]
  * sequence numbers.
  */
 function buildFailureEvents({ first, last }: { first: string; last: string }, error: ParleyError): ResponseEvent[] {
-  const opening = parseValues(first).find(({ response }) => isJsonObject(response))?.response;
+  const response = parseValues(first).find((event) => isJsonObject(event.response))?.response;
   const number = parseValues(last).at(-1)?.sequence_number;
   const next = typeof number === 'number' ? number + 1 : 0;
-  const failed = { ...(isJsonObject(opening) ? opening : {}), status: 'failed', error: toResponseError(error) };
+  const failed = { ...(isJsonObject(response) ? response : {}), status: 'failed', error: toResponseError(error) };
   return [
     { ...toErrorEvent(error), sequence_number: next } as ResponseEvent,
     { type: 'response.failed', sequence_number: next + 1, response: failed } as unknown as ResponseEvent,

@@ -2,19 +2,19 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { FoldLimit } from '#contract/chat/fold-frames.ts';
 import type { Frame } from '#contract/chat/frame.ts';
-import type { ParleyError } from '#contract/errors/errors.ts';
+import { isKnownCode } from '#contract/errors/error-conditions.ts';
+import { type ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.ts';
-import type { ResponseObject } from '#contract/responses/response.ts';
+import type { ResponseError, ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isFunctionTool, isMcpTool, isNamespaceTool, type ResponsesTool } from '#contract/responses/tools.ts';
 import type { ResponseResult } from '#services/responses/response-storage.ts';
-import type { AllowedCalls } from './translation/allowed-calls.ts';
-import type { ReplyEnd, ReplyReader } from './translation/reading.ts';
-import { RelayedReading } from './translation/relayed-reading.ts';
-import { toErrorEvent, toResponseError } from './translation/to-error-events.ts';
-import { type ReadingFacts, TranslatedReading } from './translation/translated-reading.ts';
+import type { AllowedCalls } from './translation/offered-tools.ts';
+import { RelayedReplyReader } from './translation/relayed-reply-reader.ts';
+import type { ReplyEnd, ReplyReader } from './translation/reply-reader.ts';
+import { type ReaderOptions, TranslatedReplyReader } from './translation/translated-reply-reader.ts';
 
-export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
+export interface RunOptions extends ResponseOptions, Omit<ReaderOptions, 'key'> {
   readonly clock: Pick<Clock, 'epochMs'>;
   /** Whether the bytes of a Responses API upstream are forwarded unchanged. */
   readonly isForwardedUnchanged: boolean;
@@ -23,8 +23,8 @@ export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   /** Called once with the first event. */
   readonly onStart: (response: ResponseObject) => void;
   /**
-   * Called once with the finished response, or with undefined if the client received no event. Resolves with whether the
-   * response can be read from then on.
+   * Called once with the finished response, or with undefined if the run returned no event. Resolves with whether the response
+   * can be read from now on.
    */
   readonly onEnd: (storedResponse: ResponseResult | undefined) => Promise<boolean> | undefined;
 }
@@ -36,21 +36,21 @@ const replyBound = {
 };
 
 /**
- * One response from its first event to its last. It receives frames of the reply and returns numbered events, from which it
- * assembles the response. It is independent of HTTP, so a background run has the same events.
+ * One response from its first event to its last. Converts the frames of the reply to numbered events, and assembles the response
+ * from these events. It is independent of HTTP, so a background run has the same events.
  */
 export class ResponseRun {
-  readonly #facts: RunFacts;
+  readonly #options: RunOptions;
   readonly #budget = new FoldLimit(replyBound);
-  #reading: ReplyReader | undefined;
+  #reader: ReplyReader | undefined;
   #response: ResponseObject;
   #nextNumber = 0;
   #hasEnded = false;
   #settling: Promise<void> | undefined;
 
-  constructor(facts: RunFacts) {
-    this.#facts = facts;
-    this.#response = { ...toResponse(facts), status: facts.isBackground ? 'queued' : 'in_progress' };
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#response = { ...toResponse(options), status: options.isBackground ? 'queued' : 'in_progress' };
   }
 
   /** Current state of the response. Complete after the run has ended. */
@@ -63,8 +63,8 @@ export class ResponseRun {
    * tool that the request does not allow.
    */
   canForward(frame: Frame): boolean {
-    if (frame.native === undefined || !this.#facts.isForwardedUnchanged || this.#nextNumber > 0) return false;
-    this.#facts.allowedCalls?.require(frame);
+    if (frame.native === undefined || !this.#options.isForwardedUnchanged || this.#nextNumber > 0) return false;
+    this.#options.allowedCalls?.check(frame);
     return true;
   }
 
@@ -76,12 +76,12 @@ export class ResponseRun {
     return this.#settling;
   }
 
-  /** Returns the first events of the response. `take` includes them if they have not been returned yet. */
+  /** Returns the first events of the response. `consume` includes them if they have not been returned yet. */
   begin(): ResponseEvent[] {
     if (this.#nextNumber > 0) return [];
     const response = this.#response;
-    this.#facts.onStart(response);
-    if (!this.#facts.isBackground)
+    this.#options.onStart(response);
+    if (!this.#options.isBackground)
       return this.#addNumbers([
         { type: 'response.created', response },
         { type: 'response.in_progress', response },
@@ -98,12 +98,12 @@ export class ResponseRun {
    * Returns the events for a frame of the reply. Throws `upstream_failed` for a relayed call of a tool that the request does not
    * allow, and if the reply is too large.
    */
-  take(frame: Frame): ResponseEvent[] {
+  consume(frame: Frame): ResponseEvent[] {
     this.#budget.consume(frame);
-    this.#facts.allowedCalls?.require(frame);
+    this.#options.allowedCalls?.check(frame);
     const first = this.begin();
-    this.#reading ??= this.#getReading(frame);
-    const events = this.#addNumbers(this.#reading.consume(frame));
+    this.#reader ??= this.#createReader(frame);
+    const events = this.#addNumbers(this.#reader.consume(frame));
     return first.length === 0 ? events : [...first, ...events];
   }
 
@@ -111,18 +111,18 @@ export class ResponseRun {
    * Returns the events, as latin1 bytes, of a frame that only extends the current text. Returns undefined and consumes nothing
    * for other frames. Throws `upstream_failed` if the reply is too large.
    */
-  takeText(frame: Frame): string | undefined {
-    const textPosition = this.#reading?.takeText(frame);
+  consumeText(frame: Frame): string | undefined {
+    const textPosition = this.#reader?.consumeText(frame);
     if (textPosition === undefined) return undefined;
     this.#budget.consume(frame);
     const { item_id, output_index, content_index } = textPosition;
     const type = 'response.output_text.delta';
-    const before = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
-    const where = `,"item_id":"${item_id}","output_index":${output_index},"content_index":${content_index},"delta":"`;
+    const prefix = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
+    const position = `,"item_id":"${item_id}","output_index":${output_index},"content_index":${content_index},"delta":"`;
     let bytes = '';
     for (const piece of frame.contentPieces ?? []) {
       if (piece === '') continue;
-      bytes += `${before}${this.#nextNumber}${where}${piece}","logprobs":[]}\n\n`;
+      bytes += `${prefix}${this.#nextNumber}${position}${piece}","logprobs":[]}\n\n`;
       this.#nextNumber += 1;
     }
     return bytes;
@@ -130,11 +130,11 @@ export class ResponseRun {
 
   /** Returns the final events of a complete reply. Throws `upstream_failed` if the reply contains an incomplete call. */
   end(): ResponseEvent[] {
-    this.#reading ??= this.#createTranslatedReading();
-    const ending = this.#reading.end();
+    this.#reader ??= this.#createTranslatedReader();
+    const ending = this.#reader.end();
     const first = [...this.begin(), ...this.#addNumbers(ending.events)];
     const status = ending.fields.status === 'incomplete' ? 'incomplete' : 'completed';
-    const completed_at = status === 'completed' ? Math.floor(this.#facts.clock.epochMs() / 1000) : null;
+    const completed_at = status === 'completed' ? Math.floor(this.#options.clock.epochMs() / 1000) : null;
     this.#conclude(ending, { status, completed_at });
     return [...first, ...this.#addNumbers([{ type: `response.${status}`, response: this.#response }])];
   }
@@ -143,14 +143,14 @@ export class ResponseRun {
   fail(error: ParleyError): ResponseEvent[] {
     if (this.#hasEnded) return [];
     const first = this.begin();
-    this.#breakOff({ status: 'failed', error: toResponseError(error) });
+    this.#endEarly({ status: 'failed', error: toResponseError(error) });
     return [...first, ...this.#addNumbers([toErrorEvent(error), { type: 'response.failed', response: this.#response }])];
   }
 
   /** Cancels the response without an event. */
   cancel(): void {
     if (this.#hasEnded) return;
-    if (this.#nextNumber > 0) return this.#breakOff({ status: 'cancelled' });
+    if (this.#nextNumber > 0) return this.#endEarly({ status: 'cancelled' });
     this.abandon();
   }
 
@@ -158,23 +158,23 @@ export class ResponseRun {
   abandon(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#settling = this.#facts.onEnd(undefined)?.then(() => undefined);
+    this.#settling = this.#options.onEnd(undefined)?.then(() => undefined);
   }
 
-  #getReading({ native }: Frame): ReplyReader {
-    return native === undefined ? this.#createTranslatedReading() : new RelayedReading(this.#facts);
+  #createReader({ native }: Frame): ReplyReader {
+    return native === undefined ? this.#createTranslatedReader() : new RelayedReplyReader(this.#options);
   }
 
-  #createTranslatedReading(): ReplyReader {
-    const { id } = this.#facts;
-    return new TranslatedReading({ ...this.#facts, key: id.slice(id.indexOf('_') + 1) });
+  #createTranslatedReader(): ReplyReader {
+    const { id } = this.#options;
+    return new TranslatedReplyReader({ ...this.#options, key: id.slice(id.indexOf('_') + 1) });
   }
 
-  #breakOff(fields: Partial<ResponseObject>): void {
-    this.#conclude(this.#reading?.breakOff() ?? { events: [], fields: {}, items: [] }, fields);
+  #endEarly(fields: Partial<ResponseObject>): void {
+    this.#conclude(this.#reader?.endEarly() ?? { events: [], fields: {}, items: [] }, fields);
   }
 
-  /** Parley determines the fields of the request, regardless of the upstream's values. */
+  /** Ends the response. Fields that repeat the request do not come from the upstream. */
   #conclude(ending: ReplyEnd, fields: Partial<ResponseObject>): void {
     this.#hasEnded = true;
     const { id, object, created_at, background, model, previous_response_id, conversation, store, instructions, metadata } =
@@ -182,7 +182,7 @@ export class ResponseRun {
     const ownFields = { id, object, created_at, background, model, previous_response_id, store, instructions, metadata };
     this.#response = { ...this.#response, ...ending.fields, ...ownFields, ...(conversation && { conversation }), ...fields };
     const response = this.#response;
-    this.#settling = this.#facts.onEnd({ response, items: ending.items })?.then((isStored) => {
+    this.#settling = this.#options.onEnd({ response, items: ending.items })?.then((isStored) => {
       if (!isStored) response.store = false;
     });
   }
@@ -197,7 +197,7 @@ export class ResponseRun {
 }
 
 /** Properties of a response that are known before the reply. */
-interface ResponseFacts {
+interface ResponseOptions {
   readonly id: string;
   readonly createdAtSeconds: number;
   readonly request: ResponsesRequest;
@@ -210,7 +210,7 @@ interface ResponseFacts {
 }
 
 /** Returns a response in progress: the fields of the request, and the defaults of missing fields. */
-function toResponse({ id, createdAtSeconds, request, model, ...facts }: ResponseFacts): ResponseObject {
+function toResponse({ id, createdAtSeconds, request, model, ...options }: ResponseOptions): ResponseObject {
   const { reasoning, text, tools = [] } = request;
   return {
     id,
@@ -218,7 +218,7 @@ function toResponse({ id, createdAtSeconds, request, model, ...facts }: Response
     created_at: createdAtSeconds,
     completed_at: null,
     status: 'in_progress',
-    background: facts.isBackground,
+    background: options.isBackground,
     error: null,
     incomplete_details: null,
     instructions: request.instructions ?? null,
@@ -228,17 +228,17 @@ function toResponse({ id, createdAtSeconds, request, model, ...facts }: Response
     output: [],
     parallel_tool_calls: request.parallel_tool_calls ?? true,
     previous_response_id: request.previous_response_id ?? null,
-    ...(facts.conversation && { conversation: { ...facts.conversation } }),
+    ...(options.conversation && { conversation: { ...options.conversation } }),
     prompt_cache_key: request.prompt_cache_key ?? null,
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
     safety_identifier: request.safety_identifier ?? null,
     service_tier: 'default',
-    store: facts.isStored,
+    store: options.isStored,
     temperature: request.temperature ?? 1,
     top_p: request.top_p ?? 1,
     presence_penalty: request.presence_penalty ?? 0,
     frequency_penalty: request.frequency_penalty ?? 0,
-    text: { format: toFormat(text?.format), ...(text?.verbosity !== undefined && { verbosity: text.verbosity }) },
+    text: { format: toVisibleFormat(text?.format), ...(text?.verbosity !== undefined && { verbosity: text.verbosity }) },
     tool_choice: toVisibleChoice(request.tool_choice),
     tools: tools.map(toVisibleTool),
     top_logprobs: request.top_logprobs ?? 0,
@@ -251,7 +251,7 @@ function toResponse({ id, createdAtSeconds, request, model, ...facts }: Response
 
 type Format = NonNullable<ResponsesRequest['text']>['format'];
 
-function toFormat(format: Format): JsonObject {
+function toVisibleFormat(format: Format): JsonObject {
   if (format === undefined) return { type: 'text' };
   if (format.type !== 'json_schema') return { type: format.type };
   return { description: null, strict: false, ...format };
@@ -269,4 +269,21 @@ function toVisibleTool(tool: ResponsesTool): JsonObject {
   if (!isMcpTool(tool)) return { ...tool };
   const { authorization: _authorization, headers: _headers, ...visibleTool } = tool;
   return { ...visibleTool };
+}
+
+/** Returns the event for an error. Its `error` field has the fields of the error body. */
+export function toErrorEvent(error: ParleyError): UnnumberedEvent {
+  const { type, message, param, code, display_message } = toErrorBody(error).error;
+  const details = { type, message, param, code, ...(display_message !== undefined && { display_message }) };
+  return { type: 'error', code, message, param, error: details };
+}
+
+/** Returns the `error` field of a response. */
+export function toResponseError({ status, publicCode, message }: ParleyError): ResponseError {
+  return { code: isKnownCode(publicCode) ? publicCode : getErrorCode(status), message };
+}
+
+function getErrorCode(status: number): string {
+  if (status === 429) return 'rate_limit_exceeded';
+  return status >= 400 && status < 500 ? 'invalid_prompt' : 'server_error';
 }

@@ -22,9 +22,9 @@ import { streamRun } from '../http/replies/stream-run.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import { listResponsesBases } from './base-paths.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
-import { buildHeaders, JsonResponse, streamed, toBytes } from './response-reply.ts';
+import { listResponsesBases } from './openapi.ts';
+import { buildHeaders, createStreamedReply, JsonResponse, toBytes } from './response-reply.ts';
 import type { ResponseRun } from './response-run.ts';
 import type { Thoughts } from './translation/sealed-thoughts.ts';
 
@@ -53,24 +53,24 @@ export interface ResponsesDeps {
 /** Registers `/v1/responses` and the routes below it, also under each alias (docs/responses.md). */
 export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
   for (const { base, acceptsVersion } of listResponsesBases(deps.aliases)) {
-    const serves = [
+    const handlers = [
       [`${base}/responses`, serveCreate],
       [`${base}/responses/input_tokens`, serveCount],
       [`${base}/responses/compact`, serveCompact],
     ] as const;
-    for (const [route, serve] of serves) {
-      const facts = { operation: 'chat', route, errorDialect: modelErrorDialect } as const;
-      serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context, caller) => serve(deps, { context, caller })));
+    for (const [route, serve] of handlers) {
+      const options = { operation: 'chat', route, errorDialect: modelErrorDialect } as const;
+      serveCalls(app, route, (raw) => deps.handler.serve(options, raw, (context, caller) => serve(deps, { context, caller })));
     }
     if (acceptsVersion) continue;
     app.get(`${base}/responses`, ({ headers }) => {
-      throw headers.upgrade === undefined ? methodNotAllowed('GET', ['POST']) : noWebSocket();
+      throw headers.upgrade === undefined ? methodNotAllowed('GET', ['POST']) : createWebSocketRejection();
     });
   }
 }
 
-/** Returns an error after which clients send the same request with POST. */
-function noWebSocket(): ParleyError {
+/** Returns the error for a WebSocket request. Clients react to it by sending the request with POST. */
+function createWebSocketRejection(): ParleyError {
   return createHttpRejection(426, 'WebSocket is not supported for responses. Send the request with POST over HTTP.', {
     headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' },
   });
@@ -102,18 +102,18 @@ async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: Path
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
   const opened = await selectStorage(deps, target).open(target, request);
-  const { run, input: ask, ignored } = await prepareRun(deps, context, { target, request, body: value as JsonObject, opened });
-  const chat = { ...ask, includesCost: context.wantsCost };
+  const { run, input, ignored } = await prepareRun(deps, context, { target, request, body: value as JsonObject, opened });
+  const chatCall = { ...input, includesCost: context.wantsCost };
   if (request.stream !== true) {
     const reply = new JsonResponse(context, run, ignored);
-    return context.follow(deps.calls.answer(target, chat, reply), reply);
+    return context.follow(deps.calls.answer(target, chatCall, reply), reply);
   }
-  const reply = streamed(context, run, ignored);
+  const reply = createStreamedReply(context, run, ignored);
   const admitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
-  await context.follow(deps.calls.answer(target, { ...chat, admitted }, reply), reply);
+  await context.follow(deps.calls.answer(target, { ...chatCall, admitted }, reply), reply);
 }
 
-/** A per-request key neither stores responses for the user nor reads the user's stored responses. */
+/** Returns the storage for a call. A per-request key has no access to the stored responses of its user. */
 function selectStorage({ storage = noStorage }: ResponsesDeps, { call }: Target): ResponseStorage {
   return call.caller.chain === null ? storage : noStorage;
 }
@@ -129,7 +129,7 @@ async function serveBackground(
   const headers = buildHeaders(context, ignored);
   if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = runRequest.target.call.caller;
-  // The run ends together with the reader's access, so no separate check is needed.
+  // The run ends when the caller's key ends, so no separate check is needed.
   const hasEnded = () => false;
   await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, hasEnded, toBytes });
 }
@@ -145,12 +145,12 @@ interface OpenedRequest {
 async function prepareRun(
   deps: ResponsesDeps,
   { clock }: RequestContext,
-  { target, ...creating }: OpenedRequest,
+  { target, ...start }: OpenedRequest,
 ): Promise<ReadyRun> {
   try {
-    return createRun({ ...deps, clock }, target, creating);
+    return createRun({ ...deps, clock }, target, start);
   } catch (error) {
-    await creating.opened.onEnded(undefined);
+    await start.opened.onEnded(undefined);
     throw error;
   }
 }
@@ -161,8 +161,8 @@ async function serveCount(deps: ResponsesDeps, exchange: Exchange): Promise<void
   const request = parseResponsesRequest(value);
   const opened = await selectStorage(deps, target).openUnlocked(target, request);
   const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
-  const { input: ask } = createRun({ ...deps, clock: context.clock }, target, counting);
-  const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
+  const { input: chatCall } = createRun({ ...deps, clock: context.clock }, target, counting);
+  const input_tokens = await deps.calls.countTokens(target, chatCall, context.signal);
   const body = { object: 'response.input_tokens', input_tokens };
   sendJson(context.response, 200, toLatin1(JSON.stringify(body)), context.headers);
 }
@@ -174,9 +174,9 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
   const existing = await selectStorage(deps, target).openUnlocked(target, request);
   const opened = { ...existing, input: [...existing.input, compactionPrompt] };
-  const { run, input: ask, sealFor } = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
+  const { run, input: chatCall, sealFor } = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
-  await context.follow(deps.calls.answer(target, ask, reply), reply);
+  await context.follow(deps.calls.answer(target, chatCall, reply), reply);
 }
 
 function withoutAbsent<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
@@ -200,26 +200,26 @@ interface CompactionContext {
 /** Sends the summary of a deployment as an item that replaces the summarized items. */
 class CompactReply implements ReplySink {
   readonly #context: RequestContext;
-  readonly #compacting: CompactionContext;
+  readonly #compaction: CompactionContext;
   readonly #budget = new FoldLimit(answerBound);
 
-  constructor(context: RequestContext, compacting: CompactionContext) {
+  constructor(context: RequestContext, compaction: CompactionContext) {
     this.#context = context;
-    this.#compacting = compacting;
+    this.#compaction = compaction;
   }
 
   /** Throws `upstream_failed` if the reply is too large. */
   frame(frame: Frame): void {
     this.#budget.consume(frame);
-    this.#compacting.run.take(frame);
+    this.#compaction.run.consume(frame);
   }
 
   /** Throws `upstream_failed` if the summary is empty. */
   end(): void {
     const context = this.#context;
-    const { run, seal } = this.#compacting;
+    const { run, seal } = this.#compaction;
     run.end();
-    const summary = getText(run);
+    const summary = getOutputText(run);
     if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment returned an empty summary.');
     const { created_at, usage } = run.response;
     const key = run.response.id.slice('resp_'.length);
@@ -235,7 +235,7 @@ class CompactReply implements ReplySink {
 
   fail(error: unknown): void {
     this.#context.sendError(error);
-    this.#compacting.run.abandon();
+    this.#compaction.run.abandon();
   }
 }
 
@@ -247,7 +247,7 @@ const noUsage: Compaction['usage'] = {
   total_tokens: 0,
 };
 
-function getText({ response }: ResponseRun): string {
+function getOutputText({ response }: ResponseRun): string {
   return response.output
     .flatMap((item) => (item.type === 'message' ? item.content : []))
     .map((part) => (part.type === 'output_text' ? part.text : ''))

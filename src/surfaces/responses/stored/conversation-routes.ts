@@ -12,8 +12,8 @@ import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/st
 import { toStorageFullError } from '#services/responses/database-response-storage.ts';
 import { readCredentials, readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { type Query, readInclude, readItemQuery, toItemList, unknownItem } from './stored-pages.ts';
-import { notStored } from './stored-routes.ts';
+import { createUnknownItemError, type Query, readInclude, readItemQuery, toItemList } from './stored-pages.ts';
+import { createNotStoredError } from './stored-routes.ts';
 
 export interface ConversationRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
   readonly conversations: ConversationStore;
@@ -66,24 +66,24 @@ async function update(deps: ConversationRoutesDeps, request: FastifyRequest): Pr
   const changed = await (metadata === undefined
     ? deps.conversations.find(location)
     : deps.conversations.setMetadata(location, metadata));
-  if (changed === undefined) throw notStored('conversation', location.id);
+  if (changed === undefined) throw createNotStoredError('conversation', location.id);
   return toConversationObject(changed);
 }
 
 async function remove(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const location = { ...getParams(request), subject: (await identifyCaller(deps, request)).subject };
-  if (!(await deps.conversations.delete(location))) throw notStored('conversation', location.id);
+  const location = await resolveLocation(deps, request);
+  if (!(await deps.conversations.delete(location))) throw createNotStoredError('conversation', location.id);
   return { id: location.id, object: 'conversation.deleted', deleted: true };
 }
 
 async function listItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const query = request.query as Query;
-  const location = { ...getParams(request), subject: (await identifyCaller(deps, request)).subject };
+  const location = await resolveLocation(deps, request);
   const include = readInclude(query);
   for (let itemQuery = readItemQuery(query); ; ) {
     const page = await deps.conversations.page(location, itemQuery);
-    if (page === undefined) throw notStored('conversation', location.id);
-    if ('unknown' in page) throw unknownItem(page.unknown);
+    if (page === undefined) throw createNotStoredError('conversation', location.id);
+    if ('unknown' in page) throw createUnknownItemError(page.unknown);
     const items = page.items.filter((item) => isVisibleItem(item, include));
     // Clients interpret an empty page as the end.
     if (items.length > 0 || !page.hasMore) return toItemList({ ...page, items }, include);
@@ -105,31 +105,31 @@ async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): 
   await requireFreeStorage(deps, caller);
   const location = { ...getParams(request), subject: caller.subject };
   const added = await deps.conversations.append(location, items);
-  if (added === undefined) throw notStored('conversation', location.id);
+  if (added === undefined) throw createNotStoredError('conversation', location.id);
   if (added.existingId !== undefined) throw createIdTakenError(added.existingId);
   return toItemList({ items, hasMore: false }, readInclude(request.query as Query));
 }
 
 async function getItem(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { item: id, ...location } = { ...getParams(request), subject: (await identifyCaller(deps, request)).subject };
+  const { item: id, ...location } = await resolveLocation(deps, request);
   const item = await deps.conversations.findItem(location, id);
   const include = readInclude(request.query as Query);
-  if (item === undefined || !isVisibleItem(item, include)) throw notStored('item', id);
+  if (item === undefined || !isVisibleItem(item, include)) throw createNotStoredError('item', id);
   return toVisibleItem(item, include);
 }
 
 async function removeItem(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { item, ...location } = { ...getParams(request), subject: (await identifyCaller(deps, request)).subject };
+  const { item, ...location } = await resolveLocation(deps, request);
   const conversation = await deps.conversations.find(location);
-  if (conversation === undefined) throw notStored('conversation', location.id);
-  if (!(await deps.conversations.deleteItem(location, item))) throw notStored('item', item);
+  if (conversation === undefined) throw createNotStoredError('conversation', location.id);
+  if (!(await deps.conversations.deleteItem(location, item))) throw createNotStoredError('item', item);
   return toConversationObject(conversation);
 }
 
 async function find(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<StoredConversation> {
-  const location = { ...getParams(request), subject: (await identifyCaller(deps, request)).subject };
+  const location = await resolveLocation(deps, request);
   const stored = await deps.conversations.find(location);
-  if (stored === undefined) throw notStored('conversation', location.id);
+  if (stored === undefined) throw createNotStoredError('conversation', location.id);
   return stored;
 }
 
@@ -177,10 +177,11 @@ function createIdTakenError(id: string) {
   );
 }
 
-async function identifyCaller({ identify }: ConversationRoutesDeps, { raw, params }: FastifyRequest): Promise<Caller> {
-  const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
-  requireConversationAccess(caller, params);
-  return caller;
+/** Returns the conversation and the item in the path, with the caller's subject. Throws unless the caller may use them. */
+async function resolveLocation({ identify }: ConversationRoutesDeps, request: FastifyRequest) {
+  const caller = await identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
+  requireConversationAccess(caller, request.params);
+  return { ...getParams(request), subject: caller.subject };
 }
 
 /**
@@ -190,7 +191,7 @@ async function identifyCaller({ identify }: ConversationRoutesDeps, { raw, param
 function requireConversationAccess(caller: Caller, params: unknown): void {
   rejectPerRequestKey(caller, 'use conversations');
   const { conversation } = params as { conversation?: string };
-  if (conversation !== undefined && !mayUseRecord(caller, conversation)) throw notStored('conversation', conversation);
+  if (conversation !== undefined && !mayUseRecord(caller, conversation)) throw createNotStoredError('conversation', conversation);
 }
 
 function getParams({ params }: FastifyRequest): { id: string; item: string } {

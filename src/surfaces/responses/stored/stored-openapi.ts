@@ -3,6 +3,8 @@ import { ResponseEvent } from '#contract/responses/events.ts';
 import { ResponseObject } from '#contract/responses/response.ts';
 import {
   type ApiOperation,
+  buildArray,
+  buildObject,
   inPath,
   inQuery,
   json,
@@ -18,7 +20,7 @@ import {
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
-import { listResponsesBases } from '../base-paths.ts';
+import { listResponsesBases } from '../openapi.ts';
 
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };
 const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
@@ -28,23 +30,17 @@ const item = nameSchema('StoredItem', {
   properties: { id: text, type: text },
   additionalProperties: true,
 });
-const toPageSchema = (item: NamedSchema): Schema => ({
-  type: 'object',
-  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
-  properties: {
+const toPageSchema = (pageItem: NamedSchema): Schema =>
+  buildObject({
     object: { const: 'list' },
-    data: { type: 'array', items: item },
+    data: buildArray(pageItem),
     first_id: orNull('string'),
     last_id: orNull('string'),
     has_more: { type: 'boolean' },
-  },
-});
+  });
 const itemList: NamedSchema = { name: 'StoredItemList', schema: toPageSchema(item) };
-const buildDeletedSchema = (object: string): Schema => ({
-  type: 'object',
-  required: ['id', 'object', 'deleted'],
-  properties: { id: text, object: { const: object }, deleted: { type: 'boolean' } },
-});
+const buildDeletedSchema = (object: string): Schema =>
+  buildObject({ id: text, object: { const: object }, deleted: { type: 'boolean' } });
 const conversation = nameObject('StoredConversation', {
   id: text,
   object: { const: 'conversation' },
@@ -64,8 +60,8 @@ const newItems: NamedSchema = { name: 'NewItems', schema: { type: 'object', requ
 
 const errors: readonly ErrorCode[] = ['response_not_found'];
 /**
- * Errors of the routes of items. `/v1/conversations/{bucket}/{path}` has the same form, so an ID without `conv_` is a bucket, which
- * can be inaccessible.
+ * Errors of item routes. `/v1/conversations/{bucket}/{path}` has the same form, so an ID without `conv_` is a bucket, and the
+ * caller may lack access to it.
  */
 const itemErrors: readonly ErrorCode[] = [...errors, 'access_denied'];
 const updateErrors: readonly ErrorCode[] = [...errors, ...bodyErrors];
@@ -112,7 +108,7 @@ const summary = nameObject('BackgroundResponse', {
 });
 const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: toPageSchema(summary) };
 
-/** Operation with which Parley's web page lists background responses. */
+/** Operation that Parley's web page uses to list background responses. */
 const backgroundList = listOperations(shared, {
   'get /v1/user/responses': {
     id: 'listBackgroundResponses',

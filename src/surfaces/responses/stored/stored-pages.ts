@@ -7,7 +7,7 @@ import { toVisibleItem } from '#domain/responses/stored-items.ts';
 export type Query = Readonly<Record<string, unknown>>;
 
 const maxItems = 100;
-const usualItems = 20;
+const defaultItems = 20;
 
 /** Parses the paging parameters of a list. Throws `invalid_request` with the name of the parameter. */
 export function readItemQuery(query: Query): ItemQuery {
@@ -53,23 +53,23 @@ export function toPage(all: readonly JsonObject[], { limit, order, after, before
   const items = order === 'asc' ? all : all.toReversed();
   const from = after === undefined ? 0 : findPosition(items, 'after', after) + 1;
   const to = before === undefined ? items.length : findPosition(items, 'before', before);
-  const within = items.slice(from, Math.max(from, to));
+  const rangeItems = items.slice(from, Math.max(from, to));
   // With only `before`, the page contains the items closest to that item.
-  const page = before !== undefined && after === undefined ? within.slice(-limit) : within.slice(0, limit);
-  return { items: page, hasMore: within.length > page.length };
+  const page = before !== undefined && after === undefined ? rangeItems.slice(-limit) : rangeItems.slice(0, limit);
+  return { items: page, hasMore: rangeItems.length > page.length };
 }
 
 function findPosition(items: readonly JsonObject[], param: 'after' | 'before', id: string): number {
   const position = items.findIndex((item) => item.id === id);
-  if (position < 0) throw unknownItem(param);
+  if (position < 0) throw createUnknownItemError(param);
   return position;
 }
 
-export function unknownItem(param: 'after' | 'before'): ParleyError {
+export function createUnknownItemError(param: 'after' | 'before'): ParleyError {
   return createQueryError(param, 'is not the ID of an item in this list');
 }
 
-/** Returns a page of items in the format of the response. */
+/** Returns a page of items as a list object of the API. */
 export function toItemList({ items, hasMore }: ItemPage, include: ReadonlySet<string>): JsonObject {
   return toList(
     items.map((item) => toVisibleItem(item, include)),
@@ -77,7 +77,7 @@ export function toItemList({ items, hasMore }: ItemPage, include: ReadonlySet<st
   );
 }
 
-/** Returns any page in the format of the response. */
+/** Returns a page as a list object of the API. */
 export function toList(data: readonly JsonObject[], hasMore: boolean): JsonObject {
   const first_id = data[0]?.id ?? null;
   const last_id = data.at(-1)?.id ?? null;
@@ -85,7 +85,7 @@ export function toList(data: readonly JsonObject[], hasMore: boolean): JsonObjec
 }
 
 function readLimit(query: Query): number {
-  const limit = readNumber(query, 'limit') ?? usualItems;
+  const limit = readNumber(query, 'limit') ?? defaultItems;
   if (limit < 1 || limit > maxItems) throw createQueryError('limit', `must be an integer from 1 to ${maxItems}`);
   return limit;
 }

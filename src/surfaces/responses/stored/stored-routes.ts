@@ -12,10 +12,11 @@ import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials, type SurfaceDeps } from '../../http/read-request.ts';
 import { streamRun } from '../../http/replies/stream-run.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { listResponsesBases } from '../base-paths.ts';
+import { listResponsesBases } from '../openapi.ts';
 import { toBytes } from '../response-reply.ts';
 import {
   createQueryError,
+  createUnknownItemError,
   type Query,
   readFlag,
   readInclude,
@@ -24,7 +25,6 @@ import {
   toItemList,
   toList,
   toPage,
-  unknownItem,
 } from './stored-pages.ts';
 
 export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'> {
@@ -43,7 +43,7 @@ export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'
   readonly hasEnded: (caller: Caller) => boolean;
 }
 
-/** Maximum size of a chain, which is read completely. A request may have this size. */
+/** Maximum size of a chain of responses, which is read completely. A request may have this size too. */
 const maxChainBytes = 256 * 1024 ** 2;
 
 /**
@@ -71,7 +71,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
     serveEarly(app, { method: 'DELETE', url }, async (request) => {
       const location = await resolveLocation(deps, request);
       const isDeleted = await deps.responses.delete(location);
-      if (!isDeleted) throw notStored('response', location.id);
+      if (!isDeleted) throw createNotStoredError('response', location.id);
       deps.runs.drop(location.id);
       deps.notifyEnded(location.id);
       return { id: location.id, object: 'response', deleted: true };
@@ -90,7 +90,7 @@ async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<
   // Cancels a run on this node first, so that the store contains all of its events.
   await deps.runs.cancel(location.id);
   const cancelled = await deps.responses.cancel(location);
-  if (cancelled === undefined) throw notStored('response', location.id);
+  if (cancelled === undefined) throw createNotStoredError('response', location.id);
   deps.notifyEnded(location.id);
   return cancelled.response;
 }
@@ -103,28 +103,23 @@ async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promi
   const all = 'absent' in chain || 'bytes' in chain ? [await find(deps, location)] : chain;
   const items = all.flatMap((stored, index) => (index === all.length - 1 ? stored.input : listItems(stored)));
   const include = readInclude(query);
-  return toItemList(
-    toPage(
-      items.filter((item) => isVisibleItem(item, include)),
-      itemQuery,
-    ),
-    include,
-  );
+  const visibleItems = items.filter((item) => isVisibleItem(item, include));
+  return toItemList(toPage(visibleItems, itemQuery), include);
 }
 
 async function listBackground({ identify, responses, clock }: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const caller = await identify(readCredentials(request.raw), request.raw);
   rejectPerRequestKey(caller, 'list responses');
-  const { limit: most, after: behind } = request.query as Query;
-  const { limit, after } = readItemQuery({ limit: most, after: behind });
+  const { limit: rawLimit, after: rawAfter } = request.query as Query;
+  const { limit, after } = readItemQuery({ limit: rawLimit, after: rawAfter });
   const listed = await responses.listBackground(caller.subject, { limit: limit + 1, after, nowMs: clock.epochMs() });
-  if (listed === undefined) throw unknownItem('after');
-  return toBackgroundList(listed, limit);
+  if (listed === undefined) throw createUnknownItemError('after');
+  return toList(listed.slice(0, limit).map(toSummary), listed.length > limit);
 }
 
 async function find({ responses, clock }: StoredRoutesDeps, location: ResponseRef): Promise<StoredResponse> {
   const stored = await responses.find(location, clock.epochMs());
-  if (stored === undefined) throw notStored('response', location.id);
+  if (stored === undefined) throw createNotStoredError('response', location.id);
   return stored;
 }
 
@@ -132,7 +127,7 @@ async function resolveLocation(deps: StoredRoutesDeps, request: FastifyRequest):
   return (await identifyRequest(deps, request)).location;
 }
 
-/** Waits until a response that was just created is stored. */
+/** Returns the requested response and the caller, after a response that was just created is stored. */
 async function identifyRequest(
   { identify, starting }: StoredRoutesDeps,
   { raw, params }: FastifyRequest,
@@ -140,32 +135,27 @@ async function identifyRequest(
   const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
   rejectPerRequestKey(caller, 'use stored responses');
   const { response: id } = params as { response: string };
-  if (!mayUseRecord(caller, id) || isChatRunId(id)) throw notStored('response', id);
+  if (!mayUseRecord(caller, id) || isChatRunId(id)) throw createNotStoredError('response', id);
   await starting.get(id);
   return { location: { id, subject: caller.subject }, caller };
 }
 
 /** Returns the error for an object that does not exist or belongs to another user. */
-export function notStored(what: 'response' | 'conversation' | 'item', id: string): ParleyError {
-  return new ParleyError('response_not_found', `You have no stored ${what} with the ID ${JSON.stringify(id.slice(0, 100))}.`);
+export function createNotStoredError(kind: 'response' | 'conversation' | 'item', id: string): ParleyError {
+  return new ParleyError('response_not_found', `You have no stored ${kind} with the ID ${JSON.stringify(id.slice(0, 100))}.`);
 }
 
-/** Maximum number of characters of the question in a list. */
+/** Maximum number of characters of a user message in a list. */
 const maxDisplayedChars = 200;
-
-/** Returns a page of background responses in the format of the response. */
-function toBackgroundList(listed: readonly StoredResponse[], limit: number): JsonObject {
-  return toList(listed.slice(0, limit).map(toSummary), listed.length > limit);
-}
 
 /** Returns the list entry of a response. */
 function toSummary({ id, status, response, input }: StoredResponse): JsonObject {
   const { object, created_at, completed_at = null, model, background, error = null } = response;
-  return { id, object, status, created_at, completed_at, model, background, error, asked: toQuestion(input) };
+  return { id, object, status, created_at, completed_at, model, background, error, asked: getQuestion(input) };
 }
 
 /** Returns the start of the last user message, or null if the request contains none. */
-function toQuestion(input: readonly JsonObject[]): string | null {
+function getQuestion(input: readonly JsonObject[]): string | null {
   const userMessage = input.findLast(({ type = 'message', role }) => type === 'message' && role === 'user');
   if (userMessage === undefined) return null;
   const parts = Array.isArray(userMessage.content) ? userMessage.content.filter(isJsonObject) : [{ text: userMessage.content }];

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Frame } from '#contract/chat/frame.ts';
 import { parseResponsesRequest } from '#contract/responses/responses-request.ts';
 import { measureEventLoopBlock } from '#test/event-loop-block.ts';
-import { McpApprovals } from './mcp-approvals.ts';
+import { McpApprovals } from './mcp-servers.ts';
 import { OfferedTools } from './offered-tools.ts';
 import { toChatRequest } from './to-chat-request.ts';
-import { TranslatedReading } from './translated-reading.ts';
+import { TranslatedReplyReader } from './translated-reply-reader.ts';
 
 /** Each of these took ten seconds or more when its work grew with the square of its size. */
 const maxBlockMs = 3_000;
@@ -14,7 +14,7 @@ const getPath = () => 'input[0]';
 function translate(body: object) {
   const request = parseResponsesRequest(structuredClone(body));
   const items = request.input as never;
-  const approvals = new McpApprovals(items, { shift: 0, getPath });
+  const approvals = new McpApprovals(items, { earlierCount: 0, getPath });
   return toChatRequest({ request, items, open: () => ({}), getPath, isNative: false, approvals } as never);
 }
 
@@ -44,8 +44,13 @@ describe('the translation of the Responses API', () => {
   });
 
   it('reads a reply with thousands of signed calls', async () => {
-    const facts = { key: 'k', tools: new OfferedTools(), seal: JSON.stringify, isStored: false, request: { input: [] } };
-    const reading = new TranslatedReading({ ...facts, showsSealed: false, deployment: 'd', runsRemoteTools: false } as never);
+    const options = { key: 'k', tools: new OfferedTools(), seal: JSON.stringify, isStored: false, request: { input: [] } };
+    const reader = new TranslatedReplyReader({
+      ...options,
+      showsSealed: false,
+      deployment: 'd',
+      runsRemoteTools: false,
+    } as never);
     const blockedMs = await measureEventLoopBlock(() => {
       for (let first = 0; first < 9_000; first += 100) {
         const calls = Array.from({ length: 100 }, (_, index) => ({
@@ -53,7 +58,7 @@ describe('the translation of the Responses API', () => {
           ...{ function: { name: 'f', arguments: '' }, extra_content: { signature: 's' } },
         }));
         const choice = { index: 0, delta: { tool_calls: calls }, finish_reason: null };
-        reading.consume(Frame.ofChunks({ id: 'c', object: 'chat.completion.chunk', created: 1, choices: [choice] } as never));
+        reader.consume(Frame.ofChunks({ id: 'c', object: 'chat.completion.chunk', created: 1, choices: [choice] } as never));
       }
     });
     expect(blockedMs).toBeLessThan(maxBlockMs);
@@ -63,7 +68,7 @@ describe('the translation of the Responses API', () => {
     const ids = Array.from({ length: 12_000 }, (_, index) => `mcpr_${index}`);
     const requests = ids.map((id) => ({ type: 'mcp_approval_request', id, server_label: 's', name: 'f', arguments: '{}' }));
     const answers = ids.map((id) => ({ type: 'mcp_approval_response', approval_request_id: id, approve: true }));
-    const approvals = new McpApprovals([...requests, ...answers] as never, { shift: 0, getPath });
+    const approvals = new McpApprovals([...requests, ...answers] as never, { earlierCount: 0, getPath });
     const messages = [{ role: 'assistant', tool_calls: ids.map((id) => ({ id, extra_content: id })) }];
     let calls: readonly object[] = [];
     const blockedMs = await measureEventLoopBlock(() => {

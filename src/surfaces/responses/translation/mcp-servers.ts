@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isMcpTool, type McpTool, type McpToolFilter, type ResponsesTool } from '#contract/responses/tools.ts';
-import type { RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
-import { flattened } from './offered-tools.ts';
+import type { ApprovedCall, RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
+import { flattenName } from './offered-tools.ts';
 
 /** Context for checking the MCP servers of a request. */
 interface ServerCheckContext {
@@ -18,17 +19,17 @@ interface ServerCheckContext {
 /** Returns the MCP servers of a request. Throws `invalid_request` for a server that is not allowed. */
 export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPath }: ServerCheckContext): RemoteServer[] {
   const { tools = [], tool_choice: choice } = request;
-  const matches = [
+  const servers = [
     ...listServers(tools, 'tools'),
-    ...items.filter(isAdditional).flatMap((item) => listServers(item.tools, getPath(item))),
+    ...items.filter(isAdditionalTools).flatMap((item) => listServers(item.tools, getPath(item))),
   ];
-  const reportedLabels = new Set(
+  const listedLabels = new Set(
     items.flatMap((item) => (item.type === 'mcp_list_tools' && !('error' in item && item.error) ? [getLabel(item)] : [])),
   );
-  return matches.map(({ server, at }) => {
+  return servers.map(({ server, at }) => {
     requireHost(server, { hosts, at });
-    const isAllowed = toAllowed(server, choice);
-    return { ...toRemoteServer(server, isAllowed), isListed: !reportedLabels.has(server.server_label) };
+    const isAllowed = createAllowedFilter(server, choice);
+    return { ...toRemoteServer(server, isAllowed), isListed: !listedLabels.has(server.server_label) };
   });
 }
 
@@ -42,7 +43,7 @@ function listServers(tools: readonly ResponsesTool[], at: string): LocatedServer
   return tools.flatMap((tool, index) => (isMcpTool(tool) ? [{ server: tool, at: `${path}[${index}]` }] : []));
 }
 
-function isAdditional(item: AnyItem): item is AdditionalTools {
+function isAdditionalTools(item: AnyItem): item is AdditionalTools {
   return item.type === 'additional_tools';
 }
 
@@ -71,7 +72,7 @@ function toRemoteServer(server: McpTool, isAllowed: (name: string) => boolean): 
       allowedTools: filter.tool_names,
     },
     description,
-    isOffered: (tool) => isAllowed(tool.name) && isMeant(tool, filter),
+    isOffered: (tool) => isAllowed(tool.name) && matchesFilter(tool, filter),
     needsApproval: (tool) => needsApproval(tool, approval),
     toOfferedName: (name) => toMcpName(label, name),
   };
@@ -79,11 +80,14 @@ function toRemoteServer(server: McpTool, isAllowed: (name: string) => boolean): 
 
 /** Returns the name of a server's tool for the model. */
 export function toMcpName(label: string, name: string): string {
-  return flattened(name, label);
+  return flattenName(name, label);
 }
 
-/** An empty filter matches all tools. */
-function isMeant({ name, isReadOnly }: RemoteToolFacts, { tool_names: names, read_only: readOnly }: McpToolFilter): boolean {
+/** Returns whether a tool matches a filter. An empty filter matches all tools. */
+function matchesFilter(
+  { name, isReadOnly }: RemoteToolFacts,
+  { tool_names: names, read_only: readOnly }: McpToolFilter,
+): boolean {
   return (names?.includes(name) ?? true) && (readOnly === undefined || readOnly === isReadOnly);
 }
 
@@ -93,13 +97,102 @@ function isMeant({ name, isReadOnly }: RemoteToolFacts, { tool_names: names, rea
 function needsApproval(tool: RemoteToolFacts, approval: NonNullable<McpTool['require_approval']>): boolean {
   if (typeof approval === 'string') return approval === 'always';
   const { always, never } = approval;
-  if (always !== undefined && isMeant(tool, always)) return true;
-  return never === undefined ? always === undefined : !isMeant(tool, never);
+  if (always !== undefined && matchesFilter(tool, always)) return true;
+  return never === undefined ? always === undefined : !matchesFilter(tool, never);
 }
 
 /** Returns a filter for the tools of a server. `allowed_tools` may exclude the server or some of its tools. */
-function toAllowed({ server_label: label }: McpTool, choice: ResponsesRequest['tool_choice']): (name: string) => boolean {
+function createAllowedFilter(
+  { server_label: label }: McpTool,
+  choice: ResponsesRequest['tool_choice'],
+): (name: string) => boolean {
   if (typeof choice !== 'object' || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return () => true;
   const ownTools = choice.tools.filter((tool) => isJsonObject(tool) && tool.type === 'mcp' && tool.server_label === label);
   return (name) => ownTools.some((tool) => (tool.name ?? name) === name);
+}
+
+/** A user's answer to an approval request. */
+interface Answer {
+  readonly approve: boolean;
+  readonly reason: string;
+  /** Whether the answer is part of this request. */
+  readonly isNew: boolean;
+}
+
+const unansweredText = 'The call was not made, because the user has neither allowed nor rejected it.';
+const noResultText = 'The call was allowed. Its result is unknown.';
+
+/** Approval requests for calls to MCP servers, and the users' answers. */
+export class McpApprovals {
+  readonly #requests = new Map<string, JsonObject>();
+  readonly #answers = new Map<string, Answer>();
+  /** IDs of approval requests whose call was run. */
+  readonly #executed = new Set<string>();
+
+  /**
+   * `earlierCount` is the number of items from earlier requests. Throws `invalid_request` for an answer without an approval
+   * request.
+   */
+  constructor(
+    items: readonly AnyItem[],
+    { earlierCount, getPath }: { earlierCount: number; getPath: (item: AnyItem) => string },
+  ) {
+    items.forEach((rawItem, index) => {
+      const item = rawItem as JsonObject;
+      if (item.type === 'mcp_approval_request') this.#requests.set(String(item.id), item);
+      else if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string')
+        this.#executed.add(item.approval_request_id);
+      else if (item.type === 'mcp_approval_response')
+        this.#addAnswer(item, { isNew: index >= earlierCount, at: getPath(rawItem) });
+    });
+  }
+
+  /**
+   * Returns the output of the requested call for the model. `output` is undefined if the call must run now. Returns undefined if
+   * the call was already run, because the conversation then contains its result.
+   */
+  find(requestId: string): { readonly output: string | undefined } | undefined {
+    if (this.#executed.has(requestId)) return undefined;
+    const answer = this.#answers.get(requestId);
+    if (answer === undefined) return { output: unansweredText };
+    if (!answer.approve) return { output: `The user declined this call.${answer.reason === '' ? '' : ` ${answer.reason}`}` };
+    return { output: answer.isNew ? undefined : noResultText };
+  }
+
+  /** Returns the calls to run now. Throws `invalid_request` if the request does not contain the server of a call. */
+  listApprovedCalls(servers: readonly RemoteServer[], messages: readonly Message[]): ApprovedCall[] {
+    const labels = new Set(servers.map(({ settings }) => settings.name));
+    const callsById = new Map(messages.flatMap(getToolCalls).map((call) => [call.id, call]));
+    return [...this.#requests].flatMap(([id, { server_label, name, arguments: args }]) => {
+      const approval = this.find(id);
+      if (approval === undefined || approval.output !== undefined) return [];
+      const label = String(server_label);
+      if (!labels.has(label))
+        throw createRequestError(
+          'tools',
+          `must contain the MCP server ${JSON.stringify(label)}, because one of its calls was approved`,
+        );
+      return [
+        {
+          ...{ id, name: toMcpName(label, String(name)), arguments: String(args) },
+          ...{ approvalRequest: id, otherFields: toSignature(callsById.get(id)) },
+        },
+      ];
+    });
+  }
+
+  #addAnswer({ approval_request_id: id, approve, reason }: JsonObject, { isNew, at }: { isNew: boolean; at: string }): void {
+    const requestId = String(id);
+    if (!this.#requests.has(requestId) && isNew)
+      throw createRequestError(
+        `${at}.approval_request_id`,
+        'does not refer to an earlier approval request. Also send the mcp_approval_request, or previous_response_id',
+      );
+    this.#answers.set(requestId, { approve: approve === true, reason: typeof reason === 'string' ? reason : '', isNew });
+  }
+}
+
+/** Returns the vendor's signature, which must be sent back with the call. */
+function toSignature({ extra_content: signature }: { readonly extra_content?: unknown } = {}): JsonObject {
+  return signature === undefined ? {} : { extra_content: signature };
 }

@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
+import type { Frame } from '#contract/chat/frame.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import {
   type CustomTool,
   type FunctionTool,
@@ -13,12 +18,12 @@ const maxNameChars = 64;
 const hashLength = 8;
 const plainName = /[^a-zA-Z0-9_-]/g;
 
-/** The original tool of a function in the chat completions request. */
+/** A tool that is offered as a function in the chat completions request. */
 export interface OfferedTool {
   readonly kind: 'function' | 'custom';
   readonly name: string;
   readonly namespace?: string;
-  /** Function in the chat completions request. */
+  /** The function in the chat completions request. */
   readonly offer: JsonObject;
 }
 
@@ -58,22 +63,22 @@ export class OfferedTools {
 
   /** Returns the flat name of a tool, even if it occurs only in the conversation and is not offered. */
   getFlatName(name: string, namespace?: string): string {
-    return this.#flatNames.get(toKey(name, namespace)) ?? flattened(name, namespace);
+    return this.#flatNames.get(toKey(name, namespace)) ?? flattenName(name, namespace);
   }
 
   /** Returns the flat name of an offered tool. */
-  offeredAs(name: string, namespace?: string): string | undefined {
+  findFlatName(name: string, namespace?: string): string | undefined {
     return this.#flatNames.get(toKey(name, namespace));
   }
 
   /** Returns the tool for a flat name in a reply. A model may also call a tool that was not offered. */
-  of(flatName: string): Omit<OfferedTool, 'offer'> {
+  getTool(flatName: string): Omit<OfferedTool, 'offer'> {
     return this.#byFlatName.get(flatName) ?? { kind: 'function', name: flatName };
   }
 
   #offer(tool: FunctionTool | CustomTool, namespace?: { name: string; description?: string }): void {
     const key = toKey(tool.name, namespace?.name);
-    const plain = flattened(tool.name, namespace?.name);
+    const plain = flattenName(tool.name, namespace?.name);
     const flatName = this.#byFlatName.has(plain) ? withHash(plain, key) : plain;
     this.#flatNames.set(key, flatName);
     this.#byFlatName.set(flatName, {
@@ -128,8 +133,8 @@ function toKey(name: string, namespace = ''): string {
   return JSON.stringify([namespace, name]);
 }
 
-/** Returns a flat name for a tool in a namespace that is valid in chat completions. */
-export function flattened(name: string, namespace: string | undefined): string {
+/** Returns the name of a tool and its namespace as one name that is valid in chat completions. */
+export function flattenName(name: string, namespace: string | undefined): string {
   const fullName = namespace === undefined ? name : `${namespace}${namespace.endsWith('_') ? '' : '__'}${name}`;
   const plain = fullName.replace(plainName, '_');
   return plain === fullName && fullName.length <= maxNameChars ? fullName : withHash(plain, toKey(name, namespace));
@@ -137,4 +142,72 @@ export function flattened(name: string, namespace: string | undefined): string {
 
 function withHash(name: string, key: string): string {
   return `${name.slice(0, maxNameChars - hashLength - 1)}_${hash('sha256', key, 'hex').slice(0, hashLength)}`;
+}
+
+/** Types of tools that the client runs, by the type of the call. Functions and custom tools are identified by name instead. */
+const clientRunTools: Readonly<Record<string, readonly string[]>> = {
+  apply_patch_call: ['apply_patch'],
+  computer_call: ['computer', 'computer_use_preview'],
+  local_shell_call: ['local_shell'],
+  shell_call: ['shell'],
+};
+
+/** Calls that `tool_choice` of the type `allowed_tools` allows in a relayed reply. */
+export class AllowedCalls {
+  readonly #tools: OfferedTools;
+  /** Types of the listed tools. */
+  readonly #types: ReadonlySet<unknown>;
+
+  private constructor(tools: OfferedTools, types: ReadonlySet<unknown>) {
+    this.#tools = tools;
+    this.#types = types;
+  }
+
+  /** Returns the calls that a request allows. Undefined if it allows every tool. */
+  static create({ tool_choice: choice }: ResponsesRequest, tools: OfferedTools): AllowedCalls | undefined {
+    if (typeof choice !== 'object' || choice.type !== 'allowed_tools') return undefined;
+    const listedTools = Array.isArray(choice.tools) ? choice.tools.filter(isJsonObject) : [];
+    return new AllowedCalls(tools, new Set(listedTools.map(({ type }) => type)));
+  }
+
+  /** Throws `upstream_failed` if a relayed frame contains a call of a tool outside the list. */
+  check({ bytes, native }: Frame): void {
+    if (native === undefined || !bytes.includes('_call"')) return;
+    if (native.isWhole) return this.#checkResponse(tryParseJson(fromLatin1(bytes)));
+    for (let index = 0; index < bytes.length; ) {
+      const event = getEventAt(bytes, index);
+      index += event.length;
+      const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
+      if (!isJsonObject(value)) continue;
+      this.#checkItem(value.item);
+      this.#checkResponse(value.response);
+    }
+  }
+
+  #checkResponse(response: unknown): void {
+    if (!isJsonObject(response) || !Array.isArray(response.output)) return;
+    for (const item of response.output) this.#checkItem(item);
+  }
+
+  #checkItem(item: unknown): void {
+    if (isJsonObject(item) && !this.#isAllowed(item)) throw createCallNotAllowedError(String(item.name ?? item.type));
+  }
+
+  #isAllowed({ type, name, namespace }: JsonObject): boolean {
+    if (type === 'function_call' || type === 'custom_tool_call') {
+      const flatName = this.#tools.findFlatName(String(name), typeof namespace === 'string' ? namespace : undefined);
+      return flatName !== undefined && this.#tools.isAllowed(flatName);
+    }
+    const tools = typeof type === 'string' && Object.hasOwn(clientRunTools, type) ? clientRunTools[type] : undefined;
+    return tools?.some((tool) => this.#types.has(tool)) ?? true;
+  }
+}
+
+/** Returns the error for a call of a tool that `tool_choice` of the request does not allow. */
+export function createCallNotAllowedError(name: string): ParleyError {
+  const displayedName = JSON.stringify(name.slice(0, 64));
+  return new ParleyError(
+    'upstream_failed',
+    `The model called the tool ${displayedName}, which tool_choice of the request does not allow.`,
+  );
 }

@@ -19,7 +19,7 @@ import type { Piece } from './to-pieces.ts';
 
 const maxItems = 10_000;
 
-export interface OutputFacts {
+export interface OutputOptions {
   /** Key for item IDs, unique to the response. */
   readonly key: string;
   readonly tools: OfferedTools;
@@ -31,8 +31,8 @@ export interface OutputFacts {
   readonly isStored: boolean;
 }
 
-/** Position of a content part in the output. */
-export interface TextPlace {
+/** Position of a content part in the output, with the names of event fields. */
+export interface TextPosition {
   readonly item_id: string;
   readonly output_index: number;
   readonly content_index: number;
@@ -42,19 +42,19 @@ type CallItem = FunctionCallItem | CustomCallItem;
 
 interface OpenMessage {
   readonly item: OutputMessage;
-  readonly at: number;
+  readonly outputIndex: number;
   part: OutputText | RefusalPart | undefined;
 }
 
 interface OpenThought {
   readonly item: ReasoningItem;
-  readonly at: number;
+  readonly outputIndex: number;
   text: string;
 }
 
 interface OpenCall {
   readonly item: CallItem;
-  readonly at: number;
+  readonly outputIndex: number;
   readonly args: CallArguments;
   text: string;
 }
@@ -62,24 +62,24 @@ interface OpenCall {
 /** Output of a response in progress. Opens, fills, and closes each item, and emits the corresponding events. */
 export class Output {
   readonly items: OutputItem[] = [];
-  readonly #facts: OutputFacts;
+  readonly #options: OutputOptions;
   #message: OpenMessage | undefined;
   #thought: OpenThought | undefined;
   readonly #calls = new Map<number, OpenCall>();
   readonly #closedCalls = new Set<number>();
   #suppressedCall: string | undefined;
   /** Vendor signatures of calls, by call ID. */
-  #signedCalls: Record<string, unknown> | undefined;
+  #callSignatures: Record<string, unknown> | undefined;
   /** Sealed content that is not visible, by item ID. */
   readonly #hidden = new Map<string, string>();
   #events: UnnumberedEvent[] = [];
 
-  constructor(facts: OutputFacts) {
-    this.#facts = facts;
+  constructor(options: OutputOptions) {
+    this.#options = options;
   }
 
   /** Whether the arguments of a call are incomplete. */
-  get hasHalfCall(): boolean {
+  get hasIncompleteCall(): boolean {
     return [...this.#calls.values()].some(({ args }) => !args.isEmpty && !args.isWhole);
   }
 
@@ -93,8 +93,8 @@ export class Output {
   }
 
   /** Vendor signatures of calls, by call ID. Undefined if there are none. */
-  get signedCalls(): Readonly<Record<string, unknown>> | undefined {
-    return this.#signedCalls;
+  get callSignatures(): Readonly<Record<string, unknown>> | undefined {
+    return this.#callSignatures;
   }
 
   /** Items for the next turn, including hidden sealed content. */
@@ -106,7 +106,7 @@ export class Output {
   }
 
   /** Returns the events since the previous call. */
-  takeEvents(): readonly UnnumberedEvent[] {
+  drainEvents(): readonly UnnumberedEvent[] {
     const events = this.#events;
     this.#events = [];
     return events;
@@ -119,10 +119,10 @@ export class Output {
         this.#appendText(piece.kind, piece.text);
         return;
       case 'thought':
-        this.#think(piece);
+        this.#addThought(piece);
         return;
       case 'call':
-        this.#call(piece);
+        this.#addCall(piece);
     }
   }
 
@@ -132,14 +132,14 @@ export class Output {
     if (open?.part?.type !== 'output_text') return;
     for (const annotation of citations) {
       const annotation_index = open.part.annotations.push(annotation) - 1;
-      this.emit({ type: 'response.output_text.annotation.added', ...inContent(open), annotation_index, annotation });
+      this.emit({ type: 'response.output_text.annotation.added', ...toContentPosition(open), annotation_index, annotation });
     }
   }
 
   /** Position of the current text. Undefined if other events are needed first. */
-  get openText(): TextPlace | undefined {
+  get openText(): TextPosition | undefined {
     const open = this.#message;
-    return open?.part?.type === 'output_text' ? inContent(open) : undefined;
+    return open?.part?.type === 'output_text' ? toContentPosition(open) : undefined;
   }
 
   /** Appends to the current text without an event. The caller sends the events. */
@@ -152,21 +152,16 @@ export class Output {
     return this.#message?.part?.type === 'output_text' ? this.#message.part.text : '';
   }
 
-  /** Opens an item of a type without its own events. Returns a function that closes it. */
-  open<Item extends OutputItem>(item: Item): (done: Item) => void {
-    return this.openAt(item).done;
-  }
-
-  /** Opens an item whose events the caller emits. */
-  openAt<Item extends OutputItem>(item: Item): { readonly outputIndex: number; readonly done: (done: Item) => void } {
-    const at = this.#push(item);
-    return { outputIndex: at, done: (done) => this.#done(at, done) };
+  /** Opens an item whose events the caller emits. `done` closes it. */
+  open<Item extends OutputItem>(item: Item): { readonly outputIndex: number; readonly done: (done: Item) => void } {
+    const outputIndex = this.#push(item);
+    return { outputIndex, done: (done) => this.#done(outputIndex, done) };
   }
 
   /** Stores the vendor signature of a call. `id` is the call ID in the next turn. */
-  sign(id: string, signed: unknown): void {
-    this.#signedCalls ??= Object.create(null) as Record<string, unknown>;
-    this.#signedCalls[id] = signed;
+  sign(id: string, signature: unknown): void {
+    this.#callSignatures ??= Object.create(null) as Record<string, unknown>;
+    this.#callSignatures[id] = signature;
   }
 
   emit(event: UnnumberedEvent): void {
@@ -178,7 +173,7 @@ export class Output {
     this.#done(this.#push(item, item), item);
   }
 
-  /** Adds an item with sealed content that the client must send back. */
+  /** Adds an item with sealed content. The client must return it with the next request. */
   putSealed(encrypted_content: string): void {
     this.put({ type: 'reasoning', id: this.newId('rs'), summary: [], encrypted_content });
   }
@@ -191,7 +186,7 @@ export class Output {
   }
 
   newId(prefix: string): string {
-    return `${prefix}_${this.#facts.key}${this.items.length.toString(16).padStart(4, '0')}`;
+    return `${prefix}_${this.#options.key}${this.items.length.toString(16).padStart(4, '0')}`;
   }
 
   #appendText(kind: 'text' | 'refusal', text: string): void {
@@ -203,9 +198,9 @@ export class Output {
       this.#closePart(message);
       message.part = type === 'refusal' ? { type, refusal: '' } : { type, text: '', annotations: [], logprobs: [] };
       message.item.content.push(message.part);
-      this.emit({ type: 'response.content_part.added', ...inContent(message), part: structuredClone(message.part) });
+      this.emit({ type: 'response.content_part.added', ...toContentPosition(message), part: structuredClone(message.part) });
     }
-    const position = inContent(message);
+    const position = toContentPosition(message);
     if (message.part.type === 'refusal') {
       message.part.refusal += text;
       this.emit({ type: 'response.refusal.delta', ...position, delta: text });
@@ -217,14 +212,14 @@ export class Output {
 
   #openMessage(): OpenMessage {
     const item: OutputMessage = { type: 'message', id: this.newId('msg'), status: 'in_progress', role: 'assistant', content: [] };
-    this.#message = { item, at: this.#push(item), part: undefined };
+    this.#message = { item, outputIndex: this.#push(item), part: undefined };
     return this.#message;
   }
 
   #closePart(message: OpenMessage): void {
     const { part } = message;
     if (part === undefined) return;
-    const position = inContent(message);
+    const position = toContentPosition(message);
     if (part.type === 'refusal') this.emit({ type: 'response.refusal.done', ...position, refusal: part.refusal });
     else this.emit({ type: 'response.output_text.done', ...position, text: part.text, logprobs: [] });
     this.emit({ type: 'response.content_part.done', ...position, part });
@@ -236,18 +231,18 @@ export class Output {
     this.#message = undefined;
     this.#closePart(message);
     message.item.status = status;
-    this.#done(message.at, message.item);
+    this.#done(message.outputIndex, message.item);
   }
 
-  /** A signature covers the complete block. Later reasoning belongs to another item. */
-  #think({ text, block }: Piece & { kind: 'thought' }): void {
+  /** Adds reasoning. A signature covers the complete block, so later reasoning belongs to another item. */
+  #addThought({ text, block }: Piece & { kind: 'thought' }): void {
     this.#closeMessage();
     this.#closeCalls();
     if (block?.type === 'redacted_thinking') this.#closeThought();
     const thought = this.#thought ?? this.#openThought();
     const isRepeated = block !== undefined && text === thought.text;
     if (text !== '' && !isRepeated) {
-      const position = inSummary(thought);
+      const position = toSummaryPosition(thought);
       if (thought.text === '')
         this.emit({ type: 'response.reasoning_summary_part.added', ...position, part: { type: 'summary_text', text: '' } });
       thought.text += text;
@@ -258,7 +253,7 @@ export class Output {
 
   #openThought(): OpenThought {
     const item: ReasoningItem = { type: 'reasoning', id: this.newId('rs'), status: 'in_progress', summary: [] };
-    this.#thought = { item, at: this.#push(item), text: '' };
+    this.#thought = { item, outputIndex: this.#push(item), text: '' };
     return this.#thought;
   }
 
@@ -268,7 +263,7 @@ export class Output {
     this.#thought = undefined;
     const { item, text } = thought;
     if (text !== '') {
-      const position = inSummary(thought);
+      const position = toSummaryPosition(thought);
       const part = { type: 'summary_text', text } as const;
       item.summary.push(part);
       this.emit({ type: 'response.reasoning_summary_text.done', ...position, text });
@@ -276,53 +271,54 @@ export class Output {
     }
     item.status = status;
     if (status === 'completed') {
-      const { seal, showsSealed, isStored } = this.#facts;
+      const { seal, showsSealed, isStored } = this.#options;
       const content = thoughts ?? { reasoning_content: text };
       if (showsSealed) item.encrypted_content = seal(content);
       else if (isStored) this.#hidden.set(item.id, seal(content));
     }
-    this.#done(thought.at, item);
+    this.#done(thought.outputIndex, item);
   }
 
-  #call(piece: Piece & { kind: 'call' }): void {
+  #addCall(piece: Piece & { kind: 'call' }): void {
     const { index } = piece;
     if (this.#closedCalls.has(index)) return;
     this.#closeThought();
     this.#closeMessage();
     const open = this.#calls.get(index) ?? this.#openCall(piece);
     if (open === undefined) return;
-    if (piece.signed !== undefined) this.sign(open.item.call_id, piece.signed);
+    if (piece.signature !== undefined) this.sign(open.item.call_id, piece.signature);
     this.#fill(open, piece.text);
   }
 
   /** Returns undefined for a call that `allowed_tools` does not allow. */
   #openCall({ index, id, name = '', isFunctionCall }: Piece & { kind: 'call' }): OpenCall | undefined {
-    if (!this.#facts.tools.isAllowed(name)) {
+    if (!this.#options.tools.isAllowed(name)) {
       this.#closedCalls.add(index);
       this.#suppressedCall = name;
       return undefined;
     }
     this.#closeCompleteCalls();
-    const { kind, ...called } = this.#facts.tools.of(name);
-    const { key } = this.#facts;
+    const { kind, name: originalName, namespace } = this.#options.tools.getTool(name);
+    const { key } = this.#options;
     // A `function_call` in the deprecated form has no ID.
     const call_id = id ?? (isFunctionCall ? toFunctionCallId(key) : `call_${key}${index}`);
+    const toolName = { name: originalName, ...(namespace !== undefined && { namespace }) };
     const item: CallItem =
       kind === 'custom'
-        ? { type: 'custom_tool_call', id: this.newId('ctc'), call_id, ...toCalled(called), input: '', status: 'in_progress' }
-        : { type: 'function_call', id: this.newId('fc'), call_id, ...toCalled(called), arguments: '', status: 'in_progress' };
-    const open: OpenCall = { item, at: this.#push(item), args: new CallArguments(), text: '' };
+        ? { type: 'custom_tool_call', id: this.newId('ctc'), call_id, ...toolName, input: '', status: 'in_progress' }
+        : { type: 'function_call', id: this.newId('fc'), call_id, ...toolName, arguments: '', status: 'in_progress' };
+    const open: OpenCall = { item, outputIndex: this.#push(item), args: new CallArguments(), text: '' };
     this.#calls.set(index, open);
     return open;
   }
 
-  /** Emits no deltas for a custom tool, whose input is known only after its arguments are complete. */
+  /** Appends arguments. Emits no deltas for a custom tool, because its input is known only when the arguments are complete. */
   #fill(open: OpenCall, text: string): void {
     if (text === '') return;
     open.text += text;
     open.args.add(text);
     if (open.item.type === 'function_call')
-      this.emit({ type: 'response.function_call_arguments.delta', ...inItem(open), delta: text });
+      this.emit({ type: 'response.function_call_arguments.delta', ...toItemPosition(open), delta: text });
   }
 
   #closeCompleteCalls(): void {
@@ -340,41 +336,38 @@ export class Output {
     item.status = ending === 'incomplete' && args.isWhole ? 'completed' : ending;
     if (item.type === 'function_call') {
       item.arguments = text === '' ? '{}' : text;
-      this.emit({ type: 'response.function_call_arguments.done', ...inItem(open), arguments: item.arguments });
+      this.emit({ type: 'response.function_call_arguments.done', ...toItemPosition(open), arguments: item.arguments });
     } else {
       item.input = toInput(text);
-      if (item.input !== '') this.emit({ type: 'response.custom_tool_call_input.delta', ...inItem(open), delta: item.input });
-      this.emit({ type: 'response.custom_tool_call_input.done', ...inItem(open), input: item.input });
+      if (item.input !== '')
+        this.emit({ type: 'response.custom_tool_call_input.delta', ...toItemPosition(open), delta: item.input });
+      this.emit({ type: 'response.custom_tool_call_input.done', ...toItemPosition(open), input: item.input });
     }
-    this.#done(open.at, item);
+    this.#done(open.outputIndex, item);
   }
 
   /** `snapshot` is a copy of the item for the event, because the item may still change. */
   #push(item: OutputItem, snapshot = structuredClone(item)): number {
-    const at = this.items.push(item) - 1;
-    if (at >= maxItems) throw new ParleyError('upstream_failed', `The reply has more than ${maxItems} items.`);
-    this.emit({ type: 'response.output_item.added', output_index: at, item: snapshot });
-    return at;
+    const outputIndex = this.items.push(item) - 1;
+    if (outputIndex >= maxItems) throw new ParleyError('upstream_failed', `The reply has more than ${maxItems} items.`);
+    this.emit({ type: 'response.output_item.added', output_index: outputIndex, item: snapshot });
+    return outputIndex;
   }
 
-  #done(at: number, item: OutputItem): void {
-    this.items[at] = item;
-    this.emit({ type: 'response.output_item.done', output_index: at, item });
+  #done(outputIndex: number, item: OutputItem): void {
+    this.items[outputIndex] = item;
+    this.emit({ type: 'response.output_item.done', output_index: outputIndex, item });
   }
 }
 
-function toCalled({ name, namespace }: { name: string; namespace?: string }): { name: string; namespace?: string } {
-  return namespace === undefined ? { name } : { name, namespace };
+function toItemPosition({ item, outputIndex }: { item: { id: string }; outputIndex: number }) {
+  return { item_id: item.id, output_index: outputIndex };
 }
 
-function inItem({ item, at }: { item: { id: string }; at: number }) {
-  return { item_id: item.id, output_index: at };
+function toContentPosition(message: OpenMessage): TextPosition {
+  return { ...toItemPosition(message), content_index: Math.max(0, message.item.content.length - 1) };
 }
 
-function inContent(message: OpenMessage): TextPlace {
-  return { ...inItem(message), content_index: Math.max(0, message.item.content.length - 1) };
-}
-
-function inSummary(thought: OpenThought) {
-  return { ...inItem(thought), summary_index: 0 };
+function toSummaryPosition(thought: OpenThought) {
+  return { ...toItemPosition(thought), summary_index: 0 };
 }

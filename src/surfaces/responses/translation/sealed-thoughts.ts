@@ -36,26 +36,28 @@ export function isSealed(item: object): item is SealedItem {
 /** Seals content that only the same user may send back, and only to the same kind of upstream. */
 export class ThoughtSeal {
   readonly #seal: Seal;
-  readonly #path: string;
+  /** Context of the seal. Content that was sealed for another context cannot be opened. */
+  readonly #context: string;
   readonly #kinds: readonly string[];
   readonly #stateKind: string;
 
   constructor(seal: Seal, subject: string, deployment: Deployment) {
     this.#seal = seal;
-    this.#path = `thoughts of ${subject}`;
+    this.#context = `thoughts of ${subject}`;
     this.#kinds = listKinds(deployment);
     this.#stateKind = `state of ${deployment.id}`;
   }
 
+  /** Returns the sealed content. */
   close(thoughts: Thoughts): string {
     const kind = this.#getKind(thoughts);
-    return this.#seal.seal(JSON.stringify({ kind, ...thoughts }), this.#path);
+    return this.#seal.seal(JSON.stringify({ kind, ...thoughts }), this.#context);
   }
 
   /**
    * Opens the sealed content of an item. Returns undefined for reasoning of another kind of model, for the state of another
-   * application, and for content that was sealed with a removed secret. Throws `invalid_encrypted_content` for a compaction of
-   * these kinds, because it replaces a whole conversation. Also throws it for content that was changed or belongs to another
+   * application, and for content that was sealed with a removed secret. In these cases, throws `invalid_encrypted_content` for a
+   * compaction, because it replaces a complete conversation. Also throws it for content that was changed or belongs to another
    * user. `at` is the path of the item.
    */
   open({ type, encrypted_content: sealed }: SealedItem, at: string): Thoughts | undefined {
@@ -67,22 +69,22 @@ export class ThoughtSeal {
     }
     if (type !== 'compaction') return undefined;
     const origin = opened === undefined ? 'was encrypted with a secret that was removed' : 'comes from another kind of model';
-    throw invalidSealed(path, `${origin}. Remove the item`);
+    throw createInvalidContentError(path, `${origin}. Remove the item`);
   }
 
   /** Returns undefined if the secret was removed. */
   #open(sealed: string, at: string): JsonObject | undefined {
     try {
-      const value = tryParseJson(this.#seal.open(sealed, this.#path));
+      const value = tryParseJson(this.#seal.open(sealed, this.#context));
       if (isJsonObject(value)) return value;
     } catch (cause) {
       if (cause instanceof UnknownSecretError) return undefined;
       if (!(cause instanceof SealError)) throw cause;
     }
-    throw invalidSealed(at, 'was modified or belongs to another user. Remove the item');
+    throw createInvalidContentError(at, 'was modified or belongs to another user. Remove the item');
   }
 
-  /** If the upstreams have several kinds, the format of the content determines the kind. */
+  /** Returns the kind of content. If the upstreams have several kinds, the format of the content determines it. */
   #getKind({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: Thoughts): string {
     const [first = anyKind, ...otherKinds] = this.#kinds;
     if (summary !== undefined) return anyKind;
@@ -96,7 +98,7 @@ export class ThoughtSeal {
 /** Kind of a summary, which any deployment understands. */
 const anyKind = 'any';
 
-/** Returns the kinds of a deployment's upstreams. An upstream accepts only signatures of its own kind. */
+/** Returns the kinds of a deployment's upstreams. Upstreams of one kind accept each other's signatures. */
 function listKinds({ upstreams, kind, quickApp }: Deployment): string[] {
   if (quickApp !== undefined || kind === 'application') return ['application'];
   return [...new Set(upstreams.map(getKind))];
@@ -108,6 +110,6 @@ function getKind(upstream: Upstream): string {
   return protocols[upstream.protocol].thoughtFormat ?? upstream.protocol;
 }
 
-function invalidSealed(at: string, claim: string): ParleyError {
+function createInvalidContentError(at: string, claim: string): ParleyError {
   return new ParleyError('invalid_encrypted_content', `${at} ${claim}.`, { param: at });
 }

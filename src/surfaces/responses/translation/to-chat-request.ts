@@ -25,10 +25,18 @@ export interface TranslatedRequest {
 }
 
 /** Fields with the same name in chat completions. */
-const same = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'user', 'safety_identifier', 'stream'] as const;
-/** Fields that are handled. All others are reported as ignored. */
-const forwardedFields: ReadonlySet<string> = new Set([
-  ...same,
+const sameNameFields = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'user',
+  'safety_identifier',
+  'stream',
+] as const;
+/** Fields that Parley converts or handles. All others are reported as ignored. */
+const supportedFields: ReadonlySet<string> = new Set([
+  ...sameNameFields,
   ...['model', 'input', 'instructions', 'include', 'stream_options', 'store', 'background', 'metadata', 'previous_response_id'],
   ...['conversation', 'max_output_tokens', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'text', 'truncation'],
   ...['prompt_cache_key', 'prompt_cache_retention', 'service_tier'],
@@ -41,15 +49,15 @@ export function toChatRequest({ request, items, ...context }: ResolvedRequest): 
   return {
     request: {
       messages: [...toInstructions(request), ...toMessages(items, { tools, ...context })],
-      ...sameFields(request),
+      ...copySameNameFields(request),
       ...toTier(request),
-      ...toBound(request),
+      ...toTokenLimit(request),
       ...toReasoning(request),
       ...toText(request),
       ...fields,
     },
     tools,
-    ignored: [...ignored, ...leftOut(request)],
+    ignored: [...ignored, ...listIgnoredFields(request)],
   };
 }
 
@@ -57,19 +65,21 @@ function toInstructions({ instructions }: ResponsesRequest): Message[] {
   return instructions === undefined || instructions === '' ? [] : [{ role: 'system', content: instructions }];
 }
 
-function sameFields(request: ResponsesRequest): JsonObject {
-  return Object.fromEntries(same.filter((field) => request[field] !== undefined).map((field) => [field, request[field]]));
+function copySameNameFields(request: ResponsesRequest): JsonObject {
+  return Object.fromEntries(
+    sameNameFields.filter((field) => request[field] !== undefined).map((field) => [field, request[field]]),
+  );
 }
 
-/** Omits `auto` and `default`, which describe the upstream's default and which some upstreams reject. */
+/** Converts `service_tier`. Omits `auto` and `default`, which select the upstream's default and which some upstreams reject. */
 function toTier({ service_tier }: ResponsesRequest): JsonObject {
   return service_tier === undefined || service_tier === 'auto' || service_tier === 'default' ? {} : { service_tier };
 }
 
-/** Models with a reasoning effort accept this limit only under its newer name. */
-function toBound({ max_output_tokens: bound, reasoning }: ResponsesRequest): Partial<ChatRequest> {
-  if (bound === undefined) return {};
-  return reasoning?.effort === undefined ? { max_tokens: bound } : { max_completion_tokens: bound };
+/** Converts `max_output_tokens`. Models with a reasoning effort accept the limit only under its newer name. */
+function toTokenLimit({ max_output_tokens: limit, reasoning }: ResponsesRequest): Partial<ChatRequest> {
+  if (limit === undefined) return {};
+  return reasoning?.effort === undefined ? { max_tokens: limit } : { max_completion_tokens: limit };
 }
 
 function toReasoning({ reasoning }: ResponsesRequest): Partial<ChatRequest> {
@@ -85,14 +95,14 @@ function toText({ text }: ResponsesRequest): Partial<ChatRequest> {
   return { ...textOptions, response_format: { type, json_schema: schema } };
 }
 
-function leftOut(request: ResponsesRequest): string[] {
-  const fields = Object.keys(request).filter((field) => !forwardedFields.has(field) && (request[field] ?? null) !== null);
+function listIgnoredFields(request: ResponsesRequest): string[] {
+  const fields = Object.keys(request).filter((field) => !supportedFields.has(field) && (request[field] ?? null) !== null);
   const ownIncludes = new Set<string>(Object.values(includables));
   const included = (request.include ?? []).filter((name) => !ownIncludes.has(name)).map((name) => `include.${name}`);
   return [...fields, ...included];
 }
 
-const ownNames: ReadonlyMap<string, string> = new Map([
+const responsesFields: ReadonlyMap<string, string> = new Map([
   ['max_tokens', 'max_output_tokens'],
   ['max_completion_tokens', 'max_output_tokens'],
   ['reasoning_effort', 'reasoning.effort'],
@@ -103,39 +113,40 @@ const ownNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the Responses API name of a chat completions field. */
-export function toOwnName(field: string): string {
-  return ownNames.get(field) ?? field;
+export function toResponsesField(field: string): string {
+  return responsesFields.get(field) ?? field;
 }
 
-const outputs: Readonly<Record<string, string>> = {
+/** Types of calls, by the type of their output. */
+const callTypeByOutput: Readonly<Record<string, string>> = {
   function_call_output: 'function_call',
   custom_tool_call_output: 'custom_tool_call',
 };
-const calls: ReadonlySet<string> = new Set(Object.values(outputs));
+const callTypes: ReadonlySet<string> = new Set(Object.values(callTypeByOutput));
 
 /**
  * Requires that each call is followed by its output, and each output is preceded by its call. Throws `invalid_request` with the
  * path of the first violation.
  */
 function checkCalls(items: readonly AnyItem[], getPath: (item: AnyItem) => string): void {
-  const waiting = new Map<string, AnyItem>();
+  const openCalls = new Map<string, AnyItem>();
   for (const item of items) {
     const { type, call_id: id } = item as { type: string; call_id?: string };
     if (id === undefined) continue;
-    const callType = outputs[type];
-    if (calls.has(type)) {
-      if (waiting.has(id)) throw unanswered(waiting.get(id) ?? item, id, getPath);
-      waiting.set(id, item);
+    const callType = callTypeByOutput[type];
+    if (callTypes.has(type)) {
+      if (openCalls.has(id)) throw createMissingOutputError(openCalls.get(id) ?? item, id, getPath);
+      openCalls.set(id, item);
     } else if (callType !== undefined) {
-      if (waiting.get(id)?.type !== callType)
+      if (openCalls.get(id)?.type !== callType)
         throw createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, but no earlier ${callType} has that ID`);
-      waiting.delete(id);
+      openCalls.delete(id);
     }
   }
-  for (const [id, item] of waiting) throw unanswered(item, id, getPath);
+  for (const [id, item] of openCalls) throw createMissingOutputError(item, id, getPath);
 }
 
-function unanswered(item: AnyItem, id: string, getPath: (item: AnyItem) => string): Error {
+function createMissingOutputError(item: AnyItem, id: string, getPath: (item: AnyItem) => string): Error {
   return createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, but the output of that call is missing`);
 }
 
@@ -153,8 +164,8 @@ interface ChatTools {
 
 /** Returns all tools of a request, including those in its input. */
 function listTools({ tools = [] }: Pick<ResponsesRequest, 'tools'>, items: readonly AnyItem[]): readonly ResponsesTool[] {
-  const added = items.filter((item): item is AdditionalTools => item.type === 'additional_tools');
-  return added.length === 0 ? tools : [...tools, ...added.flatMap((item) => item.tools)];
+  const additionalItems = items.filter((item): item is AdditionalTools => item.type === 'additional_tools');
+  return additionalItems.length === 0 ? tools : [...tools, ...additionalItems.flatMap((item) => item.tools)];
 }
 
 /**
@@ -166,7 +177,10 @@ function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[],
   const offeredTools = new OfferedTools();
   for (const tool of tools) offeredTools.add(tool);
   const unsupported = tools.filter(isOtherTool).map(({ type }) => `tools.${type}`);
-  const allowed = isNative && isOthers(request.tool_choice, unsupported) ? {} : toAllowed(request.tool_choice, offeredTools);
+  const allowed =
+    isNative && mayChooseUpstreamTool(request.tool_choice, unsupported)
+      ? {}
+      : convertToolChoice(request.tool_choice, offeredTools);
   if (allowed.names !== undefined) offeredTools.restrictTo(allowed.names);
   const offers = [...offeredTools.all].filter(([name]) => offeredTools.isAllowed(name)).map(([, { offer }]) => offer);
   if (offers.length === 0 && !runsRemote) {
@@ -187,27 +201,28 @@ function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[],
 }
 
 /** Returns whether the choice may refer to a tool that only the upstream supports. */
-function isOthers(choice: ResponsesRequest['tool_choice'], otherTypes: readonly string[]): boolean {
+function mayChooseUpstreamTool(choice: ResponsesRequest['tool_choice'], otherTypes: readonly string[]): boolean {
   if (typeof choice !== 'object' || choice.type === 'allowed_tools') return false;
   return otherTypes.length > 0 || !['function', 'custom'].includes(choice.type);
 }
 
+/** A tool choice in the chat completions format, and the tools that it allows. */
 interface AllowedTools {
   readonly choice?: unknown;
   /** Flat names of the allowed tools. Undefined allows all. */
   readonly names?: ReadonlySet<string>;
 }
 
-function toAllowed(choice: ResponsesRequest['tool_choice'], offeredTools: OfferedTools): AllowedTools {
+function convertToolChoice(choice: ResponsesRequest['tool_choice'], offeredTools: OfferedTools): AllowedTools {
   if (choice === undefined || typeof choice === 'string') return { choice };
   if (choice.type === 'allowed_tools') return toAllowedTools(choice, offeredTools);
-  if (choice.type === 'mcp') return { choice: toMcpChoice(choice) };
+  if (choice.type === 'mcp') return { choice: toMcpToolChoice(choice) };
   const name = resolveName(choice, offeredTools, 'tool_choice');
   return { choice: { type: 'function', function: { name } } };
 }
 
-/** A choice of a server without a tool name becomes `required`, because chat completions cannot force a call to one server. */
-function toMcpChoice({ server_label: label, name }: JsonObject): unknown {
+/** Returns `required` for a choice without a tool name, because chat completions cannot force a call to one server. */
+function toMcpToolChoice({ server_label: label, name }: JsonObject): unknown {
   if (typeof name !== 'string') return 'required';
   return { type: 'function', function: { name: toMcpName(String(label), name) } };
 }
@@ -232,10 +247,10 @@ function toAllowedTools({ mode = 'auto', tools }: JsonObject, offeredTools: Offe
   return { choice: mode, names };
 }
 
-function resolveName({ type, name, namespace }: JsonObject, offered: OfferedTools, at: string): string {
+function resolveName({ type, name, namespace }: JsonObject, offeredTools: OfferedTools, at: string): string {
   if (type !== 'function' && type !== 'custom')
     throw createRequestError(`${at}.type`, `is ${JSON.stringify(type)}, which this deployment does not support`);
-  const flatName = offered.offeredAs(String(name), typeof namespace === 'string' ? namespace : undefined);
+  const flatName = offeredTools.findFlatName(String(name), typeof namespace === 'string' ? namespace : undefined);
   if (flatName === undefined) throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
   return flatName;
 }

@@ -12,11 +12,10 @@ import {
   type InputPart,
   isOwnItem,
 } from '#contract/responses/input-items.ts';
-import type { McpApprovals } from './mcp-approvals.ts';
-import { toMcpName } from './mcp-servers.ts';
+import { type McpApprovals, toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
 import { isSealed, type SealedItem, type Thoughts } from './sealed-thoughts.ts';
-import { type MessageContent, toMessageContent } from './to-parts.ts';
+import { type MessageContent, toMessageContent } from './to-message-content.ts';
 
 /** Separator between several texts of one message. */
 const paragraph = '\n\n';
@@ -44,7 +43,7 @@ export interface TranslationContext {
  * converted.
  */
 export function toMessages(items: readonly AnyItem[], context: TranslationContext): Message[] {
-  const messages = new Messages(context);
+  const messages = new MessageBuilder(context);
   for (const item of items) messages.add(item, context.getPath(item));
   return messages.all.filter(
     ({ role, content, tool_calls: calls, custom_content: custom }) =>
@@ -52,12 +51,13 @@ export function toMessages(items: readonly AnyItem[], context: TranslationContex
   );
 }
 
-/** An assistant message under construction. */
+/** An assistant message. Later items may extend it. */
 interface Reply extends Message {
   role: 'assistant';
 }
 
-class Messages {
+/** The messages of a conversation, built item by item. */
+class MessageBuilder {
   readonly all: Message[] = [];
   readonly #context: TranslationContext;
   /** Names of called tools by call ID. */
@@ -76,7 +76,7 @@ class Messages {
   add(item: AnyItem, at: string): void {
     if (!isOwnItem(item)) {
       if (this.#context.isNative) return;
-      throw createRequestError(`${at}.type`, `is ${item.type}, ${unsupported}`);
+      throw createRequestError(`${at}.type`, `is ${item.type}, ${unsupportedText}`);
     }
     switch (item.type) {
       case 'message':
@@ -86,23 +86,23 @@ class Messages {
         } else this.#addInput(item.role, this.#toContent(item.content, `${at}.content`));
         return;
       case 'function_call':
-        this.#call(item, item.arguments);
+        this.#addFunctionCall(item, item.arguments);
         return;
       case 'custom_tool_call':
-        this.#call(item, toArguments(item.input));
+        this.#addFunctionCall(item, toArguments(item.input));
         return;
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.#result(item, at);
+        this.#addOutput(item, at);
         return;
       case 'reasoning':
-        if (isSealed(item)) this.#recall(this.#context.open(item, at));
+        if (isSealed(item)) this.#addThoughts(this.#context.open(item, at));
         return;
       case 'compaction':
-        this.#recall(this.#context.open(item, at));
+        this.#addThoughts(this.#context.open(item, at));
         return;
       case 'parley:completed_control':
-        this.#complete(item);
+        this.#addCompletedControl(item);
         return;
       default:
         this.#addOther(item, at);
@@ -119,11 +119,11 @@ class Messages {
         if (this.#context.isNative) return;
         throw createRequestError(`${at}.id`, 'refers to an item that is not stored. Send the item itself');
       case 'mcp_call':
-        this.#callRemote(item, toRemoteResult(item));
+        this.#addRemoteCall(item, toRemoteResult(item));
         return;
       case 'mcp_approval_request': {
         const approval = this.#context.approvals.find(String(item.id));
-        if (approval !== undefined) this.#callRemote(item, approval.output);
+        if (approval !== undefined) this.#addRemoteCall(item, approval.output);
         return;
       }
       case 'parley:state':
@@ -165,16 +165,16 @@ class Messages {
   #addReplyText(parts: readonly ContentPart[]): void {
     const text = toText(parts, paragraph);
     const reply = this.#reply;
-    if (reply === undefined || (hasContent(reply) && !hasCalls(reply))) this.#begin().content = text;
+    if (reply === undefined || (hasContent(reply) && !hasCalls(reply))) this.#startReply().content = text;
     else reply.content = hasContent(reply) ? `${reply.content}${paragraph}${text}` : text;
   }
 
-  #call({ call_id, name, namespace }: FunctionCallInput | CustomCallInput, args: string): void {
+  #addFunctionCall({ call_id, name, namespace }: FunctionCallInput | CustomCallInput, args: string): void {
     this.#addCall(call_id, this.#context.tools.getFlatName(name, namespace), args);
   }
 
   /** Adds a call that Parley ran, with its result. A call without a result has not been run yet. */
-  #callRemote({ id: itemId, server_label, name, arguments: args }: JsonObject, output: string | undefined): void {
+  #addRemoteCall({ id: itemId, server_label, name, arguments: args }: JsonObject, output: string | undefined): void {
     const id = typeof itemId === 'string' && itemId !== '' ? itemId : `mcp_${this.all.length}`;
     this.#addCall(id, toMcpName(String(server_label), String(name)), String(args));
     if (output === undefined) return;
@@ -184,18 +184,18 @@ class Messages {
 
   #addCall(id: string, flatName: string, args: string): void {
     this.#calledNames.set(id, flatName);
-    const reply = this.#reply ?? this.#begin();
+    const reply = this.#reply ?? this.#startReply();
     reply.content ??= null;
     if (isFunctionCallId(id)) {
       reply.function_call = { name: flatName, arguments: args };
       return;
     }
-    const signed = this.#signatures.get(id);
+    const signature = this.#signatures.get(id);
     const call = {
       id,
       type: 'function',
       function: { name: flatName, arguments: args },
-      ...(signed !== undefined && { extra_content: signed }),
+      ...(signature !== undefined && { extra_content: signature }),
     };
     // Appends in place, because a request may have tens of thousands of calls.
     if (reply.tool_calls === undefined) reply.tool_calls = [call];
@@ -203,7 +203,7 @@ class Messages {
   }
 
   /** Adds a tool result. Its non-text content follows in a user message. */
-  #result({ call_id: id, output }: CallOutputInput, at: string): void {
+  #addOutput({ call_id: id, output }: CallOutputInput, at: string): void {
     this.#reply = undefined;
     const { parts, attachments } = this.#toContent(output, `${at}.output`);
     const name = this.#calledNames.get(id);
@@ -231,8 +231,8 @@ class Messages {
     else this.all.push(result);
   }
 
-  #recall({ thinking_blocks, reasoning_content, extra_content, calls = {}, state, summary }: Thoughts): void {
-    this.#sign(calls);
+  #addThoughts({ thinking_blocks, reasoning_content, extra_content, calls = {}, state, summary }: Thoughts): void {
+    this.#addSignatures(calls);
     if (summary !== undefined) {
       this.#reply = undefined;
       this.all.push({ role: 'user', content: `${summaryHeading}\n\n${summary}` });
@@ -242,7 +242,7 @@ class Messages {
     const current = this.#reply;
     const reply =
       current === undefined || (hasContent(current) && !hasCalls(current) && extra_content === undefined)
-        ? this.#begin()
+        ? this.#startReply()
         : current;
     if (thinking_blocks !== undefined) {
       reply.thinking_blocks ??= [];
@@ -252,30 +252,30 @@ class Messages {
     if (extra_content !== undefined) reply.extra_content = extra_content;
   }
 
-  /** The signature of a call may precede or follow the call. */
-  #sign(signatures: Readonly<Record<string, unknown>>): void {
-    for (const [id, signed] of Object.entries(signatures)) this.#signatures.set(id, signed);
+  /** Stores the signatures of calls. A signature may precede or follow its call. */
+  #addSignatures(signatures: Readonly<Record<string, unknown>>): void {
+    for (const [id, signature] of Object.entries(signatures)) this.#signatures.set(id, signature);
     for (const call of (this.#reply?.tool_calls as JsonObject[] | undefined) ?? []) {
       const id = String(call.id);
       if (Object.hasOwn(signatures, id)) call.extra_content = signatures[id];
     }
   }
 
-  /** Returns the custom content of the last assistant message, which later items of the request may extend in place. */
+  /** Returns the custom content of the last assistant message. Callers extend it in place. */
   #openCustomContent(): CustomContent {
-    const reply = this.#reply ?? this.#lastReply ?? this.#begin();
+    const reply = this.#reply ?? this.#lastReply ?? this.#startReply();
     reply.content ??= '';
     reply.custom_content ??= {};
     return reply.custom_content;
   }
 
-  #complete({ label, value }: { label: string; value?: JsonObject }): void {
+  #addCompletedControl({ label, value }: { label: string; value?: JsonObject }): void {
     this.#reply = undefined;
     const completed_control = { label, ...(value !== undefined && { value }) };
     this.all.push({ role: 'user', content: '', custom_content: { completed_control } });
   }
 
-  #begin(): Reply {
+  #startReply(): Reply {
     const reply: Reply = { role: 'assistant' };
     this.all.push(reply);
     this.#reply = reply;
@@ -284,7 +284,7 @@ class Messages {
   }
 }
 
-const unsupported =
+const unsupportedText =
   'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Responses API';
 const summaryHeading = 'Summary of the conversation so far:';
 

@@ -4,6 +4,7 @@ import type { Delta, ToolCallDelta } from '#contract/chat/chunk.ts';
 /** A fragment of one output item. */
 export type Piece =
   | { readonly kind: 'text' | 'refusal'; readonly text: string }
+  /** `block` is a signed or redacted block, which is complete. */
   | { readonly kind: 'thought'; readonly text: string; readonly block?: JsonObject }
   | {
       readonly kind: 'call';
@@ -13,7 +14,8 @@ export type Piece =
       readonly isFunctionCall?: true;
       readonly name?: string;
       readonly text: string;
-      readonly signed?: unknown;
+      /** Vendor signature of the call. */
+      readonly signature?: unknown;
     };
 
 type CallPiece = Piece & { kind: 'call' };
@@ -29,8 +31,8 @@ export function toPieces(delta: Delta): Piece[] {
 }
 
 /**
- * Converts reasoning, which arrives as plain text or as blocks that may be signed. A signed block repeats the earlier text or is
- * its only source.
+ * Converts reasoning, which arrives as plain text or as blocks that may be signed. A signed block may repeat the text of earlier
+ * pieces.
  */
 function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
@@ -39,15 +41,20 @@ function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): P
   const pieces: Piece[] = plain === undefined || hasText ? [] : [{ kind: 'thought', text: plain }];
   for (const block of blocks) {
     const { thinking, signature, data } = block;
-    const isWhole = isText(signature) || isText(data);
-    pieces.push({ kind: 'thought', text: isText(thinking) ? thinking : '', ...(isWhole && { block }) });
+    const isComplete = isText(signature) || isText(data);
+    pieces.push({ kind: 'thought', text: isText(thinking) ? thinking : '', ...(isComplete && { block }) });
   }
   return pieces;
 }
 
-function toCall({ index, id, function: called, extra_content: signed }: ToolCallDelta & { extra_content?: unknown }): CallPiece {
+function toCall({
+  index,
+  id,
+  function: called,
+  extra_content: signature,
+}: ToolCallDelta & { extra_content?: unknown }): CallPiece {
   const { name, arguments: text = '' } = called ?? {};
-  return { kind: 'call', index, ...(id && { id }), ...(name && { name }), text, ...(signed !== undefined && { signed }) };
+  return { kind: 'call', index, ...(id && { id }), ...(name && { name }), text, ...(signature !== undefined && { signature }) };
 }
 
 function isText(value: unknown): value is string {

@@ -2,14 +2,15 @@ import type { Frame } from '#contract/chat/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResultItem } from '#services/responses/response-storage.ts';
-import type { TextPlace } from './output.ts';
+import type { TextPosition } from './output.ts';
 
-/** Result of reading a finished reply. */
+/** Remaining events and complete content of a reply that has ended. */
 export interface ReplyEnd {
-  /** Remaining events before the last one. */
+  /** Events before the final event of the response. */
   readonly events: readonly UnnumberedEvent[];
   /** Fields of the response: output, usage, and status. */
   readonly fields: Partial<ResponseObject>;
+  /** Items to store for the next turn. */
   readonly items: readonly ResultItem[];
 }
 
@@ -21,9 +22,9 @@ export interface ReplyReader {
    * Consumes a frame that only extends the current text, and returns the position of the text. Returns undefined and consumes
    * nothing for other frames.
    */
-  takeText(frame: Frame): TextPlace | undefined;
+  consumeText(frame: Frame): TextPosition | undefined;
   /** Ends a complete reply. Throws `upstream_failed` if it contains an incomplete item. */
   end(): ReplyEnd;
   /** Ends a failed reply. */
-  breakOff(): ReplyEnd;
+  endEarly(): ReplyEnd;
 }

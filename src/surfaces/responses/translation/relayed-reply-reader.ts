@@ -7,13 +7,13 @@ import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { OutputItem } from '#contract/responses/output-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResultItem } from '#services/responses/response-storage.ts';
-import type { ReplyEnd, ReplyReader } from './reading.ts';
+import type { ReplyEnd, ReplyReader } from './reply-reader.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 
-const openings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress']);
-const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+const firstEventTypes: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress']);
+const lastEventTypes: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 
-export interface RelayedFacts {
+interface RelayedReplyOptions {
   readonly seal: (thoughts: Thoughts) => string;
   readonly showsSealed: boolean;
 }
@@ -22,15 +22,16 @@ export interface RelayedFacts {
  * Converts the reply of a Responses API upstream to Parley's own response. Parley stores the state, and seals content that the
  * upstream encrypted.
  */
-export class RelayedReading implements ReplyReader {
-  readonly #facts: RelayedFacts;
+export class RelayedReplyReader implements ReplyReader {
+  readonly #options: RelayedReplyOptions;
   /** Final response of the upstream. */
   #response: JsonObject | undefined;
   readonly #items: ResultItem[] = [];
+  /** Sealed content by the upstream's encrypted content. */
   readonly #sealed = new Map<string, string>();
 
-  constructor(facts: RelayedFacts) {
-    this.#facts = facts;
+  constructor(options: RelayedReplyOptions) {
+    this.#options = options;
   }
 
   consume(frame: Frame): readonly UnnumberedEvent[] {
@@ -44,12 +45,12 @@ export class RelayedReading implements ReplyReader {
       const event = getEventAt(bytes, index);
       index += event.length;
       const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
-      if (isJsonObject(value)) this.#consume(value, events);
+      if (isJsonObject(value)) this.#consumeEvent(value, events);
     }
     return events;
   }
 
-  takeText(): undefined {}
+  consumeText(): undefined {}
 
   end(): ReplyEnd {
     if (this.#response === undefined)
@@ -57,16 +58,16 @@ export class RelayedReading implements ReplyReader {
     return { events: [], fields: this.#response as Partial<ResponseObject>, items: this.#items };
   }
 
-  breakOff(): ReplyEnd {
+  endEarly(): ReplyEnd {
     const output = this.#items.map((item) => this.#toVisible(item)) as OutputItem[];
     return { events: [], fields: { output }, items: this.#items };
   }
 
-  /** Skips the first and last events of the response, which Parley creates. */
-  #consume(value: JsonObject, events: UnnumberedEvent[]): void {
+  /** Adds the events for an event of the upstream. Skips the first and last events of the response, which Parley creates. */
+  #consumeEvent(value: JsonObject, events: UnnumberedEvent[]): void {
     const { type, item, sequence_number: _number, ...fields } = value;
-    if (openings.has(type)) return;
-    if (ends.has(type)) return this.#conclude(value.response);
+    if (firstEventTypes.has(type)) return;
+    if (lastEventTypes.has(type)) return this.#conclude(value.response);
     if (typeof type !== 'string') return;
     if (!isJsonObject(item)) {
       events.push(toCompleteEvent({ type, ...fields }) as unknown as UnnumberedEvent);
@@ -85,30 +86,30 @@ export class RelayedReading implements ReplyReader {
     this.#response = { ...response, output: items.map((item) => this.#toVisible(item)), ...(usage !== undefined && { usage }) };
   }
 
-  /** Seals each text only once, because an item occurs both when it is complete and in the final response. */
+  /** Returns an item with sealed content. Seals each text once, because an item occurs in its own event and in the response. */
   #toSealed(item: JsonObject): JsonObject {
     const { encrypted_content: encrypted } = item;
     if (typeof encrypted !== 'string' || encrypted === '') return item;
     let sealed = this.#sealed.get(encrypted);
     if (sealed === undefined) {
-      sealed = this.#facts.seal({ encrypted_content: encrypted });
+      sealed = this.#options.seal({ encrypted_content: encrypted });
       this.#sealed.set(encrypted, sealed);
     }
     return { ...item, encrypted_content: sealed };
   }
 
   #toVisible(item: JsonObject): JsonObject {
-    if (this.#facts.showsSealed || item.type !== 'reasoning' || item.encrypted_content === undefined) return item;
+    if (this.#options.showsSealed || item.type !== 'reasoning' || item.encrypted_content === undefined) return item;
     const { encrypted_content: _sealed, ...visibleItem } = item;
     return visibleItem;
   }
 }
 
-const texts: ReadonlySet<unknown> = new Set(['response.output_text.delta', 'response.output_text.done']);
+const textEventTypes: ReadonlySet<unknown> = new Set(['response.output_text.delta', 'response.output_text.done']);
 
 /** Adds required fields that some Responses API servers omit from events. */
 function toCompleteEvent(event: JsonObject): JsonObject {
-  if (texts.has(event.type)) return { ...event, logprobs: event.logprobs ?? [] };
+  if (textEventTypes.has(event.type)) return { ...event, logprobs: event.logprobs ?? [] };
   if (isJsonObject(event.part)) return { ...event, part: toCompletePart(event.part) };
   return event;
 }

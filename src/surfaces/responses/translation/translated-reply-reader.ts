@@ -8,24 +8,19 @@ import type { ResponseUsage, UrlCitation } from '#contract/responses/output-item
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import type { ResultItem } from '#services/responses/response-storage.ts';
-import { callNotAllowed } from './allowed-calls.ts';
-import { ExtensionItems } from './extension-items.ts';
-import { Output, type OutputFacts, type TextPlace } from './output.ts';
-import type { ReplyEnd, ReplyReader } from './reading.ts';
-import { RemoteItems } from './remote-items.ts';
+import { ExtensionItems, RemoteItems } from './custom-items.ts';
+import { createCallNotAllowedError } from './offered-tools.ts';
+import { Output, type OutputOptions, type TextPosition } from './output.ts';
+import type { ReplyEnd, ReplyReader } from './reply-reader.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 import { type Piece, toPieces } from './to-pieces.ts';
 
 /** Types of items that answer the request. A reply whose only answer was suppressed fails. */
-const answers: ReadonlySet<string> = new Set([
-  'message',
-  'function_call',
-  'custom_tool_call',
-  'mcp_call',
-  'mcp_approval_request',
+const answerTypes: ReadonlySet<string> = new Set([
+  ...['message', 'function_call', 'custom_tool_call', 'mcp_call', 'mcp_approval_request'],
 ]);
 
-export interface ReadingFacts extends OutputFacts {
+export interface ReaderOptions extends OutputOptions {
   readonly request: ResponsesRequest;
   /** ID of the deployment. The state that it returns belongs only to this deployment. */
   readonly deployment: string;
@@ -34,34 +29,35 @@ export interface ReadingFacts extends OutputFacts {
 }
 
 /** Converts a chat completions reply to a response. */
-export class TranslatedReading implements ReplyReader {
-  readonly #facts: ReadingFacts;
+export class TranslatedReplyReader implements ReplyReader {
+  readonly #options: ReaderOptions;
   readonly #output: Output;
   readonly #extensions: ExtensionItems;
   #finish: FinishReason | undefined;
   #usage: Usage | undefined;
   #statistics: Statistics | undefined;
   #state: JsonObject | undefined;
-  #signedText: unknown;
+  /** Vendor signature of the text. */
+  #textSignature: unknown;
   readonly #citations = new Citations();
   readonly #remote: RemoteItems | undefined;
   /** Whether the next text starts a new message. */
-  #isParted = false;
+  #startsNewMessage = false;
 
-  constructor(facts: ReadingFacts) {
-    this.#facts = facts;
-    this.#output = new Output(facts);
-    this.#remote = facts.runsRemoteTools ? new RemoteItems(this.#output) : undefined;
-    this.#extensions = new ExtensionItems(this.#output, new Set(facts.request.include));
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.#output = new Output(options);
+    this.#remote = options.runsRemoteTools ? new RemoteItems(this.#output) : undefined;
+    this.#extensions = new ExtensionItems(this.#output, new Set(options.request.include));
   }
 
   consume(frame: Frame): readonly UnnumberedEvent[] {
-    for (const chunk of frame.chunks) this.#takeChunk(chunk);
-    return this.#output.takeEvents();
+    for (const chunk of frame.chunks) this.#consumeChunk(chunk);
+    return this.#output.drainEvents();
   }
 
-  takeText({ contentPieces: pieces }: Frame): TextPlace | undefined {
-    const textPosition = pieces === undefined || this.#isParted ? undefined : this.#output.openText;
+  consumeText({ contentPieces: pieces }: Frame): TextPosition | undefined {
+    const textPosition = pieces === undefined || this.#startsNewMessage ? undefined : this.#output.openText;
     if (textPosition === undefined || pieces === undefined) return undefined;
     // Each piece must be a valid JSON string body on its own, not only in combination with other pieces.
     const texts = tryParseJson(fromLatin1(`["${pieces.join('","')}"]`));
@@ -71,145 +67,146 @@ export class TranslatedReading implements ReplyReader {
   }
 
   end(): ReplyEnd {
-    const reason = this.#incompleteReason();
-    if (reason === undefined && this.#output.hasHalfCall)
+    const reason = this.#getIncompleteReason();
+    if (reason === undefined && this.#output.hasIncompleteCall)
       throw new ParleyError('upstream_failed', 'The reply contains a tool call whose arguments are not a JSON object.');
     const { suppressedCall, items } = this.#output;
-    if (suppressedCall !== undefined && !items.some(({ type }) => answers.has(type))) throw callNotAllowed(suppressedCall);
+    if (suppressedCall !== undefined && !items.some(({ type }) => answerTypes.has(type)))
+      throw createCallNotAllowedError(suppressedCall);
     const status = reason === undefined ? 'completed' : 'incomplete';
-    this.#output.cite(this.#citations.in(this.#output.text));
+    this.#output.cite(this.#citations.findIn(this.#output.text));
     this.#output.close(status);
     this.#extensions.end();
-    this.#putCarried();
+    this.#putHiddenContent();
     const incomplete_details = reason === undefined ? null : { reason };
-    return this.#ending({ status, incomplete_details });
+    return this.#buildEnd({ status, incomplete_details });
   }
 
-  /** Drops the events of incomplete items, because a client would run a call that is reported as finished. */
-  breakOff(): ReplyEnd {
+  /** Drops the events that close items, because a client would run a call that is reported as finished. */
+  endEarly(): ReplyEnd {
     this.#remote?.closeIncomplete();
     this.#output.close('incomplete');
-    this.#output.takeEvents();
-    return this.#ending({});
+    this.#output.drainEvents();
+    return this.#buildEnd({});
   }
 
-  #takeChunk(chunk: Chunk): void {
+  #consumeChunk(chunk: Chunk): void {
     if (chunk.usage) this.#usage = chunk.usage;
     if (chunk.statistics) this.#statistics = chunk.statistics;
-    for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) this.#takeChoice(choice);
+    for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) this.#consumeChoice(choice);
   }
 
-  #takeChoice({ delta, finish_reason }: ChunkChoice): void {
+  #consumeChoice({ delta, finish_reason }: ChunkChoice): void {
     if (finish_reason) this.#finish = finish_reason;
     if (!isJsonObject(delta)) return;
-    for (const piece of toPieces(delta)) this.#output.add(this.#isParted ? this.#first(piece) : piece);
+    for (const piece of toPieces(delta)) this.#output.add(this.#startsNewMessage ? this.#removeBlankLines(piece) : piece);
     if (delta.annotations !== undefined) this.#output.cite(listCitations(delta));
-    if (delta.extra_content !== undefined) this.#signedText = delta.extra_content;
+    if (delta.extra_content !== undefined) this.#textSignature = delta.extra_content;
     const custom = delta.custom_content;
     if (!isJsonObject(custom)) return;
     if (isJsonObject(custom.state)) this.#state = custom.state;
-    if (Array.isArray(custom.attachments)) this.#citations.note(custom.attachments);
+    if (Array.isArray(custom.attachments)) this.#citations.addSources(custom.attachments);
     this.#extensions.add(custom);
     if (this.#remote === undefined || !Array.isArray(custom.remote)) return;
     for (const remote of custom.remote) this.#remote.add(remote);
-    this.#isParted = true;
+    this.#startsNewMessage = true;
   }
 
-  /** Removes the empty lines before the first text of a new message. */
-  #first(piece: Piece): Piece {
+  /** Removes the blank line before the first text of a new message. */
+  #removeBlankLines(piece: Piece): Piece {
     if (piece.kind !== 'text') return piece;
-    this.#isParted = false;
+    this.#startsNewMessage = false;
     return { ...piece, text: piece.text.replace(/^\n\n/, '') };
   }
 
-  #incompleteReason(): 'max_output_tokens' | 'content_filter' | undefined {
+  #getIncompleteReason(): 'max_output_tokens' | 'content_filter' | undefined {
     if (this.#finish === 'length') return 'max_output_tokens';
     return this.#finish === 'content_filter' ? 'content_filter' : undefined;
   }
 
-  /** Adds the hidden content for the next turn as sealed items, unless the stored response contains it. */
-  #putCarried(): void {
-    const { isStored, seal } = this.#facts;
+  /** Adds state and signatures for the next turn as sealed items, unless they are stored with the response. */
+  #putHiddenContent(): void {
+    const { isStored, seal } = this.#options;
     if (isStored) return;
     if (this.#state !== undefined) this.#output.putSealed(seal({ state: this.#state }));
-    const signed = this.#signed();
-    if (signed !== undefined) this.#output.putSealed(seal(signed));
+    const signatures = this.#getSignatures();
+    if (signatures !== undefined) this.#output.putSealed(seal(signatures));
   }
 
-  #signed(): Thoughts | undefined {
-    const { signedCalls: calls } = this.#output;
-    if (calls === undefined && this.#signedText === undefined) return undefined;
-    return { ...(calls && { calls }), ...(this.#signedText !== undefined && { extra_content: this.#signedText }) };
+  #getSignatures(): Thoughts | undefined {
+    const { callSignatures: calls } = this.#output;
+    if (calls === undefined && this.#textSignature === undefined) return undefined;
+    return { ...(calls && { calls }), ...(this.#textSignature !== undefined && { extra_content: this.#textSignature }) };
   }
 
-  #ending(fields: ReplyEnd['fields']): ReplyEnd {
-    const { include = [] } = this.#facts.request;
+  #buildEnd(fields: ReplyEnd['fields']): ReplyEnd {
+    const { include = [] } = this.#options.request;
     const statistics = include.includes(includables.statistics) ? this.#statistics : undefined;
     const cost = typeof this.#usage?.cost === 'number' ? this.#usage.cost : undefined;
     const parley = { ...(statistics && { statistics }), ...(cost !== undefined && { cost }) };
     return {
-      events: this.#output.takeEvents(),
+      events: this.#output.drainEvents(),
       fields: {
         ...fields,
         output: this.#output.items,
         usage: this.#usage === undefined ? null : toResponseUsage(this.#usage),
         ...(Object.keys(parley).length > 0 && { parley }),
       },
-      items: [...this.#output.storedItems, ...this.#carriedItems()],
+      items: [...this.#output.storedItems, ...this.#listHiddenItems()],
     };
   }
 
-  /** Returns hidden items that are stored with the response. */
-  #carriedItems(): ResultItem[] {
-    const { isStored, seal, deployment } = this.#facts;
+  /** Returns state and signatures for the next turn as items that are stored with the response. */
+  #listHiddenItems(): ResultItem[] {
+    const { isStored, seal, deployment } = this.#options;
     if (!isStored) return [];
-    const signed = this.#signed();
+    const signatures = this.#getSignatures();
     return [
       ...(this.#state === undefined ? [] : [{ type: 'parley:state', state: this.#state, deployment }]),
-      ...(signed === undefined ? [] : [{ type: 'reasoning', summary: [], encrypted_content: seal(signed) }]),
+      ...(signatures === undefined ? [] : [{ type: 'reasoning', summary: [], encrypted_content: seal(signatures) }]),
     ];
   }
 }
 
 // Pattern bound: linear. An unclosed fence matches to the end of the text, and each backtick ends the search that the previous
 // one started.
-const code = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
-const marks = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
+const codeSpan = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
+const citationMark = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const maxCitations = 1_000;
 
 type Source = Pick<ResponseAttachment, 'title' | 'url' | 'reference_url'>;
 
-/** Sources of a text. Each number in brackets becomes a citation. */
+/** Sources of a text. Each number in brackets in the text becomes a citation of a source. */
 class Citations {
   readonly #sources = new Map<number, Source>();
 
-  note(attachments: readonly ResponseAttachment[]): void {
+  addSources(attachments: readonly ResponseAttachment[]): void {
     for (const { index, title, url, reference_url } of attachments) {
       if (this.#sources.size >= maxCitations) return;
       this.#sources.set(index, { ...this.#sources.get(index), ...withoutAbsent({ title, url, reference_url }) });
     }
   }
 
-  /** Assigns the sources to the numbers in ascending order. Returns no citations if the counts differ. */
-  in(text: string): UrlCitation[] {
+  /** Returns the citations in a text. Assigns sources to numbers in ascending order. Empty if their counts differ. */
+  findIn(text: string): UrlCitation[] {
     const sources = [...this.#sources].sort(([left], [right]) => left - right).map(([, source]) => source);
-    const cited = sources.filter((source) => getUrl(source) !== undefined);
-    if (cited.length === 0 || text === '') return [];
+    const citableSources = sources.filter((source) => getUrl(source) !== undefined);
+    if (citableSources.length === 0 || text === '') return [];
     const marks = findMarks(text);
     const numbers = [...new Set(marks.flatMap((mark) => mark.numbers))].sort((left, right) => left - right);
-    if (numbers.length !== cited.length) return [];
-    return marks.flatMap(({ numbers: ownNumbers, start_index, end_index }) =>
-      ownNumbers.map((number) => toCitation(cited[numbers.indexOf(number)] ?? {}, { start_index, end_index })),
+    if (numbers.length !== citableSources.length) return [];
+    return marks.flatMap(({ numbers: markNumbers, start_index, end_index }) =>
+      markNumbers.map((number) => toCitation(citableSources[numbers.indexOf(number)] ?? {}, { start_index, end_index })),
     );
   }
 }
 
-/** Returns the citations of an OpenAI chat completions upstream. */
+/** Returns the citations that an upstream reports in the OpenAI format. */
 function listCitations({ annotations }: Delta): UrlCitation[] {
   return (Array.isArray(annotations) ? annotations : []).flatMap((annotation) => {
-    const cited = isJsonObject(annotation) && annotation.type === 'url_citation' ? annotation.url_citation : undefined;
-    if (!isJsonObject(cited) || typeof cited.url !== 'string') return [];
-    const { url, title, start_index, end_index } = cited;
+    const citation = isJsonObject(annotation) && annotation.type === 'url_citation' ? annotation.url_citation : undefined;
+    if (!isJsonObject(citation) || typeof citation.url !== 'string') return [];
+    const { url, title, start_index, end_index } = citation;
     if (!isIndex(start_index) || !isIndex(end_index)) return [];
     return [{ type: 'url_citation', url, title: typeof title === 'string' ? title : url, start_index, end_index }];
   });
@@ -236,8 +233,8 @@ interface Mark {
 
 /** Returns the citation marks outside of code. */
 function findMarks(text: string): Mark[] {
-  const readable = text.replace(code, (span) => ' '.repeat(span.length));
-  return [...readable.matchAll(marks)].slice(0, maxCitations).map((match) => {
+  const textWithoutCode = text.replace(codeSpan, (span) => ' '.repeat(span.length));
+  return [...textWithoutCode.matchAll(citationMark)].slice(0, maxCitations).map((match) => {
     const numbers = (match[1] ?? match[2] ?? '').split(/[,;]/).map(Number);
     return { numbers, start_index: match.index, end_index: match.index + match[0].length };
   });

@@ -10,8 +10,10 @@ export interface MessageContent {
   readonly attachments: Attachment[];
 }
 
-const maxEndingChars = 8;
-const types: ReadonlyMap<string, string> = new Map([
+/** Maximum number of characters of a file extension and its dot. */
+const maxExtensionChars = 8;
+/** MIME types by file extension. */
+const mimeTypes: ReadonlyMap<string, string> = new Map([
   ['pdf', 'application/pdf'],
   ['txt', 'text/plain'],
   ['md', 'text/markdown'],
@@ -26,8 +28,8 @@ const types: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Converts the parts of a message or a tool output. `at` is their path. A file that is only in another vendor's store is omitted
- * if the request is native. Otherwise, throws `invalid_request`.
+ * Converts the parts of a message or a tool output. `at` is their path. Omits a file in another vendor's store if `isNative` is
+ * set. Otherwise, throws `invalid_request` for it.
  */
 export function toMessageContent(content: string | readonly InputPart[], at: string, isNative: boolean): MessageContent {
   const result: MessageContent = { parts: [], attachments: [] };
@@ -36,19 +38,19 @@ export function toMessageContent(content: string | readonly InputPart[], at: str
     return result;
   }
   content.forEach((part, index) => {
-    if (isNative && isElsewhere(part)) return;
-    add(part, result, `${at}[${index}]`);
+    if (isNative && hasFileId(part)) return;
+    addPart(part, result, `${at}[${index}]`);
   });
   return result;
 }
 
-function add(part: InputPart, { parts, attachments }: MessageContent, at: string): void {
+function addPart(part: InputPart, { parts, attachments }: MessageContent, at: string): void {
   switch (part.type) {
     case 'refusal':
       parts.push(textPart(part.refusal));
       return;
     case 'input_image':
-      if (part.image_url === undefined) throw unreadable(part.file_id, at, 'image_url');
+      if (part.image_url === undefined) throw createUnreadableFileError(part.file_id, at, 'image_url');
       requireUrlLength(part.image_url, `${at}.image_url`);
       if (isStored(part.image_url)) attachments.push({ type: getTypeByUrl(part.image_url) ?? 'image/png', url: part.image_url });
       else parts.push(imagePart(part.image_url, part.detail));
@@ -71,10 +73,10 @@ function addFile(part: InputPart & { type: 'input_file' }, { parts, attachments 
     requireUrlLength(url, `${at}.file_url`);
     const type = filename === undefined ? getTypeByUrl(url) : getTypeByName(filename);
     attachments.push({ type: type ?? 'application/octet-stream', ...(filename && { title: filename }), url });
-  } else throw unreadable(id, at, 'file_data');
+  } else throw createUnreadableFileError(id, at, 'file_data');
 }
 
-function isElsewhere(part: InputPart): boolean {
+function hasFileId(part: InputPart): boolean {
   return 'file_id' in part && part.file_id !== undefined;
 }
 
@@ -82,7 +84,7 @@ function imagePart(url: string, detail: string | undefined): ContentPart {
   return { type: 'image_url', image_url: { url, ...(detail !== undefined && detail !== 'auto' && { detail }) } };
 }
 
-function unreadable(id: string | undefined, at: string, instead: string) {
+function createUnreadableFileError(id: string | undefined, at: string, instead: string) {
   return id === undefined
     ? createRequestError(`${at}.${instead}`, 'is required')
     : createRequestError(`${at}.file_id`, `refers to a file that this deployment cannot read. Send ${instead}`);
@@ -96,16 +98,16 @@ function isStored(url: string): boolean {
 /** Returns the MIME type that the path of a URL ends with, without query and fragment. */
 function getTypeByUrl(url: string): string | undefined {
   const pathEnd = url.search(/[?#]/);
-  return getTypeByEnding(pathEnd === -1 ? url : url.slice(0, pathEnd));
+  return getTypeByExtension(pathEnd === -1 ? url : url.slice(0, pathEnd));
 }
 
 /** A file name may contain `#` and `?`, or be the end of a URL. */
 function getTypeByName(name: string): string | undefined {
-  return getTypeByEnding(name) ?? getTypeByUrl(name);
+  return getTypeByExtension(name) ?? getTypeByUrl(name);
 }
 
-function getTypeByEnding(path: string): string | undefined {
-  const end = path.slice(-maxEndingChars);
+function getTypeByExtension(path: string): string | undefined {
+  const end = path.slice(-maxExtensionChars);
   const dot = end.lastIndexOf('.');
-  return dot === -1 ? undefined : types.get(end.slice(dot + 1).toLowerCase());
+  return dot === -1 ? undefined : mimeTypes.get(end.slice(dot + 1).toLowerCase());
 }
