@@ -25,6 +25,7 @@ const maxUrlLength = 2048;
 /** Maximum number of tools per request. Vendors reject a request with more. */
 const maxTools = 128;
 
+/** Dependencies of `AddonTools`. */
 export interface AddonToolsDeps extends RestSources {
   readonly clock: Clock;
   readonly caches: Caches;
@@ -87,7 +88,7 @@ export class AddonTools {
     }
   }
 
-  /** Loads of one lane wait for each other. The cache does not share documents between owners, so no owner delays another. */
+  /** Loads a document. Loads of one lane wait for each other. Owners do not share cached documents, so no owner delays another. */
   #document(url: string, { owner, lane }: { readonly owner: string; readonly lane: string }): Promise<OpenApiTools> {
     const { http, reader, limits } = this.#deps;
     const source = {
@@ -111,6 +112,7 @@ function estimateDocumentBytes({ tools, schemes, security }: OpenApiTools): numb
   return bytesPerChar * JSON.stringify([tools, schemes, [...security.values()]]).length;
 }
 
+/** An addon of a request. */
 export interface NamedAddon {
   readonly name: string;
   readonly entry: AddonEntry;

@@ -26,21 +26,21 @@ const keyChars = 22;
  * Create one per run. The final reply decides which passages become its attachments (docs/retrieval.md).
  */
 export class Citations {
-  readonly #earlier: readonly Citation[];
+  readonly #earlierCitations: readonly Citation[];
   readonly #ownCitations: Citation[];
   /** Texts that the model read, by number. They can be longer than the excerpts. */
   readonly #texts = new Map<number, string>();
 
   /**
-   * `earlier` comes from previous runs of the conversation. `ownCitations` comes from this run before it stopped to wait for its
-   * client.
+   * `earlierCitations` are from previous runs of the conversation. `ownCitations` are from this run before it stopped to wait for
+   * its client.
    */
-  constructor(earlier: readonly Citation[] = [], ownCitations: readonly Citation[] = []) {
-    this.#earlier = earlier;
+  constructor(earlierCitations: readonly Citation[] = [], ownCitations: readonly Citation[] = []) {
+    this.#earlierCitations = earlierCitations;
     this.#ownCitations = [...ownCitations];
   }
 
-  /** Returns the most recent citations of this run. After the end of the run, the excerpts are shortened. */
+  /** Returns the most recent citations of this run for its state. If the run has ended, their excerpts are shortened. */
   exportCitations(hasEnded: boolean): readonly Citation[] {
     const last = this.#ownCitations.slice(-maxStoredCitations);
     return hasEnded ? last.map(shortenExcerpt) : last;
@@ -48,7 +48,7 @@ export class Citations {
 
   /** Adds a passage, and returns the number that the model cites it by. */
   add({ attachment, text, isBest }: Citable): number {
-    const all = [...this.#earlier, ...this.#ownCitations];
+    const all = [...this.#earlierCitations, ...this.#ownCitations];
     const key = computeKey(attachment);
     const existing = all.find((citation) => citation.key === key);
     const number = existing?.number ?? 1 + Math.max(0, ...all.map((citation) => citation.number));
@@ -66,7 +66,7 @@ export class Citations {
   collectAttachments(reply: string): readonly Attachment[] {
     if (reply.trim() === '') return [];
     const citedNumbers = parseCitedNumbers(reply);
-    const byNumber = new Map([...this.#earlier, ...this.#ownCitations].map((citation) => [citation.number, citation]));
+    const byNumber = new Map([...this.#earlierCitations, ...this.#ownCitations].map((citation) => [citation.number, citation]));
     const citedCitations = [...byNumber.values()].filter(({ number }) => citedNumbers.has(number));
     if (citedCitations.length > 0) return sortByNumber(citedCitations);
     const sourceIndexes = findSourcePassages(
@@ -144,7 +144,7 @@ export function findSourcePassages(answer: string, passages: readonly string[]):
   return sources;
 }
 
-/** Numbers weigh more than words and identifiers weigh most, because they rarely match by chance. */
+/** Sums 1 for each word, 2 for each number, and 3 for each identifier with digits, which rarely matches by chance. */
 function computeWeight(words: readonly string[]): number {
   return words.reduce((sum, word) => sum + (digit.test(word) ? (letter.test(word) ? 3 : 2) : 1), 0);
 }

@@ -16,6 +16,7 @@ import type { AcceptedMedia } from './tool-media.ts';
 import type { PendingQuestion, RejectedCall } from './tool-run.ts';
 import type { ToolCall } from './turn.ts';
 
+/** Options of `runLoop`. */
 export interface LoopOptions {
   /** Sends one request to the model. The iterable ends without an error only after a complete reply. */
   readonly sendRequest: (request: ChatRequest) => AsyncIterable<Frame>;

@@ -20,8 +20,8 @@ import { type PendingQuestion, runTools, type ToolRunContext, toControls } from 
 import { Toolset } from './toolset.ts';
 import {
   appendLastTurnNote,
-  callsToRun,
   countTurns,
+  listCallsToRun,
   listToolNames,
   sortByCallOrder,
   type ToolCall,
@@ -47,7 +47,7 @@ class Loop {
   readonly #maxTurns: number;
   readonly #clientToolNames: ReadonlySet<string>;
   readonly #reply: Reply;
-  readonly #tally = new UsageCollector();
+  readonly #usage = new UsageCollector();
   readonly #toolContext: ToolRunContext;
   readonly #requests: ModelRequests;
   #added: Message[];
@@ -73,12 +73,12 @@ class Loop {
       reply: this.#reply,
       toolset,
       results,
-      tally: this.#tally,
+      usage: this.#usage,
       citations: options.citations ?? new Citations(),
       checkTime: new CheckTime(),
       onToolError: options.onToolError ?? (() => undefined),
     };
-    this.#requests = new ModelRequests(options, { toolset, results, addUsage: (usage) => this.#tally.add(usage) });
+    this.#requests = new ModelRequests(options, { toolset, results, addUsage: (usage) => this.#usage.add(usage) });
     this.#format = this.#requests.offersTools ? findAnswerFormat(options.request) : undefined;
   }
 
@@ -92,7 +92,7 @@ class Loop {
     return new FullResults(toolset.prepare(wrapTool(tool)), earlierResults);
   }
 
-  /** Emits the run's state before an error, so that completed tool calls are not repeated. The error carries the state, too. */
+  /** Runs the loop. Sends the run's state before an error and with it, so that completed tool calls are not repeated. */
   async *run(): AsyncGenerator<Chunk, void> {
     try {
       yield* this.#run();
@@ -102,7 +102,7 @@ class Loop {
       const state = await this.#options.buildState?.({ ...this.#createMemory(), ...memory });
       if (state === undefined) throw error;
       yield this.#reply.createChunk({ custom_content: { state } });
-      throw error instanceof ParleyError ? withMembers(error, { custom_content: { state }, ...this.#tally.totals() }) : error;
+      throw error instanceof ParleyError ? withMembers(error, { custom_content: { state }, ...this.#usage.totals() }) : error;
     }
   }
 
@@ -112,7 +112,7 @@ class Loop {
     if (answeredQuestion !== undefined && (yield* this.#resume(answeredQuestion))) return;
     for (let turnNumber = 1 + countTurns(this.#added); ; turnNumber += 1) {
       const turn = yield* this.#sendRequest(turnNumber);
-      const calls = turnNumber < this.#maxTurns ? callsToRun(turn) : [];
+      const calls = turnNumber < this.#maxTurns ? listCallsToRun(turn) : [];
       if (calls.length === 0)
         return yield* this.#format === undefined ? this.#finish(turn) : this.#finishFormatted(turn, turnNumber, this.#format);
       yield* this.#showInterimText(turn);
@@ -127,7 +127,7 @@ class Loop {
     }
   }
 
-  /** Whether the call waits for the user's approval. */
+  /** Returns whether the call waits for the user's approval. */
   #needsApproval({ function: { name } }: ToolCall): boolean {
     return !this.#clientToolNames.has(name) && this.#toolContext.toolset.find(name)?.remote?.needsApproval === true;
   }
@@ -221,7 +221,7 @@ class Loop {
     this.#options.signal.throwIfAborted();
     const closing = renumbering.closeStages('completed');
     if (closing.length > 0) yield this.#reply.createChunk({ custom_content: { stages: closing } });
-    this.#tally.add(usage.items());
+    this.#usage.add(usage.items());
     if (this.#format !== undefined) return turn;
     if (turn.text !== '') this.#text += this.#asParagraph(turn.text);
     return turn;
@@ -303,7 +303,7 @@ class Loop {
 
   async *#finish(turn: Turn): AsyncGenerator<Chunk, void> {
     if (!this.#hasStarted) yield* this.#start();
-    const hasNoAnswer = callsToRun(turn).length > 0 && turn.text === '';
+    const hasNoAnswer = listCallsToRun(turn).length > 0 && turn.text === '';
     if (hasNoAnswer)
       yield this.#reply.createChunk({ content: `The run ended after ${this.#maxTurns} calls of the model without an answer.` });
     const attachments = this.#reply.numberAttachments(this.#toolContext.citations.collectAttachments(this.#text));
@@ -317,7 +317,7 @@ class Loop {
     yield* this.#end(this.#reply.createChunk({}, finishReason), calls);
   }
 
-  /** Ends the reply with the first question. The reply carries the other questions in its state. */
+  /** Ends the reply with the first question. The state of the reply contains the other questions. */
   async *#promptUser(
     { question }: PendingQuestion,
     questions: readonly PendingQuestion[],
@@ -341,7 +341,7 @@ class Loop {
     const state = await this.#options.buildState?.(memory);
     if (state !== undefined) yield this.#reply.createChunk({ custom_content: { state } });
     yield last;
-    if (this.#tally.items.length === 0) return;
-    yield { ...this.#reply.createBareChunk(), ...this.#tally.totals() };
+    if (this.#usage.items.length === 0) return;
+    yield { ...this.#reply.createBareChunk(), ...this.#usage.totals() };
   }
 }

@@ -8,27 +8,28 @@ import { type Tool, type ToolContext, ToolError, type ToolResult } from '#domain
 /** Replacement for an error message that must not be disclosed. */
 export const withheldReason = 'The tool failed.';
 
-/** Conditions for one tool run. */
-interface PerformBounds {
+/** Options for one tool run. */
+interface PerformOptions {
   /** Aborted if the client disconnects. */
   readonly signal: AbortSignal;
   /** Maximum duration of the run in milliseconds. */
   readonly timeoutMs: number;
   /** Called with errors whose message must not be disclosed. */
   readonly onToolError: (tool: string, error: unknown) => void;
-  readonly toContext: (signal: AbortSignal) => ToolContext;
+  /** Creates the context for the tool. The signal is also aborted when the run exceeds its time. */
+  readonly createContext: (signal: AbortSignal) => ToolContext;
 }
 
 /** Runs a tool. Returns a failure as a result. Rejects only with the reason of the signal. */
-export async function performTool(tool: Tool, args: JsonObject, bounds: PerformBounds): Promise<ToolResult> {
-  const { timeoutMs, onToolError, toContext } = bounds;
+export async function performTool(tool: Tool, args: JsonObject, options: PerformOptions): Promise<ToolResult> {
+  const { timeoutMs, onToolError, createContext } = options;
   // The client may have disconnected while the arguments were checked.
-  bounds.signal.throwIfAborted();
-  const signal = AbortSignal.any([bounds.signal, AbortSignal.timeout(timeoutMs)]);
+  options.signal.throwIfAborted();
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    return await raceAbort(run(tool, args, toContext(signal)), signal);
+    return await raceAbort(run(tool, args, createContext(signal)), signal);
   } catch (error) {
-    bounds.signal.throwIfAborted();
+    options.signal.throwIfAborted();
     const reason = getFailureReason(error, { signal, timeoutMs });
     if (reason === undefined) onToolError(tool.name, error);
     return toFailure(reason ?? withheldReason);
@@ -50,16 +51,17 @@ export function toFailure(text: string): ToolResult {
  */
 export function getFailureReason(
   error: unknown,
-  { signal, timeoutMs }: Pick<PerformBounds, 'signal' | 'timeoutMs'>,
+  { signal, timeoutMs }: Pick<PerformOptions, 'signal' | 'timeoutMs'>,
 ): string | undefined {
   if (signal.aborted) return `The tool was stopped: it took longer than ${timeoutMs / 1000} s.`;
   const canDisclose = error instanceof ToolError || error instanceof HttpError || error instanceof ParleyError;
   return canDisclose ? `The tool failed: ${error.message}` : undefined;
 }
 
-/** Arguments of a call. `error` tells the model how to correct invalid arguments. */
+/** Arguments of a call. */
 interface ParsedArguments {
   readonly args: JsonObject;
+  /** Text for the model that explains how to correct invalid arguments. Absent if the arguments are valid. */
   readonly error?: string;
 }
 
@@ -80,7 +82,7 @@ export async function parseArguments(text: string, schema: JsonObject = {}, time
   return { args, error: `The tool was not run: ${issue}. Call it again with arguments that follow its schema.` };
 }
 
-/** Removes null values of optional arguments. Models that must state every argument use null for omitted ones. */
+/** Removes null values of optional arguments, because some models send null for every argument that they omit. */
 function removeOptionalNulls(args: JsonObject, schema: JsonObject): JsonObject {
   const { properties, required } = schema;
   const propertySchemas = isJsonObject(properties) ? properties : {};

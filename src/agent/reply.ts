@@ -107,9 +107,9 @@ export class Renumbering {
   }
 }
 
-function resolveIndex(indices: Map<unknown, number>, inner: unknown, next: () => number): number {
-  const index = indices.get(inner) ?? next();
-  indices.set(inner, index);
+function resolveIndex(indexes: Map<unknown, number>, innerIndex: unknown, nextIndex: () => number): number {
+  const index = indexes.get(innerIndex) ?? nextIndex();
+  indexes.set(innerIndex, index);
   return index;
 }
 
@@ -131,7 +131,7 @@ export function toHandover(
   return { deltas: [{ function_call: { name, arguments: args } }], finishReason: 'function_call' };
 }
 
-/** Returns the text as a separate paragraph, unless the text before it is empty or ends in white space. */
+/** Returns the text with a paragraph break before it, unless the text before it is empty or ends in white space. */
 export function asParagraph(before: string, text: string): string {
   return before === '' || /\s$/.test(before) ? text : `\n\n${text}`;
 }

@@ -28,8 +28,8 @@ const maxTitleChars = 80;
 const opening = 'Shown by tools, not said by the user:';
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /**
- * Signatures that determine the type, instead of the type that a server claims. Vendors reject the entire request if one type is
- * wrong.
+ * File signatures by MIME type. They replace the type that a server declares, because vendors reject the entire request if one
+ * type is wrong.
  */
 const signatures: readonly (readonly [type: string, signature: RegExp])[] = [
   ['image/png', /^\x89PNG/],
@@ -54,9 +54,8 @@ export function getAcceptedMedia(model: Deployment | undefined): AcceptedMedia |
 export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedMedia, added: readonly Message[]): Message[] {
   let remainingChars = maxCharsPerRun - added.filter(isMediaMessage).reduce((sum, message) => sum + countChars(message), 0);
   const items: { readonly line: string; readonly attachment: Attachment }[] = [];
-  for (const { tool, attachment } of media.flatMap(({ tool, attachments }) =>
-    attachments.map((attachment) => ({ tool, attachment })),
-  )) {
+  const candidates = media.flatMap(({ tool, attachments }) => attachments.map((attachment) => ({ tool, attachment })));
+  for (const { tool, attachment } of candidates) {
     const { data = '', title = 'Attachment' } = attachment;
     const type = data.length <= Math.min(remainingChars, maxChars) ? detectType(data) : undefined;
     if (type === undefined || !isAcceptedType(type, accepted.types) || items.length === accepted.maxCount) continue;
@@ -71,6 +70,7 @@ export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedM
   ];
 }
 
+/** Returns whether a message was created by `toMediaMessages`. */
 export function isMediaMessage({ role, content, custom_content: custom }: Message): boolean {
   return role === 'user' && custom?.attachments !== undefined && typeof content === 'string' && content.startsWith(opening);
 }

@@ -32,7 +32,7 @@ const declineLabel = 'Decline';
 export interface ToolRunContext {
   readonly reply: Reply;
   readonly toolset: Toolset;
-  readonly tally: UsageCollector;
+  readonly usage: UsageCollector;
   readonly citations: Citations;
   /** Stores results that the model sees only in part. */
   readonly results: FullResults;
@@ -46,7 +46,7 @@ export interface ToolRunContext {
   readonly maxResultBytes: number;
   /** Called with errors whose message must not be disclosed. */
   readonly onToolError: (tool: string, error: unknown) => void;
-  /** Called for each call that did not run a tool. */
+  /** Called for each call that was rejected before its tool ran. */
   readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
   /** The user's answers to questions of earlier runs, by call ID. Defaults to no answers. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
@@ -85,12 +85,12 @@ export async function* runTools(calls: readonly ToolCall[], context: ToolRunCont
   outcomes.catch(() => undefined).finally(() => chunks.end());
   try {
     yield* chunks.readItems();
-    const all = await outcomes;
-    const answered = all.filter(isAnswered);
+    const settled = await outcomes;
+    const answered = settled.filter((outcome) => 'answer' in outcome);
     return {
       answers: answered.map(({ answer }) => answer),
       media: answered.map(({ media }) => media),
-      questions: all.filter((outcome): outcome is PendingQuestion => !isAnswered(outcome)),
+      questions: settled.filter((outcome) => 'question' in outcome),
     };
   } finally {
     cancellation.abort();
@@ -104,7 +104,7 @@ interface AnsweredCall {
 
 class ToolRun {
   readonly #call: ToolCall;
-  readonly #shared: ToolRunContext;
+  readonly #context: ToolRunContext;
   readonly #chunks: Channel<Chunk>;
   readonly #tool: Tool | undefined;
   readonly #stage: number;
@@ -114,7 +114,7 @@ class ToolRun {
 
   constructor(call: ToolCall, context: ToolRunContext, chunks: Channel<Chunk>) {
     this.#call = call;
-    this.#shared = context;
+    this.#context = context;
     this.#chunks = chunks;
     this.#tool = context.toolset.find(call.function.name);
     this.#stage = context.reply.nextStage();
@@ -122,11 +122,11 @@ class ToolRun {
   }
 
   async run(): Promise<AnsweredCall | PendingQuestion> {
-    const { clock } = this.#shared;
+    const { clock } = this.#context;
     const startedMs = clock.nowMs();
     const { name, arguments: argumentsText } = this.#call.function;
-    const opening = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
-    void this.#put({ stages: [{ index: this.#stage, ...opening }], ...this.#toRemoteCallContent() });
+    const start = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
+    void this.#put({ stages: [{ index: this.#stage, ...start }], ...this.#toRemoteCallContent() });
     const result = await this.#perform();
     this.#hasEnded = true;
     const { question } = result;
@@ -137,7 +137,7 @@ class ToolRun {
   }
 
   async #answer(result: ToolResult, durationMs: number): Promise<AnsweredCall> {
-    const { maxResultBytes, reply, results } = this.#shared;
+    const { maxResultBytes, reply, results } = this.#context;
     const { text, fullAttachments } = toVisibleResult(result, maxResultBytes, results);
     const content = toResultMarkdown(text, result.failed, durationMs);
     const attachments = [...result.attachments, ...this.#citedAttachments, ...fullAttachments].map((attachment, index) => ({
@@ -161,25 +161,23 @@ class ToolRun {
 
   async #perform(): Promise<ToolResult> {
     const tool = this.#tool;
-    const { args, error } = await parseArguments(this.#call.function.arguments, tool?.parameters, this.#shared.checkTime);
+    const { args, error } = await parseArguments(this.#call.function.arguments, tool?.parameters, this.#context.checkTime);
     if (tool === undefined || error !== undefined) {
       const reason = error ?? `There is no tool named ${this.#call.function.name}.`;
-      this.#shared.onRejectedCall?.({ name: this.#call.function.name, args, reason });
+      this.#context.onRejectedCall?.({ name: this.#call.function.name, args, reason });
       return toFailure(reason);
     }
-    const { signal, timeoutMs, onToolError } = this.#shared;
-    return performTool(tool, args, { signal, timeoutMs, onToolError, toContext: (runSignal) => this.#createContext(runSignal) });
+    return performTool(tool, args, { ...this.#context, createContext: (signal) => this.#createContext(signal) });
   }
 
   #createContext(signal: AbortSignal): ToolContext {
-    const answer = this.#shared.userAnswers?.get(this.#call.id);
-    const { maxResultBytes: maxBytes } = this.#shared;
+    const { maxResultBytes, userAnswers } = this.#context;
     return {
       signal,
       report: (progress) => this.#report(progress),
       cite: (citable) => this.#cite(citable),
-      answer,
-      maxResultBytes: maxBytes,
+      answer: userAnswers?.get(this.#call.id),
+      maxResultBytes,
     };
   }
 
@@ -187,7 +185,7 @@ class ToolRun {
   #toRemoteCallContent(): Pick<ResponseCustomContent, 'remote'> {
     const remote = this.#tool?.remote;
     if (remote === undefined) return {};
-    const approvalRequest = this.#shared.approvals?.get(this.#call.id) ?? null;
+    const approvalRequest = this.#context.approvals?.get(this.#call.id) ?? null;
     return { remote: [{ kind: 'called', ...toRemoteCall(this.#call, remote), approvalRequest }] };
   }
 
@@ -199,24 +197,20 @@ class ToolRun {
 
   #cite(citable: Citable): number {
     this.#citedAttachments.push(citable.attachment);
-    return this.#shared.citations.add(citable);
+    return this.#context.citations.add(citable);
   }
 
   async #report({ content, stages = [], usage = [] }: ToolProgress): Promise<void> {
     if (this.#hasEnded) return;
-    this.#shared.tally.add(usage);
+    this.#context.usage.add(usage);
     const ownStages = content ? [{ index: this.#stage, content, status: null }] : [];
-    const all = [...ownStages, ...this.#innerStages.renumberStages(stages)];
-    if (all.length > 0) await this.#put({ stages: all });
+    const stageDeltas = [...ownStages, ...this.#innerStages.renumberStages(stages)];
+    if (stageDeltas.length > 0) await this.#put({ stages: stageDeltas });
   }
 
   #put(custom_content: ResponseCustomContent): Promise<void> {
-    return this.#chunks.put(this.#shared.reply.createChunk({ custom_content }));
+    return this.#chunks.put(this.#context.reply.createChunk({ custom_content }));
   }
-}
-
-function isAnswered(outcome: AnsweredCall | PendingQuestion): outcome is AnsweredCall {
-  return 'answer' in outcome;
 }
 
 /** Returns the controls for a tool's question: one to answer, one to decline. */

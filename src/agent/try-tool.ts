@@ -4,7 +4,7 @@ import { parseArguments, performTool } from './perform-tool.ts';
 import { loadTrialTools, type ToolSources } from './quick-app/load-tools.ts';
 import { FullResults, readResultName, toVisibleResult } from './results/full-results.ts';
 
-interface TryDeps {
+interface TryToolDeps {
   readonly sources: ToolSources;
   readonly clock: Clock;
   /** The `tools` section of the configuration. */
@@ -17,7 +17,7 @@ interface TryDeps {
  * Runs a tool once under the conditions of an application run: with the same timeout, network guard, and result size. Returns
  * undefined if the toolset does not have the tool. Rejects with `ToolError` if its server is unavailable.
  */
-export async function tryTool(trial: ToolTestRun, deps: TryDeps): Promise<ToolTestResult | undefined> {
+export async function tryTool(trial: ToolTestRun, deps: TryToolDeps): Promise<ToolTestResult | undefined> {
   const { subject, signal } = trial;
   // A trial run has no files shared with it.
   const context = { signal, subject, application: '/v1/tools/run', owner: subject, mayRead: () => false };
@@ -26,7 +26,7 @@ export async function tryTool(trial: ToolTestRun, deps: TryDeps): Promise<ToolTe
   return tool && perform(tool, trial, deps);
 }
 
-async function perform(tool: Tool, { args: input, signal }: ToolTestRun, deps: TryDeps): Promise<ToolTestResult> {
+async function perform(tool: Tool, { args: input, signal }: ToolTestRun, deps: TryToolDeps): Promise<ToolTestResult> {
   const { clock, limits, onToolError } = deps;
   const { args, error } = await parseArguments(JSON.stringify(input), tool.parameters);
   if (error !== undefined) return { outcome: 'not_run', text: error, attachments: [], durationMs: 0 };
@@ -34,7 +34,7 @@ async function perform(tool: Tool, { args: input, signal }: ToolTestRun, deps: T
   let citationCount = 0;
   const result = await performTool(tool, args, {
     ...{ signal, timeoutMs: limits.timeoutMs, onToolError },
-    toContext: (runSignal) => ({
+    createContext: (runSignal) => ({
       ...{ signal: runSignal, maxResultBytes: limits.maxResultBytes, report: async () => undefined },
       cite() {
         citationCount += 1;

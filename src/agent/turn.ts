@@ -9,9 +9,9 @@ import { type PricedUsage, toModelUsage, toModelUsages } from '#domain/usage/usa
  * repeat the rest.
  */
 const maxCalls = 128;
-const maxArgumentsLength = 1_000_000;
+const maxArgumentsChars = 1_000_000;
 /** Maximum number of all other collected characters: text, thoughts, names, and further fields of calls. */
-const maxLength = 16_000_000;
+const maxChars = 16_000_000;
 const lastTurnNote = '\n\n[You cannot call more tools in this run. Answer now with the information that you have.]';
 
 /** A complete tool call of a model. Further fields come from the upstream and are returned to it. */
@@ -33,7 +33,7 @@ interface PartialCall {
 export class Turn {
   readonly #calls = new Map<number, PartialCall>();
   readonly #reasoning: JsonObject = {};
-  #length = 0;
+  #chars = 0;
   text = '';
   finishReason: FinishReason | null = null;
 
@@ -81,8 +81,8 @@ export class Turn {
     call.arguments += functionDelta?.arguments ?? '';
     Object.assign(call.otherFields, otherFields);
     this.#calls.set(index, call);
-    if (call.arguments.length > maxArgumentsLength)
-      throw createSizeError(`returned more than ${maxArgumentsLength} characters of arguments in one call`);
+    if (call.arguments.length > maxArgumentsChars)
+      throw createSizeError(`returned more than ${maxArgumentsChars} characters of arguments in one call`);
   }
 
   /** Collects thoughts, because reasoning upstreams require them next to the tool calls in the next request. */
@@ -92,7 +92,7 @@ export class Turn {
       const before = this.#reasoning[key];
       if (typeof value === 'string') {
         this.#count(key.length + value.length);
-        this.#reasoning[key] = toText(before) + value;
+        this.#reasoning[key] = (typeof before === 'string' ? before : '') + value;
       } else if (Array.isArray(value)) {
         this.#count(key.length + JSON.stringify(value).length);
         if (Array.isArray(before)) for (const item of value) before.push(item);
@@ -101,14 +101,10 @@ export class Turn {
     }
   }
 
-  #count(length: number): void {
-    this.#length += length;
-    if (this.#length > maxLength) throw createSizeError(`returned more than ${maxLength} characters in one reply`);
+  #count(chars: number): void {
+    this.#chars += chars;
+    if (this.#chars > maxChars) throw createSizeError(`returned more than ${maxChars} characters in one reply`);
   }
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function createSizeError(reason: string): ParleyError {
@@ -121,13 +117,16 @@ function createSizeError(reason: string): ParleyError {
 export function sortByCallOrder(added: readonly Message[]): Message[] {
   const turn = added.findLastIndex(({ role }) => role === 'assistant');
   const calls = (added[turn]?.tool_calls ?? []) as readonly ToolCall[];
-  const getIndex = ({ role, tool_call_id: id }: Message): number =>
+  const getPosition = ({ role, tool_call_id: id }: Message): number =>
     role === 'tool' ? calls.findIndex((call) => call.id === id) : calls.length;
-  return [...added.slice(0, turn + 1), ...added.slice(turn + 1).sort((first, second) => getIndex(first) - getIndex(second))];
+  return [
+    ...added.slice(0, turn + 1),
+    ...added.slice(turn + 1).sort((first, second) => getPosition(first) - getPosition(second)),
+  ];
 }
 
-/** Returns no calls for an incomplete reply, because a partial call must not run. */
-export function callsToRun(turn: Turn): ToolCall[] {
+/** Returns the calls to run. An incomplete reply has none, because a partial call must not run. */
+export function listCallsToRun(turn: Turn): ToolCall[] {
   return turn.isCutOff ? [] : turn.calls;
 }
 
@@ -137,11 +136,12 @@ export function appendLastTurnNote(answers: readonly ToolMessage[]): void {
   if (last !== undefined) last.content += lastTurnNote;
 }
 
-/** Returns the number of turns of a run. */
+/** Returns the number of turns in the messages that a run added. */
 export function countTurns(added: readonly Message[]): number {
   return added.filter(({ role }) => role === 'assistant').length;
 }
 
+/** Returns the names of the functions in `tools` of a request. Ignores malformed entries. */
 export function listToolNames(tools: unknown): Set<string> {
   const names = (Array.isArray(tools) ? tools : []).map((tool) =>
     isJsonObject(tool) && isJsonObject(tool.function) ? tool.function.name : undefined,

@@ -166,10 +166,17 @@ export class ContextWindow {
     const { messages } = request;
     const toOversized = (): OversizedConversation => {
       const tokens = countRequest(this.#render(request), counter);
-      return { messages, memory: this.#memory, tokens, target: maxTokens * targetFraction, counter, renderer: this.#renderer };
+      return {
+        messages,
+        memory: this.#memory,
+        tokens,
+        targetTokens: maxTokens * targetFraction,
+        counter,
+        renderer: this.#renderer,
+      };
     };
     const previousMemory = this.#memory;
-    const { cleared, results } = planClearing(toOversized());
+    const { cleared, clearedResults } = planClearing(toOversized());
     this.#memory = { ...previousMemory, cleared };
     const summaryError =
       this.#canSummarize && toOversized().tokens > maxTokens
@@ -182,7 +189,7 @@ export class ContextWindow {
       strategy: this.#options.strategy,
       wasRejected,
       tokens: { before, after: toOversized().tokens, max: maxTokens },
-      clearedResults: results,
+      clearedResults,
       summarizedMessages: Math.max(0, (this.#memory.summary?.before ?? 0) - (previousMemory.summary?.before ?? 0)),
       ...(summaryError !== undefined && { summaryError }),
     });
@@ -235,39 +242,39 @@ interface OversizedConversation {
   /** Number of tokens of the complete request, including tools and settings. */
   readonly tokens: number;
   /** Number of tokens to reduce the conversation to. It is well below the maximum, so that the next turn needs no reduction. */
-  readonly target: number;
+  readonly targetTokens: number;
   readonly counter: MessageCounter;
   readonly renderer: MessageRenderer;
 }
 
 /**
- * Plans which tool results to clear, oldest first. `cleared` is the index before which all results are cleared, `results` the
- * number of newly cleared ones. Results that the model has not responded to yet are not cleared.
+ * Plans which tool results to clear, oldest first. All results before the index `cleared` are cleared, `clearedResults` of them
+ * newly. Results that the model has not responded to yet are not cleared.
  */
-function planClearing({ messages, memory, tokens: before, target, counter, renderer }: OversizedConversation): {
+function planClearing({ messages, memory, tokens: before, targetTokens, counter, renderer }: OversizedConversation): {
   readonly cleared: number;
-  readonly results: number;
+  readonly clearedResults: number;
 } {
   const conversation = withoutInstructions(messages);
   const unansweredStart = findUnansweredStart(conversation);
   const tools = new Map<string, string>();
   let tokens = before;
   let { cleared } = memory;
-  let results = 0;
+  let clearedResults = 0;
   for (const [index, message] of conversation.entries()) {
     recordToolNames(message, tools);
     if (index < Math.max(memory.cleared, memory.summary?.before ?? 0)) continue;
-    if (index >= unansweredStart || tokens <= target) break;
+    if (index >= unansweredStart || tokens <= targetTokens) break;
     const savedTokens = counter.count(message) - counter.count(renderer.clear(message, tools));
     if (savedTokens <= 0) continue;
     tokens -= savedTokens;
     cleared = index + 1;
-    results += 1;
+    clearedResults += 1;
   }
-  return { cleared, results };
+  return { cleared, clearedResults };
 }
 
-/** The messages that a summary replaces: all before an index, except the one at `kept`. */
+/** The messages that a summary replaces: all before the index `before`, except the message at the index `kept`. */
 interface SummaryPlan {
   readonly before: number;
   readonly kept: number | undefined;
@@ -278,20 +285,20 @@ const summaryTokens = 1_000;
 
 /** Plans a summary. Call it after `planClearing`. Returns undefined if no message is left to summarize. */
 function planSummary(oversized: OversizedConversation): SummaryPlan | undefined {
-  const { messages, memory, target, counter, renderer } = oversized;
+  const { messages, memory, targetTokens, counter, renderer } = oversized;
   const conversation = withoutInstructions(messages);
   const question = conversation.findLastIndex((message) => message.role === 'user' && !isMediaMessage(message));
   const start = memory.summary?.before ?? 0;
   const lastIndex = Math.min(findUnansweredStart(conversation), conversation.length - 1);
   const starts = new Set(listGroupStarts(conversation));
   const tools = new Map<string, string>();
-  let tokens = oversized.tokens + (memory.summary === undefined ? Math.min(summaryTokens, target / 2) : 0);
+  let tokens = oversized.tokens + (memory.summary === undefined ? Math.min(summaryTokens, targetTokens / 2) : 0);
   let end: number | undefined;
   let summarizedCount = 0;
   for (const [index, message] of conversation.entries()) {
     if (index > lastIndex) break;
     if (starts.has(index) && summarizedCount > 0) end = index;
-    if (end === index && tokens <= target) break;
+    if (end === index && tokens <= targetTokens) break;
     recordToolNames(message, tools);
     if (index < start || index === question) continue;
     tokens -= counter.count(index < memory.cleared ? renderer.clear(message, tools) : message);
@@ -301,7 +308,8 @@ function planSummary(oversized: OversizedConversation): SummaryPlan | undefined 
 }
 
 /**
- * Returns the index of the message whose tool results end the conversation, or the length if the last message is not a result.
+ * Returns the index of the message whose tool calls the last messages answer. Returns the length if the last message is not a
+ * result.
  */
 function findUnansweredStart(conversation: readonly Message[]): number {
   let index = conversation.length;

@@ -13,6 +13,7 @@ export interface ContextMemory {
   readonly digest: string;
 }
 
+/** A summary that replaces the oldest messages of a conversation. */
 export interface Summary {
   /** Index of the first message that the summary does not replace. */
   readonly before: number;
@@ -37,7 +38,7 @@ export function computeDigest(messages: readonly Message[], end: number): string
   return hash('sha256', JSON.stringify(messages.slice(0, end)), 'base64url').slice(0, 22);
 }
 
-/** Renders conversations for the model. Returns the same object for the same message each time, not a copy. */
+/** Applies a context memory to conversations. Each message yields the same object every time, so that it can be compared by identity. */
 export class MessageRenderer {
   readonly #formatPlaceholder: FormatPlaceholder;
   readonly #cleared = new WeakMap<Message, Message>();

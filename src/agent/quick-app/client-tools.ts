@@ -9,9 +9,9 @@ import type { HandoverMode } from '../reply.ts';
 export interface ClientTools {
   /** Tool definitions for the model. */
   readonly offeredTools: readonly JsonObject[];
-  /** A `tool_choice` that the model can follow in the first turn. If undefined, the model is free. */
+  /** The `tool_choice` of the first turn. If undefined, the model chooses freely. */
   readonly choice: unknown;
-  /** Clients that send `tools` receive all calls as tool calls. Other clients receive the first one as a function call. */
+  /** Clients that send `tools` receive all calls as tool calls. Other clients receive the first call as a function call. */
   readonly handoverMode: HandoverMode;
   /** Request fields that are ignored, at least in part. */
   readonly ignored: readonly string[];
@@ -24,21 +24,21 @@ export interface ClientTools {
 export function createClientTools({ toolsets }: QuickApp, request: ChatRequest): ClientTools {
   const { functions, function_call: call, tools: requestTools, tool_choice: choice } = request;
   const tools: readonly unknown[] = Array.isArray(requestTools) ? requestTools : [];
-  const usable = tools.filter(isFunctionTool);
-  const applicationTools = toolsets.flatMap((toolset) => (toolset.kind === 'client' ? [toTool(toolset)] : []));
+  const usableTools = tools.filter(isFunctionTool);
+  const applicationTools = toolsets.flatMap((toolset) => (toolset.kind === 'client' ? [toFunctionTool(toolset)] : []));
   const applicationToolNames = new Set(applicationTools.map(({ function: { name } }) => name));
-  const requestedTools = [...(functions ?? []).map(toTool), ...usable].filter(
+  const requestedTools = [...(functions ?? []).map(toFunctionTool), ...usableTools].filter(
     ({ function: { name } }) => !applicationToolNames.has(name),
   );
   const handedTools = call === 'none' || choice === 'none' ? [] : requestedTools;
   const offeredTools = [...applicationTools, ...handedTools];
-  const forced = choice === 'required' && handedTools.length > 0 ? choice : toForced(call, choice, offeredTools);
+  const forced = choice === 'required' && handedTools.length > 0 ? choice : findForcedTool(call, choice, offeredTools);
   const isFollowed = choice === undefined || choice === 'auto' || choice === 'none' || forced !== undefined;
   return {
     offeredTools,
     choice: forced,
     handoverMode: tools.length > 0 ? 'all tools' : 'one function',
-    ignored: [...(usable.length < tools.length ? ['tools'] : []), ...(isFollowed ? [] : ['tool_choice'])],
+    ignored: [...(usableTools.length < tools.length ? ['tools'] : []), ...(isFollowed ? [] : ['tool_choice'])],
   };
 }
 
@@ -48,13 +48,17 @@ function isFunctionTool(tool: unknown): tool is FunctionTool {
   return isJsonObject(tool) && isJsonObject(tool.function) && typeof tool.function.name === 'string';
 }
 
-type Offer = NonNullable<ChatRequest['functions']>[number];
+type OfferedFunction = NonNullable<ChatRequest['functions']>[number];
 
-function toTool({ name, description = '', parameters = { type: 'object', properties: {} } }: Offer): FunctionTool {
+function toFunctionTool({
+  name,
+  description = '',
+  parameters = { type: 'object', properties: {} },
+}: OfferedFunction): FunctionTool {
   return { type: 'function', function: { name, description, parameters } };
 }
 
-function toForced(call: ChatRequest['function_call'], choice: unknown, offeredTools: readonly FunctionTool[]): unknown {
+function findForcedTool(call: ChatRequest['function_call'], choice: unknown, offeredTools: readonly FunctionTool[]): unknown {
   const forced = typeof call === 'object' ? call : isJsonObject(choice) ? choice.function : undefined;
   const tool = offeredTools.find(({ function: { name } }) => isJsonObject(forced) && forced.name === name);
   return tool && { type: 'function', function: { name: tool.function.name } };

@@ -5,6 +5,7 @@ import { type LoadedTools, type Tool, ToolError } from '#domain/tools/tool.ts';
 import { createDeploymentTool, type SendToDeployment } from '#tools/deployment/deployment-tool.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
+/** Sources of the tools of toolsets. */
 export interface ToolSources extends RestSources {
   /**
    * Loads the tools of an MCP server, and lists those that cannot be offered. Rejects with `ToolError` if the server is

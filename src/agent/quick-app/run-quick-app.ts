@@ -90,7 +90,7 @@ async function* sendModelRequest(run: QuickAppRun, request: ChatRequest, purpose
   yield* frames;
 }
 
-/** Returns no state for a reply without tools, controls, a reduced context, and a state of the model's own reply. */
+/** Returns undefined if the reply has no tools, no controls, no reduced context, and no state of the model's own reply. */
 async function buildState(run: QuickAppRun, memory: RunMemory, citations: Citations): Promise<JsonObject | undefined> {
   const hasAdded = memory.added.length > 0 || memory.controls.length > 0;
   if (!hasAdded && memory.inner === undefined && memory.context === undefined) return undefined;
@@ -139,17 +139,17 @@ function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { of
   };
 }
 
-/** Maximum number of offloaded characters to read. Older texts are replaced by a note that they are lost. */
+/** Maximum number of offloaded characters to read. A note replaces older texts. */
 const maxChars = 32 * 1024 * 1024;
-/** A note for a lost text. It is JSON, because it can replace the arguments of a call. */
+/** The note that replaces a deleted text. It is JSON, because it can replace the arguments of a call. */
 const deletedTextNote = JSON.stringify({ lost: 'This text was too long for the conversation and is no longer stored.' });
 
-/** Restores the offloaded texts of a conversation. Deleted texts are replaced by a note. Rejects with `StoreError`. */
+/** Restores the offloaded texts of a conversation. A note replaces deleted texts. Rejects with `StoreError`. */
 export async function rehydrate(conversation: Conversation): Promise<Conversation> {
   const texts = await readNewest(conversation.offloaded);
   const toText = (text: string): string => {
-    const mark = parseMarker(text);
-    return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? deletedTextNote);
+    const marker = parseMarker(text);
+    return marker === undefined || !texts.has(marker.name) ? text : (texts.get(marker.name)?.[marker.number] ?? deletedTextNote);
   };
   const { messages, added, citations, state } = conversation;
   return {
@@ -171,18 +171,18 @@ async function readNewest(
     remainingChars -= chars;
     texts.set(name, remainingChars >= 0 ? readTexts() : Promise.resolve(undefined));
   }
-  return new Map(await Promise.all([...texts].map(async ([name, reading]) => [name, await reading] as const)));
+  return new Map(await Promise.all([...texts].map(async ([name, pendingTexts]) => [name, await pendingTexts] as const)));
 }
 
 /** Removes media messages whose image was deleted. */
 function removeUnavailableMedia(messages: readonly Message[]): Message[] {
-  const isLost = (message: Message): boolean =>
+  const isDeleted = (message: Message): boolean =>
     isMediaMessage(message) && (message.custom_content?.attachments ?? []).some(({ data }) => data === deletedTextNote);
-  return messages.filter((message) => !isLost(message));
+  return messages.filter((message) => !isDeleted(message));
 }
 
 const maxServerBytes = 8 * 1024;
-/** Minimum number of bytes for instructions that must be truncated. A shorter part is not useful. */
+/** Minimum number of bytes of truncated instructions. A shorter part is not useful. */
 const minBytes = 1024;
 const maxBytes = 32 * 1024;
 

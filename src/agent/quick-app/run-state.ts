@@ -60,7 +60,7 @@ export class RunStates {
     this.#texts = texts;
   }
 
-  /** Writes a state. The input must not contain markers of offloaded texts. */
+  /** Signs a state for its owner, and stores parts that are too long. The input must not contain markers of offloaded texts. */
   async write({ beside: _offloadedTexts, fullResults, ...input }: RunState, owner: StateOwner): Promise<JsonObject> {
     const state = fullResults === undefined ? input : await this.#storeFullResults(input, fullResults, owner);
     const excess = getLength(state) - maxChars;
@@ -70,7 +70,7 @@ export class RunStates {
     return { [key]: `${text}.${this.#signer.sign(text)}` };
   }
 
-  /** Reads a state. Returns undefined if it is not exactly the string that this owner received. */
+  /** Verifies and reads a state. Returns undefined if it is not exactly the state that this owner received. */
   readState(state: JsonObject, owner: StateOwner): RunState | undefined {
     const { [key]: signed, ...otherFields } = state;
     if (typeof signed !== 'string' || Object.keys(otherFields).length > 0) return undefined;

@@ -44,8 +44,8 @@ type TraceStart = Pick<TraceItem, 'kind' | 'turn' | 'name' | 'at_ms' | 'sent'>;
 interface TraceOptions {
   /** Start of the run on the clock's `nowMs`, before its tools were loaded. */
   readonly startedMs: number;
-  /** Returns the price of tokens in USD, or undefined if it is unknown. */
-  readonly price: (usage: readonly PricedUsage[]) => number | undefined;
+  /** Returns the cost of tokens in USD, or undefined if it is unknown. */
+  readonly computeCostUsd: (usage: readonly PricedUsage[]) => number | undefined;
 }
 
 /** Runs a quick app, and adds a trace to its reply: missing toolsets, model requests and replies, and tool calls. */
@@ -67,8 +67,8 @@ export async function* traceRun(run: QuickAppRun, options: TraceOptions): AsyncI
 class Trace {
   /** The run, with its model and tools wrapped for tracing. */
   readonly run: QuickAppRun;
-  readonly #price: TraceOptions['price'];
-  readonly #text: TraceText;
+  readonly #computeCostUsd: TraceOptions['computeCostUsd'];
+  readonly #formatter: TraceFormatter;
   readonly #startedMs: number;
   #unsent: TraceItem[] = [];
   #items = 0;
@@ -76,7 +76,7 @@ class Trace {
   #messages: readonly Message[] = [];
   #tools = '';
 
-  constructor(run: QuickAppRun, { startedMs, price }: TraceOptions) {
+  constructor(run: QuickAppRun, { startedMs, computeCostUsd }: TraceOptions) {
     const { tools, missing } = run.tools;
     this.run = {
       ...run,
@@ -85,10 +85,10 @@ class Trace {
       onContextChange: (change) => this.#recordContextChange(change),
       tools: { ...run.tools, tools: tools.map((tool) => this.#wrapTool(tool)) },
       onRejectedCall: ({ name, args, reason }) =>
-        this.#endItem(this.#startItem('tool', name, this.#text.formatJson(args)), { received: '', error: reason }),
+        this.#endItem(this.#startItem('tool', name, this.#formatter.formatJson(args)), { received: '', error: reason }),
     };
-    this.#price = price;
-    this.#text = new TraceText(run.app);
+    this.#computeCostUsd = computeCostUsd;
+    this.#formatter = new TraceFormatter(run.app);
     this.#startedMs = startedMs;
     for (const { name, reason, tookMs = 0 } of missing)
       this.#push({ kind: 'toolset', turn: 0, name, at_ms: 0, sent: '' }, roundMs(tookMs), { received: '', error: reason });
@@ -106,15 +106,17 @@ class Trace {
   #recordContextChange({ strategy, wasRejected, tokens, clearedResults, summarizedMessages, summaryError }: ContextChange): void {
     const sent = { tokens: tokens.before, most: tokens.max, refused: wasRejected };
     const received = { tokens: tokens.after, cleared_results: clearedResults, summarized_messages: summarizedMessages };
-    const end = { received: this.#text.formatJson(received), ...(summaryError !== undefined && { error: summaryError }) };
-    this.#endItem(this.#startItem('context', strategy, this.#text.formatJson(sent)), end);
+    const end = { received: this.#formatter.formatJson(received), ...(summaryError !== undefined && { error: summaryError }) };
+    this.#endItem(this.#startItem('context', strategy, this.#formatter.formatJson(sent)), end);
   }
 
   /** Traces a model request. A summary does not count as a turn, and does not change which messages the next turn omits. */
   async #sendRequest(run: QuickAppRun, request: ChatRequest, purpose?: 'summary'): Promise<InnerReply> {
     if (purpose === undefined) this.#turn += 1;
     const sent =
-      purpose === undefined ? this.#toSent(request) : this.#text.formatJson({ messages_before: 0, messages: request.messages });
+      purpose === undefined
+        ? this.#toSent(request)
+        : this.#formatter.formatJson({ messages_before: 0, messages: request.messages });
     const start = this.#startItem('model', request.model ?? run.app.model, sent);
     try {
       const reply = await run.sendModelRequest(request, purpose);
@@ -144,9 +146,9 @@ class Trace {
       throw cause;
     } finally {
       const items = usage.items();
-      const cost_usd = this.#price(usage.pricedItems());
+      const cost_usd = this.#computeCostUsd(usage.pricedItems());
       this.#endItem(start, {
-        received: this.#text.formatJson(toReceived(turn)),
+        received: this.#formatter.formatJson(toReceived(turn)),
         ...(first_ms !== undefined && { first_ms }),
         ...(error !== undefined && { error }),
         ...(items.length > 0 && { usage_per_model: items }),
@@ -160,13 +162,13 @@ class Trace {
   }
 
   async #runTool(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
-    const start = this.#startItem('tool', tool.name, this.#text.formatJson(args));
+    const start = this.#startItem('tool', tool.name, this.#formatter.formatJson(args));
     try {
       const result = await tool.run(args, context);
       const { text, failed, question, note } = result;
       const received =
         question === undefined ? { text, failed, ...(note !== undefined && { note }) } : { question: question.message };
-      this.#endItem(start, { received: this.#text.formatJson(received) });
+      this.#endItem(start, { received: this.#formatter.formatJson(received) });
       return result;
     } catch (cause) {
       const { timeoutMs } = this.run.limits;
@@ -185,7 +187,7 @@ class Trace {
   }
 
   #push(start: TraceStart, duration_ms: number, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
-    const error = end.error === undefined ? {} : { error: this.#text.format(end.error) };
+    const error = end.error === undefined ? {} : { error: this.#formatter.format(end.error) };
     this.#unsent.push({ index: this.#items++, ...start, duration_ms, ...end, ...error });
   }
 
@@ -201,7 +203,7 @@ class Trace {
     const serializedTools = JSON.stringify(tools ?? []);
     const isSame = serializedTools === this.#tools;
     this.#tools = serializedTools;
-    return this.#text.formatJson({
+    return this.#formatter.formatJson({
       messages_before,
       messages: messages.slice(messages_before),
       ...(!isSame && { tools: tools ?? [] }),
@@ -225,7 +227,7 @@ const maxChars = { inner: 16_000, item: 64_000, all: 1_000_000 };
 const maxDataUrlChars = 100;
 
 /** Formats the texts of a trace. Masks the secrets of the application, and truncates texts to bound their total size. */
-class TraceText {
+class TraceFormatter {
   readonly #secrets: readonly string[];
   #remainingChars = maxChars.all;
 

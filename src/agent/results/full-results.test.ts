@@ -14,7 +14,7 @@ function read(text: string, args: object, maxResultBytes = 10_000): Promise<stri
 }
 
 describe('read_result', () => {
-  it.each([' ', '\n\t', '\u00a0'])('reads on if the search contains no word: %j', async (search) => {
+  it.each([' ', '\n\t', '\u00a0'])('continues to read if the search contains no word: %j', async (search) => {
     expect(await read('a😀b', { search })).toMatch(/^a😀b\n\n\[Characters 0 to 4 of 4/);
   });
 
@@ -24,7 +24,7 @@ describe('read_result', () => {
     );
   });
 
-  it('shows a part of the first place if the whole does not fit', async () => {
+  it('shows a part of the first match if it does not fit completely', async () => {
     const text = `${'x'.repeat(400)} needle ${'y'.repeat(400)}`;
     const found = await read(text, { search: 'needle' }, 0);
     expect(found).toMatch(/^Offset 241: …x+/);

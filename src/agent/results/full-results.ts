@@ -4,15 +4,15 @@ import { isResult, type Message } from '#contract/chat/message.ts';
 import { type Attachment, type Tool, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 import { truncateText } from './truncate-text.ts';
 
-/** Complete results that earlier replies stored. */
+/** Complete results that an earlier reply stored. */
 export interface EarlierResults {
   readonly ids: readonly string[];
   /** Returns the results by ID, or undefined if they were deleted or not stored. Rejects with `StoreError`. */
   readonly load: () => Promise<Readonly<Record<string, string>> | undefined>;
 }
 
-/** Maximum number of characters per reply, and per result. */
-const maxChars = { all: 4_000_000, perResult: 2_000_000 };
+/** Maximum number of stored characters: of all results of a reply, and per result. */
+const maxChars = { total: 4_000_000, perResult: 2_000_000 };
 const idChars = 10;
 const idInText = /"(r_[0-9a-f]{10})"/g;
 
@@ -20,18 +20,18 @@ const idInText = /"(r_[0-9a-f]{10})"/g;
 export class FullResults {
   /** Name under which the model calls the tool that reads results. */
   readonly toolName: string;
-  readonly #earlier: readonly EarlierResults[];
+  readonly #earlierResults: readonly EarlierResults[];
   readonly #ownResults = new Map<string, string>();
   #chars = 0;
 
-  constructor(toolName: string, earlier: readonly EarlierResults[] = []) {
+  constructor(toolName: string, earlierResults: readonly EarlierResults[] = []) {
     this.toolName = toolName;
-    this.#earlier = earlier;
+    this.#earlierResults = earlierResults;
   }
 
   /** Whether any result can be read. */
   get hasAny(): boolean {
-    return this.#ownResults.size > 0 || this.#earlier.length > 0;
+    return this.#ownResults.size > 0 || this.#earlierResults.length > 0;
   }
 
   /** Results that this run adds, by ID. */
@@ -44,7 +44,7 @@ export class FullResults {
     const id = computeId(text);
     if (this.#ownResults.has(id)) return id;
     const chars = Math.min(text.length, maxChars.perResult);
-    if (this.#chars + chars > maxChars.all) return undefined;
+    if (this.#chars + chars > maxChars.total) return undefined;
     this.#chars += chars;
     this.#ownResults.set(id, text.slice(0, maxChars.perResult));
     return id;
@@ -69,7 +69,7 @@ export class FullResults {
       (message) => isResult(message) && typeof message.content === 'string' && computeId(message.content) === id,
     );
     if (match !== undefined) return String(match.content);
-    for (const { ids, load } of this.#earlier) {
+    for (const { ids, load } of this.#earlierResults) {
       const text = ids.includes(id) ? (await load())?.[id] : undefined;
       if (text !== undefined) return text;
     }
@@ -77,7 +77,7 @@ export class FullResults {
   }
 
   #isKnown(id: string): boolean {
-    return this.#ownResults.has(id) || this.#earlier.some(({ ids }) => ids.includes(id));
+    return this.#ownResults.has(id) || this.#earlierResults.some(({ ids }) => ids.includes(id));
   }
 }
 
@@ -89,20 +89,20 @@ function computeId(text: string): string {
   return `r_${hash('sha256', text, 'hex').slice(0, idChars)}`;
 }
 
-/** Matches text that starts like JSON. Passages also start with a bracket, such as `[1] handbook.md`. */
+/** Matches text that starts like JSON, but not numbered passages such as `[1] handbook.md`. */
 export const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
 
 /** A tool result in the form that the model and the stage show. */
 interface VisibleResult {
   /**
-   * Text of at most the allowed bytes, with a note if it is truncated. If the limit has no room for the note, only the note.
+   * Text of at most the allowed bytes, with a note if it is truncated. If the limit is too small for the note, only the note.
    */
   readonly text: string;
   /** The complete result, if the text is truncated. */
   readonly fullAttachments: readonly Attachment[];
 }
 
-/** Truncates a result that is too long for the model. The note explains how to read on. */
+/** Truncates a result that is too long for the model. The note explains how to read the rest. */
 export function toVisibleResult(result: ToolResult, maxBytes: number, results: FullResults): VisibleResult {
   const { note } = result;
   if (note === undefined) return toVisibleText(result, maxBytes, results);
@@ -151,13 +151,17 @@ const maxNoteBytes = 200;
 const minPageBytes = 200;
 
 /** Creates the tool that lets a model read or search results that it saw only in part. */
-export function createReadResultTool(results: () => FullResults, messages: () => readonly Message[], maxBytes: number): Tool {
+export function createReadResultTool(
+  getResults: () => FullResults,
+  getMessages: () => readonly Message[],
+  maxBytes: number,
+): Tool {
   return {
     name: readResultName,
     description: 'Reads on in a result of a tool that was cut or cleared, or searches it.',
     parameters,
     async run({ id, offset = 0, search }, { maxResultBytes: availableBytes = maxBytes }): Promise<ToolResult> {
-      const text = await results().find(String(id), messages());
+      const text = await getResults().find(String(id), getMessages());
       if (text === undefined) throw new ToolError(`no result has the id ${JSON.stringify(id)}. Call its tool again`);
       const maxPageBytes = Math.max(minPageBytes, availableBytes - maxNoteBytes);
       const from = Number(offset);
@@ -182,7 +186,7 @@ function formatPage(text: string, from: number, maxBytes: number): string {
 /** Maximum length of a search. Longer searches are truncated, because all words are tried at each position of the text. */
 const maxSearchChars = 200;
 
-/** Returns excerpts around the places that match. `search` must contain a word, because empty matches have no end. */
+/** Returns excerpts around the matches. `search` must contain a word, because an empty pattern matches endlessly. */
 function formatMatches(
   text: string,
   search: string,

@@ -33,18 +33,18 @@ function findEndAfter(text: string, separator: string, minEnd: number): number |
 
 /** Returns the position after the last comma at the lowest nesting depth from `minEnd` on, or undefined. */
 function findPartEnd(json: string, minEnd: number): number | undefined {
-  const lastByDepth: number[] = [];
+  const lastEndByDepth: number[] = [];
   let depth = 0;
-  let isInText = false;
+  let isInString = false;
   for (let index = 0; index < json.length; index += 1) {
     const character = json[index];
-    if (isInText) {
+    if (isInString) {
       if (character === '\\') index += 1;
-      else if (character === '"') isInText = false;
-    } else if (character === '"') isInText = true;
+      else if (character === '"') isInString = false;
+    } else if (character === '"') isInString = true;
     else if (character === '{' || character === '[') depth += 1;
     else if (character === '}' || character === ']') depth -= 1;
-    else if (character === ',' && index >= minEnd && depth >= 0) lastByDepth[depth] = index + 1;
+    else if (character === ',' && index >= minEnd && depth >= 0) lastEndByDepth[depth] = index + 1;
   }
-  return lastByDepth.find((end) => end !== undefined);
+  return lastEndByDepth.find((end) => end !== undefined);
 }
