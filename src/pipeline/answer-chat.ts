@@ -23,6 +23,7 @@ import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
 import type { runAddons, runRemoteTools } from './run-request-tools.ts';
 
+/** Dependencies of `createAnswerChat`. */
 export interface AnswerChatDeps {
   readonly states: RunStates;
   readonly reserveLimits: ReserveLimits;
@@ -33,7 +34,7 @@ export interface AnswerChatDeps {
   readonly newId: () => string;
 }
 
-/** Functions that answer a call. `selectAnswer` chooses among them. */
+/** Functions that answer a call. `selectAnswer` chooses one of them. */
 export interface Responders {
   /** Calls the upstreams of a model. */
   readonly callUpstreams: Responder;
@@ -91,9 +92,9 @@ async function begin(
   try {
     reservation = await reserveLimits(prepared.target, limitRequest);
     if (admitted !== undefined && !metered.hasEnded) await admitted();
-  } catch (refused) {
+  } catch (error) {
     reservation?.settle?.(undefined);
-    return metered.reject(refused);
+    return metered.reject(error);
   }
   metered.begin(reservation, (sink) => {
     const files = new ReplyFiles(prepared, sink, onRemovedReferences);
@@ -119,8 +120,8 @@ function prepare(
   if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
   const promptTokens = estimatePromptTokens(request);
   const wantsCost = includesCost || isCostRequested(sentRequest);
-  const account = new CallAccount({ target, request, sent: sentRequest, promptTokens, includesCost: wantsCost });
-  if (quickApp !== undefined) account.ignore(listIgnoredFields(quickApp, sentRequest));
+  const account = new CallAccount({ target, request, sentRequest, promptTokens, includesCost: wantsCost });
+  if (quickApp !== undefined) account.recordIgnored(listIgnoredFields(quickApp, sentRequest));
   return {
     target,
     account,
@@ -134,13 +135,17 @@ function prepare(
   };
 }
 
-/** Parley knows the controls of an application behind an endpoint only if the client sends them back. */
+/**
+ * Checks the control that the user completed, if Parley knows the offered controls. For an application behind an endpoint, Parley
+ * knows them only if the client sends them back.
+ */
 function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
   if (storesControls(deployment)) return checkCompletedControl(messages);
   const offeredControls = deployment.kind === 'application' ? listReturnedControls(messages) : undefined;
   if (offeredControls !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offeredControls);
 }
 
+/** Returns the responder for the deployment and the request. */
 function selectAnswer(responders: Responders, { target: { deployment }, request, remote }: PreparedCall): Responder {
   const callModel = deployment.isApplicationBacked ? responders.callApplication : responders.callUpstreams;
   let answer = callModel;
@@ -151,13 +156,13 @@ function selectAnswer(responders: Responders, { target: { deployment }, request,
 }
 
 /** Fields of a translated request that never come from the defaults. */
-const notDefaults: ReadonlySet<string> = new Set(['model', 'input', 'store', 'stream', 'include']);
+const fieldsWithoutDefaults: ReadonlySet<string> = new Set(['model', 'input', 'store', 'stream', 'include']);
 
 /** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Requests of other dialects keep theirs. */
 function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
   if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
   const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));
-  const added = translated.filter(([field]) => !notDefaults.has(field));
+  const added = translated.filter(([field]) => !fieldsWithoutDefaults.has(field));
   return { ...native, body: withAbsent(native.body, Object.fromEntries(added)) };
 }
 
@@ -172,7 +177,7 @@ function withAbsent(body: JsonObject, defaults: JsonObject): JsonObject {
   return result;
 }
 
-/** Whether a request asks for `usage.cost`. */
+/** Returns whether a request asks for `usage.cost`. */
 function isCostRequested({ stream_options: options }: ChatRequest): boolean {
   return isJsonObject(options) && options.include_cost === true;
 }

@@ -13,6 +13,7 @@ import { type ApplicationFields, toApplicationHeaders, toTraceHeaders, type Upst
 import { fetchFromUpstreams } from './failover.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
+/** Dependencies of `answerEmbeddings`. */
 export interface EmbeddingsDeps extends UpstreamDeps {
   readonly perRequestKeys: PerRequestKeys;
   readonly reserveLimits: ReserveLimits;
@@ -32,7 +33,7 @@ export async function answerEmbeddings(
   const { deployment } = target;
   const request = { ...deployment.defaults, ...sentRequest };
   const promptTokens = estimateInputTokens(request);
-  const account = new CallAccount({ target, sent: sentRequest, promptTokens });
+  const account = new CallAccount({ target, sentRequest, promptTokens });
   account.admit(await deps.reserveLimits(target, { promptTokens, maxTokens: 0, isClientConnected: () => !signal.aborted }));
   let isComplete = false;
   try {
@@ -51,7 +52,7 @@ interface AccountedCall extends EmbeddingsCall {
   readonly account: CallAccount;
 }
 
-/** Adapters are called with a per-request key, which is revoked when the call ends. */
+/** Sends the request. An adapter receives a per-request key, which is revoked when the call ends. */
 async function sendRequest(deps: EmbeddingsDeps, input: AccountedCall): Promise<JsonObject> {
   const { target, account } = input;
   if (!target.deployment.isApplicationBacked) return sendToUpstreams(deps, input);
@@ -66,33 +67,29 @@ async function sendRequest(deps: EmbeddingsDeps, input: AccountedCall): Promise<
 function sendToUpstreams(
   deps: UpstreamDeps,
   { target, request, signal, account }: AccountedCall,
-  programs?: ApplicationFields,
+  applicationFields?: ApplicationFields,
 ): Promise<JsonObject> {
-  const { call, deployment } = target;
   const attempts = {
-    deployment,
-    record: call.record,
-    caller: call.caller,
-    snapshot: target.snapshot,
-    secrets: programs?.secrets ?? [],
+    target,
+    secrets: applicationFields?.secrets ?? [],
     account,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = deps.protocols[upstream.protocol];
-      const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), programs, account });
+      const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
       if (embed !== undefined) return embed({ upstream, request, onQuotaHeaders: deps.onQuotaHeaders, ...sent }, reply);
-      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} does not support embeddings.`);
+      throw new ParleyError('operation_not_supported', `The upstream of ${target.deployment.id} does not support embeddings.`);
     },
   };
   return fetchFromUpstreams(deps, attempts, signal);
 }
 
-/** Adds the prompt tokens to the totals, if the upstream reported them. */
+/** Records the prompt tokens, if the upstream reported them. */
 function recordUsage({ usage: totals }: CallAccount, { usage }: JsonObject): void {
   const tokens = isJsonObject(usage) && typeof usage.prompt_tokens === 'number' ? toCount(usage.prompt_tokens) : undefined;
-  if (tokens !== undefined) totals.note({ usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens } });
+  if (tokens !== undefined) totals.record({ usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens } });
 }
 
-/** Returns the reply with the fields that clients rely on, since some upstreams omit them. */
+/** Returns the reply with `model` and `usage`, which some upstreams omit. */
 function toComplete(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
   const { prompt_tokens, total_tokens } = totals.totals().usage;
   const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#base/json/json.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -14,6 +15,7 @@ import { MeteredReply } from './metered-reply.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
+/** Dependencies of `answerPassThrough`. */
 export interface PassThroughDeps extends UpstreamDeps {
   readonly reserveLimits: ReserveLimits;
 }
@@ -27,17 +29,18 @@ export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput
   const { deployment } = target;
   const request = 'form' in sentRequest ? sentRequest : { ...sentRequest, body: { ...deployment.defaults, ...sentRequest.body } };
   const promptTokens = estimatePromptTokens(request);
-  const account = new CallAccount({ target, sent: {}, promptTokens });
+  const account = new CallAccount({ target, sentRequest: {}, promptTokens });
   const metered = new MeteredReply<PassThroughFrame>(target, account, new CountedReply(account.usage, reply));
   const start = (sink: Sink<PassThroughFrame>): Handle => callUpstreams(deps, { target, request, account }, sink);
   const limitRequest = { promptTokens, maxTokens: getMaxTokens(request), isClientConnected: () => !metered.hasEnded };
   deps.reserveLimits(target, limitRequest).then(
     (reservation) => metered.begin(reservation, start),
-    (refused: unknown) => metered.reject(refused),
+    (error: unknown) => metered.reject(error),
   );
   return metered;
 }
 
+/** An authorized call whose request is passed through. */
 export interface PassThroughInput {
   readonly target: Target;
   readonly request: PassThroughRequest;
@@ -48,12 +51,8 @@ function callUpstreams(
   { target, request, account }: PassThroughInput & { readonly account: CallAccount },
   sink: Sink<PassThroughFrame>,
 ): Handle {
-  const { call, deployment } = target;
   const attempts = {
-    deployment,
-    record: call.record,
-    caller: call.caller,
-    snapshot: target.snapshot,
+    target,
     account,
     mayRepeat: () => !('form' in request) || request.form.isComplete,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassThroughFrame>): Handle {
@@ -61,13 +60,13 @@ function callUpstreams(
       const headers = toTraceHeaders(target, attempt);
       if (protocol.passThrough !== undefined)
         return protocol.passThrough({ upstream, request, headers, onQuotaHeaders: deps.onQuotaHeaders }, reply);
-      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} has no ${request.api}.`);
+      throw new ParleyError('operation_not_supported', `The upstream of ${target.deployment.id} has no ${request.api}.`);
     },
   };
   return failover(deps, attempts, sink);
 }
 
-/** Passes a reply on and counts its usage and its characters. */
+/** Passes a reply on, and counts its usage and its characters. */
 class CountedReply implements Sink<PassThroughFrame> {
   hasStarted = false;
   readonly #totals: UsageTotals;
@@ -81,8 +80,8 @@ class CountedReply implements Sink<PassThroughFrame> {
   frame(frame: PassThroughFrame): void {
     if (!this.hasStarted && frame.kind !== 'json') this.#totals.markPartial();
     this.hasStarted = true;
-    const usage = frame.usage && toPassedUsage(frame.usage);
-    if (usage !== undefined) this.#totals.note({ usage });
+    const usage = frame.usage && toTokenUsage(frame.usage);
+    if (usage !== undefined) this.#totals.record({ usage });
     this.#totals.addChars(frame.chars);
     if (frame.bytes !== '') this.#reply.frame(frame);
   }
@@ -100,14 +99,12 @@ class CountedReply implements Sink<PassThroughFrame> {
  * Returns the usage of a reply. If it has only a total, all tokens count as prompt tokens. Returns undefined if the upstream
  * reports seconds or nothing.
  */
-function toPassedUsage(usage: PassedUsage): Usage | undefined {
+function toTokenUsage(usage: JsonObject): Usage | undefined {
   const { total_tokens } = usage;
   return (
     toUsage({ ...usage }) ?? (typeof total_tokens === 'number' ? toUsage({ ...usage, prompt_tokens: total_tokens }) : undefined)
   );
 }
-
-type PassedUsage = { readonly [name: string]: unknown };
 
 function estimatePromptTokens(request: PassThroughRequest): number {
   if ('form' in request) return request.form.promptTokens;
@@ -131,11 +128,12 @@ function estimateValueTokens(value: unknown): number {
 }
 
 /** Default of `max_tokens` in the Completions API. */
-const defaultTokens = 16;
+const defaultMaxTokens = 16;
 
+/** Returns the maximum number of completion tokens: 0 for an API without completions, undefined if it is unknown. */
 function getMaxTokens(request: PassThroughRequest): number | undefined {
   if (request.api !== 'completions' || !('body' in request)) return 0;
-  const { max_tokens: maxTokens = defaultTokens, n = 1, prompt } = request.body;
+  const { max_tokens: maxTokens = defaultMaxTokens, n = 1, prompt } = request.body;
   const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
   return typeof maxTokens === 'number' && typeof n === 'number' ? maxTokens * n * prompts : undefined;
 }

@@ -10,6 +10,7 @@ import { type Deployment, type DeploymentUse, listApis, restrictToUse } from '#d
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { toAccount } from '#domain/limits/limit-counters.ts';
 
+/** Dependencies of `createAuthorize`. */
 export interface AuthorizeDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
@@ -58,7 +59,7 @@ async function createPermit(
         `${requested.id} cannot be called until its owner repairs it: ${requested.issue}.`,
       );
     const deployment = restrictToUse(requested, use);
-    if (deployment === undefined) throw notSupported(requested, use);
+    if (deployment === undefined) throw createUseError(requested, use);
     const consentCheck = deps.requireConsent({ caller, deployment, snapshot });
     await consentCheck;
     const isConfigured = requested === snapshot.deployments.get(call.deployment);
@@ -86,7 +87,7 @@ async function findRequested(catalog: Catalog, snapshot: ConfigSnapshot, call: C
   return call.version === undefined ? latest : requireVersion(catalog, latest, call);
 }
 
-/** Earlier versions are available only to the owner. */
+/** Returns a version of an application. Earlier versions are available only to the owner. */
 async function requireVersion(
   catalog: Catalog,
   { id, ownership }: Deployment,
@@ -97,7 +98,7 @@ async function requireVersion(
   throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or the version is no longer stored.`);
 }
 
-function notSupported(deployment: Deployment, use: DeploymentUse): ParleyError {
+function createUseError(deployment: Deployment, use: DeploymentUse): ParleyError {
   const { id, type } = deployment;
   if (use === 'embedding' && type === 'chat') return unsupported(id, 'it does not support embeddings');
   if (use === 'chat' && type === 'embedding') return unsupported(id, 'it supports embeddings, not chat completions');

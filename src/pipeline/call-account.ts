@@ -12,13 +12,14 @@ import { UsageTotals } from './usage-totals.ts';
 
 const maxIgnoredFields = 1000;
 
+/** Options of a `CallAccount`. */
 export interface AccountOptions {
   readonly target: Target;
   /** The request with defaults. Its files are readable for the deployment. Undefined if the API has no conversation. */
   readonly request?: ChatRequest;
   /** The request as the client sent it. Fields that come from defaults are not reported as ignored. */
-  readonly sent: object;
-  /** Estimated. */
+  readonly sentRequest: object;
+  /** Estimated number of prompt tokens. */
   readonly promptTokens: number;
   /** Whether the usage includes the cost of the reply, if the deployment has prices. */
   readonly includesCost?: boolean;
@@ -30,7 +31,7 @@ export interface AccountOptions {
  */
 export class CallAccount {
   readonly usage: UsageTotals;
-  /** Estimated. */
+  /** Estimated number of prompt tokens. */
   readonly promptTokens: number;
   /** Fields of the client's request that did not reach a model. */
   readonly ignored = new Set<string>();
@@ -38,7 +39,7 @@ export class CallAccount {
   hasRejectedInnerCall = false;
   readonly #options: AccountOptions;
   /** Collects the usage of an application's inner calls. Undefined for a model, which has only its own tokens. */
-  readonly #inner: UsageCollector | undefined;
+  readonly #innerUsage: UsageCollector | undefined;
   #caller: Caller | undefined;
   #reservation: LimitReservation | undefined;
   #isSettled = false;
@@ -50,8 +51,8 @@ export class CallAccount {
     const { deployment } = target;
     this.#options = options;
     this.promptTokens = promptTokens;
-    this.#inner = deployment.kind === 'application' ? new UsageCollector() : undefined;
-    this.usage = new UsageTotals({ deployment, promptTokens, inner: this.#inner, includesCost });
+    this.#innerUsage = deployment.kind === 'application' ? new UsageCollector() : undefined;
+    this.usage = new UsageTotals({ deployment, promptTokens, inner: this.#innerUsage, includesCost });
   }
 
   /**
@@ -80,7 +81,7 @@ export class CallAccount {
     return { ...limits, ...this.#replyHeaders, 'x-upstream-attempts': String(this.#attempts) };
   }
 
-  /** Forgets the headers and the ignored fields of the previous attempt. Called when another upstream is tried. */
+  /** Counts an attempt, and clears the headers and the ignored fields of the previous attempt. */
   startAttempt(): void {
     this.#attempts += 1;
     this.#replyHeaders = {};
@@ -92,16 +93,16 @@ export class CallAccount {
     this.#replyHeaders = selectReplyHeaders(headers);
   }
 
-  /** Adds ignored fields such as `seed`, or fields inside them, such as `messages.reasoning_content`. */
-  ignore(fields: readonly string[]): void {
+  /** Records ignored fields that the client sent, such as `seed` or `messages.reasoning_content`. */
+  recordIgnored(fields: readonly string[]): void {
     for (const field of fields) {
       const [root = field] = field.split('.', 1);
-      if (this.ignored.size < maxIgnoredFields && Object.hasOwn(this.#options.sent, root)) this.ignored.add(field);
+      if (this.ignored.size < maxIgnoredFields && Object.hasOwn(this.#options.sentRequest, root)) this.ignored.add(field);
     }
   }
 
-  /** Adds ignored fields of the client's own dialect. */
-  ignoreNative(fields: readonly string[]): void {
+  /** Records ignored fields of the request in the client's own dialect. */
+  recordIgnoredNative(fields: readonly string[]): void {
     for (const field of fields) this.ignored.add(field);
   }
 
@@ -112,8 +113,8 @@ export class CallAccount {
   }
 
   /**
-   * Charges the usage and releases the reservation. `used` is undefined if no upstream did any work. `isComplete` is true if
-   * the reply ended without an error. Later calls do nothing.
+   * Charges the usage and releases the reservation. `used` is undefined if no upstream did any work. `isComplete` is whether the
+   * reply ended without an error. Further calls have no effect.
    */
   settle(used: readonly ModelUsage[] | undefined, isComplete: boolean): void {
     if (this.#isSettled) return;
@@ -136,7 +137,7 @@ export class CallAccount {
     const files = request === undefined ? undefined : collectForwardedFiles(caller, { request, path });
     const rights = createReceiverRights(deployment.id, caller.chain, files);
     const claims = [...(caller.chain?.claims ?? []), ...(this.#reservation?.claims ?? [])];
-    const report = (usage: readonly ModelUsage[]): void => this.#inner?.add(usage);
+    const report = (usage: readonly ModelUsage[]): void => this.#innerUsage?.add(usage);
     const recordRejection = (): void => {
       this.hasRejectedInnerCall = true;
     };

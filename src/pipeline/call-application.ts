@@ -10,6 +10,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { ApplicationFields, CallUpstreams } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
+/** Dependencies of `callApplication`. */
 export interface ApplicationDeps {
   readonly perRequestKeys: PerRequestKeys;
   readonly callUpstreams: CallUpstreams;
@@ -18,11 +19,12 @@ export interface ApplicationDeps {
 /** Calls an application behind an endpoint, or the adapters of a model. Their per-request key is valid until the call ends. */
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   // An application or adapter receives the format of chat completions, regardless of the client's dialect.
-  const programInput = { ...prepared, native: undefined };
-  const calling = new KeyedCall(deps.perRequestKeys, sink);
-  const toPrograms = (key: string) => toApplicationFields(prepared.target, key);
-  void calling.begin(prepared.account.caller, (key) => deps.callUpstreams(programInput, calling, toPrograms(key)));
-  return calling;
+  const input = { ...prepared, native: undefined };
+  const keyedCall = new KeyedCall(deps.perRequestKeys, sink);
+  void keyedCall.begin(prepared.account.caller, (key) =>
+    deps.callUpstreams(input, keyedCall, toApplicationFields(prepared.target, key)),
+  );
+  return keyedCall;
 }
 
 /**
@@ -54,7 +56,7 @@ export function toIdFields({ id, applicationType }: Deployment): Readonly<Record
   return { 'x-dial-deployment-id': headerId, ...(applicationType !== undefined && { 'x-dial-application-id': headerId }) };
 }
 
-/** Passes a reply on. Its end follows after the key is revoked. */
+/** Passes a reply on, and ends it after the per-request key of the call is revoked. */
 class KeyedCall extends DeferredHandle implements Sink<RawFrame> {
   readonly #keys: PerRequestKeys;
   readonly #sink: Sink<RawFrame>;
@@ -94,7 +96,7 @@ class KeyedCall extends DeferredHandle implements Sink<RawFrame> {
     void this.#revoke();
   }
 
-  /** Never rejects. */
+  /** Revokes the key once. Never rejects. */
   async #revoke(): Promise<void> {
     const key = this.#key;
     this.#key = undefined;

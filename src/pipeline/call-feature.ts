@@ -13,6 +13,7 @@ import { toIdFields } from './call-application.ts';
 import { selectReplyHeaders } from './reply-headers.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
+/** Dependencies of `callFeature`. */
 export interface FeatureDeps {
   readonly http: HttpClient;
   /** HTTP client for addresses from users. It reaches private networks only if the configuration allows them. */

@@ -20,6 +20,7 @@ import type { CallAccount } from './call-account.ts';
 import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
+/** Dependencies of calls to upstreams. */
 export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Record<ProtocolName, ChatProtocol>>;
   readonly onQuotaHeaders: NonNullable<Attempt['onQuotaHeaders']>;
@@ -35,18 +36,21 @@ export interface ApplicationFields extends ForwardedFields {
   readonly returnsFields: boolean;
 }
 
-/** Calls the upstreams of a deployment. `programs` is for applications and adapters. */
-export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ApplicationFields) => Handle;
+/** Calls the upstreams of a deployment. Only applications and adapters receive `applicationFields`. */
+export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, applicationFields?: ApplicationFields) => Handle;
 
+/** Returns the function that calls the upstreams of deployments, with failover. */
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
   const { onQuotaHeaders } = deps;
-  return ({ target, request, native, isTranslated, affinity, account }, sink, programs) => {
-    const { call, deployment, snapshot } = target;
-    const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
-    const onIgnored = (fields: readonly string[]): void => account.ignore(fields);
+  return ({ target, request, native, isTranslated, affinity, account }, sink, applicationFields) => {
+    const maxCompletionTokens = target.deployment.limits?.maxCompletionTokens;
+    const onIgnored = (fields: readonly string[]): void => account.recordIgnored(fields);
     const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
       const headers = toTraceHeaders(target, attempt);
-      const sent = programs === undefined ? { headers } : toApplicationHeaders(upstream, { common: headers, programs, account });
+      const sent =
+        applicationFields === undefined
+          ? { headers }
+          : toApplicationHeaders(upstream, { common: headers, applicationFields, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
         const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
@@ -55,9 +59,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuotaHeaders, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
-    const secrets = programs?.secrets ?? [];
-    const { record, caller } = call;
-    return failover(deps, { deployment, record, caller, snapshot, affinity, secrets, account, sendRequest }, sink);
+    return failover(deps, { target, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest }, sink);
   };
 }
 
@@ -69,29 +71,28 @@ export function createQuotaListener({ loadBalancer, clock }: FailoverDeps): Upst
   };
 }
 
-/** Returns the request as the upstream supports it, and notes the omitted fields. */
+/** Returns the request as the upstream supports it, and records the removed fields. */
 function toSupported(
-  sent: Pick<PreparedCall, 'request' | 'native'>,
+  { request, native }: UpstreamRequest,
   upstream: Upstream,
   account: CallAccount,
 ): Pick<Attempt, 'request' | 'native'> {
-  const { request, native } = sent;
   const { unsupportedFields } = upstream;
   if (unsupportedFields === undefined) return { request, ...(native && { native }) };
   const supported = withoutUnsupported({ request, native }, unsupportedFields);
-  account.ignore(supported.ofRequest);
-  account.ignoreNative(supported.ofNative);
+  account.recordIgnored(supported.removedFields);
+  account.recordIgnoredNative(supported.removedNativeFields);
   return { request: supported.request, ...(supported.native && { native: supported.native }) };
 }
 
-/** Whether the upstream receives the request in the client's dialect. */
+/** Returns whether the upstream receives the request in the client's dialect. */
 function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean {
   return native?.dialect === 'messages' ? speaksMessages(upstream) : native !== undefined && speaksResponses(upstream);
 }
 
 interface HeaderContext {
   readonly common: Readonly<Record<string, string>>;
-  readonly programs: ApplicationFields | undefined;
+  readonly applicationFields: ApplicationFields | undefined;
   readonly account: CallAccount;
 }
 
@@ -101,19 +102,19 @@ interface HeaderContext {
  */
 export function toApplicationHeaders(
   upstream: Upstream,
-  { common, programs, account }: HeaderContext,
+  { common, applicationFields, account }: HeaderContext,
 ): Pick<Attempt, 'headers' | 'query' | 'onHeaders'> {
-  if (programs === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
+  if (applicationFields === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
   const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
-  const ofCaller = Object.entries(programs.headers).filter(([name]) => !configured.has(name));
+  const clientHeaders = Object.entries(applicationFields.headers).filter(([name]) => !configured.has(name));
   return {
-    headers: { ...Object.fromEntries(ofCaller), ...programs.ownHeaders, ...common },
-    query: programs.query,
-    ...(programs.returnsFields && { onHeaders: (headers) => account.setReplyHeaders(headers) }),
+    headers: { ...Object.fromEntries(clientHeaders), ...applicationFields.ownHeaders, ...common },
+    query: applicationFields.query,
+    ...(applicationFields.returnsFields && { onHeaders: (headers) => account.setReplyHeaders(headers) }),
   };
 }
 
-/** Returns headers that connect the upstream's logs to those of Parley. */
+/** Returns the headers that connect the logs of the upstream and of Parley. */
 export function toTraceHeaders({ call }: Target, { trace }: AttemptRecord): Record<string, string> {
   const { traceparent, tracestate } = trace;
   return { 'x-request-id': call.id, traceparent, ...(tracestate !== undefined && { tracestate }) };
@@ -127,22 +128,25 @@ interface UpstreamRequest {
 
 /** A request without the fields that an upstream does not support, and the names of the removed fields. */
 interface SupportedRequest extends UpstreamRequest {
-  readonly ofRequest: readonly string[];
-  /** Fields of the request in the client's own dialect. */
-  readonly ofNative: readonly string[];
+  readonly removedFields: readonly string[];
+  /** Removed fields of the request in the client's own dialect. */
+  readonly removedNativeFields: readonly string[];
 }
 
 /**
  * Returns the request without top-level fields that the upstream does not support. Removes them from both forms of the request.
  */
 function withoutUnsupported({ request, native }: UpstreamRequest, fields: readonly string[]): SupportedRequest {
-  const ofRequest = fields.filter((field) => request[field] !== undefined);
-  const ofNative = native === undefined ? [] : fields.filter((field) => native.body[field] !== undefined);
+  const removedFields = fields.filter((field) => request[field] !== undefined);
+  const removedNativeFields = native === undefined ? [] : fields.filter((field) => native.body[field] !== undefined);
   return {
-    request: ofRequest.length === 0 ? request : (without(request, ofRequest) as ChatRequest),
-    native: native === undefined || ofNative.length === 0 ? native : { ...native, body: without(native.body, ofNative) },
-    ofRequest,
-    ofNative,
+    request: removedFields.length === 0 ? request : (without(request, removedFields) as ChatRequest),
+    native:
+      native === undefined || removedNativeFields.length === 0
+        ? native
+        : { ...native, body: without(native.body, removedNativeFields) },
+    removedFields,
+    removedNativeFields,
   };
 }
 

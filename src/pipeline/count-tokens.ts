@@ -9,7 +9,7 @@ import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { fetchFromUpstreams } from './failover.ts';
 
 /** Statuses of an upstream that does not count tokens. */
-const uncounted: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
+const unsupportedStatuses: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
 
 interface CountInput extends ChatInput {
   readonly target: Target;
@@ -24,15 +24,12 @@ export async function countTokens(
   deps: UpstreamDeps,
   { target, request: sentRequest, native, signal }: CountInput,
 ): Promise<number> {
-  const { call, deployment } = target;
+  const { deployment } = target;
   const request = prepareRequest(sentRequest, deployment);
   const upstreams = deployment.upstreams.filter((upstream) => deps.protocols[upstream.protocol]?.countTokens !== undefined);
   if (native === undefined || upstreams.length === 0) return estimateRequestTokens(request);
   const attempts = {
-    deployment: { ...deployment, upstreams },
-    record: call.record,
-    caller: call.caller,
-    snapshot: target.snapshot,
+    target: { ...target, deployment: { ...deployment, upstreams } },
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = deps.protocols[upstream.protocol];
       if (count === undefined) throw new ParleyError('internal_error', 'The upstream does not support token counting.');
@@ -43,7 +40,7 @@ export async function countTokens(
   return fetchFromUpstreams(deps, attempts, signal);
 }
 
-/** Returns an estimate if the upstream does not count tokens. */
+/** Passes a count on. Replaces the error of an upstream that does not count tokens by an estimate. */
 class EstimatedCount implements Sink<number> {
   readonly #next: Sink<number>;
   readonly #estimate: () => number;
@@ -62,7 +59,7 @@ class EstimatedCount implements Sink<number> {
   }
 
   fail(error: unknown): void {
-    if (!(error instanceof UpstreamError) || !uncounted.has(error.status)) return this.#next.fail(error);
+    if (!(error instanceof UpstreamError) || !unsupportedStatuses.has(error.status)) return this.#next.fail(error);
     this.#next.frame(this.#estimate());
     this.#next.end();
   }

@@ -20,10 +20,11 @@ function failCalls(hasRejectedInnerCall: boolean): number {
     return { pause: () => undefined, resume: () => undefined, cancel: () => undefined };
   };
   const toAttempts = (call: number) => ({
-    deployment: { id: 'app', upstreams: [upstream], maxAttempts: 1 },
-    record: { startAttempt: () => ended },
-    caller: { subject: `user ${call}`, roles: [], chain: null },
-    snapshot: { configuration: { roles: {} } },
+    target: {
+      call: { record: { startAttempt: () => ended }, caller: { subject: `user ${call}`, roles: [], chain: null } },
+      deployment: { id: 'app', upstreams: [upstream], maxAttempts: 1 },
+      snapshot: { configuration: { roles: {} } },
+    },
     account: { startAttempt: () => undefined, hasRejectedInnerCall },
     sendRequest,
   });
@@ -42,8 +43,7 @@ it('fetchFromUpstreams records an attempt that returned its result as ok', async
   const startAttempt = () => ({ end: (outcome: AttemptOutcome) => outcomes.push(outcome) });
   const upstream = { id: 'a', revision: 'a', weight: 1, tier: 0 };
   const attempts = {
-    deployment: { id: 'd', upstreams: [upstream], maxAttempts: 1 },
-    record: { startAttempt },
+    target: { call: { record: { startAttempt } }, deployment: { id: 'd', upstreams: [upstream], maxAttempts: 1 } },
     sendRequest: (_upstream: unknown, _attempt: unknown, sink: Sink<number>) => pipeOneFrom(async () => 1, sink),
   } as unknown as Attempts<number>;
   const deps = { loadBalancer: new LoadBalancer(), clock: systemClock };

@@ -5,10 +5,9 @@ import type { Clock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { defaultRole } from '#contract/roles.ts';
-import type { Caller } from '#domain/callers/caller.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Target } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
+import type { AttemptOutcome, AttemptRecord } from '#domain/telemetry.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import {
@@ -23,22 +22,19 @@ import type { CallAccount } from './call-account.ts';
 
 const firstWaitMs = 50;
 
+/** Dependencies of `failover`. */
 export interface FailoverDeps {
   readonly loadBalancer: LoadBalancer;
   readonly clock: Clock;
 }
 
-/** The deployment to call, the record of the call, and the function that calls one upstream. */
+/** The call, and the function that sends its request to one upstream. */
 export interface Attempts<Item> {
-  readonly deployment: Deployment;
-  readonly record: CallRecord;
-  /** The caller is recorded with a failure, because its requests may be the cause. */
-  readonly caller: Pick<Caller, 'subject' | 'roles' | 'chain'>;
-  readonly snapshot: Pick<ConfigSnapshot, 'configuration'>;
+  readonly target: Pick<Target, 'call' | 'deployment' | 'snapshot'>;
   readonly affinity?: string | undefined;
   /** Whether the request can be sent again. Undefined means that it always can. */
   readonly mayRepeat?: () => boolean;
-  /** Account that is notified of each attempt. A failure after a rejected inner call is no sign of the deployment's health. */
+  /** Account that counts the attempts. A failure after a rejected inner call does not count against the upstream. */
   readonly account?: CallAccount;
   /** Secrets sent with the request in addition to the upstream's own key. Errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
@@ -52,7 +48,7 @@ export interface Attempts<Item> {
  */
 export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
   const run = new Failover(deps, attempts, sink);
-  if (deps.loadBalancer.queue.hasWaiting(attempts.deployment.id)) run.wait(attempts);
+  if (deps.loadBalancer.queue.hasWaiting(attempts.target.deployment.id)) run.wait(attempts);
   else run.next(attempts);
   return run;
 }
@@ -84,7 +80,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   #attempts: Attempts<Item> | undefined;
   #attempt: AttemptRecord | undefined;
   #upstream: Upstream | undefined;
-  /** Upstream with `maxParallel` that counts the current attempt. */
+  /** Upstream with `maxParallel` whose slot the current attempt occupies. */
   #occupied: Upstream | undefined;
   #tries = 0;
   /** Start of the current attempt. */
@@ -98,7 +94,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     this.#deps = deps;
     this.#sink = sink;
     this.#secrets = attempts.secrets ?? [];
-    this.#deploymentId = attempts.deployment.id;
+    this.#deploymentId = attempts.target.deployment.id;
     this.#attempts = attempts;
   }
 
@@ -110,7 +106,8 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   /** Waits until an upstream has capacity. */
   wait(attempts: Attempts<Item>): void {
     const { loadBalancer, clock } = this.#deps;
-    const { deployment, caller, record, snapshot } = attempts;
+    const { call: recordedCall, deployment, snapshot } = attempts.target;
+    const { caller, record } = recordedCall;
     const startedAtMs = clock.nowMs();
     const timeout = new AbortController();
     const remove = (): void => {
@@ -154,7 +151,8 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
    */
   #tryNext(attempts: Attempts<Item>): boolean {
     const { loadBalancer, clock } = this.#deps;
-    const { deployment, affinity } = attempts;
+    const { affinity, target } = attempts;
+    const { deployment } = target;
     const mayTry = this.#tries < deployment.maxAttempts;
     const triedIds = this.#triedIds;
     const upstream = mayTry && loadBalancer.pick(deployment.upstreams, { triedIds, affinity, nowMs: clock.nowMs(), call: this });
@@ -201,10 +199,10 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     const isRejection = isCallRejection(error, upstream);
     const attempts = this.#attempts;
     const concernsOnlyClient = isRejection || attempts?.account?.hasRejectedInnerCall === true;
-    if (concernsOnlyClient) attempts?.caller.chain?.onRejection?.();
+    if (concernsOnlyClient) attempts?.target.call.caller.chain?.onRejection?.();
     if (attempts === undefined) return this.#sink.fail(isRejection ? toRejectionError(error) : error);
     this.#error = error;
-    if (!concernsOnlyClient) this.#note(error, { upstream, attempts });
+    if (!concernsOnlyClient) this.#recordFailure(error, { upstream, attempts });
     if (!concernsOnlyClient && isRetryable(error) && attempts.mayRepeat?.() !== false) this.next(attempts);
     else this.#giveUp(attempts);
   }
@@ -216,10 +214,10 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     super.cancel();
   }
 
-  #sendRequest({ sendRequest, record, account }: Attempts<Item>, upstream: Upstream): Handle {
+  #sendRequest({ sendRequest, target, account }: Attempts<Item>, upstream: Upstream): Handle {
     account?.startAttempt();
     this.#requestedAtMs = this.#deps.clock.nowMs();
-    const attempt = record.startAttempt(upstream.id, this.#requestedAtMs);
+    const attempt = target.call.record.startAttempt(upstream.id, this.#requestedAtMs);
     this.#attempt = attempt;
     return sendRequest(upstream, attempt, this);
   }
@@ -233,7 +231,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     );
   }
 
-  /** Ends the occupation of an upstream with `maxParallel`. */
+  /** Frees the slot that the current attempt occupies at an upstream with `maxParallel`. */
   #vacate(): void {
     const upstream = this.#occupied;
     if (upstream === undefined) return;
@@ -241,7 +239,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     const { loadBalancer, clock } = this.#deps;
     loadBalancer.vacate(upstream);
     loadBalancer.queue.recordDuration(this.#deploymentId, clock.nowMs() - this.#requestedAtMs);
-    // After the outcome of the attempt is recorded.
+    // Deferred, so that the outcome of this attempt is recorded first.
     queueMicrotask(() => loadBalancer.queue.startNext(this.#deploymentId));
   }
 
@@ -252,10 +250,10 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   }
 
   /** Records the failure of an upstream. Further failures of an upstream in the same call do not count as new failures. */
-  #note(error: UpstreamError, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
+  #recordFailure(error: UpstreamError, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
     const { loadBalancer, clock } = this.#deps;
     const nowMs = clock.nowMs();
-    const caller = error.isBeforeRequest ? undefined : attempts.caller.subject;
+    const caller = error.isBeforeRequest ? undefined : attempts.target.call.caller.subject;
     if (error.status === 429) loadBalancer.recordRateLimit(upstream, error, nowMs);
     else if (isDown(error) && !this.#triedIds.has(upstream.id))
       loadBalancer.recordFailure(upstream, { nowMs, caller, message: getOwnMessage(error) });
@@ -263,7 +261,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     this.#triedIds = new Set([...this.#triedIds, upstream.id]);
   }
 
-  #giveUp({ deployment }: Attempts<Item>): void {
+  #giveUp({ target: { deployment } }: Attempts<Item>): void {
     const [error, upstream] = [this.#error, this.#upstream];
     const hasFailed = error !== undefined && upstream !== undefined;
     this.#sink.fail(hasFailed ? toCallerError(error, deployment.id, upstream) : createUnavailableError(this.#deps, deployment));
@@ -276,20 +274,15 @@ function getOwnMessage({ kind, message }: UpstreamError): string | undefined {
 }
 
 /**
- * Whether other calls to the upstream would fail too. A malformed reply does not count, because the request itself may cause
- * it.
+ * Returns whether other calls to the upstream would fail too. A malformed reply does not count, because the request itself may
+ * cause it.
  */
 function isDown({ kind, status }: UpstreamError): boolean {
   return status === undefined ? kind !== 'broken' : status >= 500;
 }
 
-/** `Retry-After` in seconds for errors that only a configuration change can fix. */
-const unservedSeconds = 60;
-
-/** Returns the 503 for a deployment whose configuration does not allow any call. */
-function createNotServedError(reason: string): ParleyError {
-  return new ParleyError('upstream_unavailable', reason, { retryAfterSeconds: unservedSeconds });
-}
+/** `Retry-After` in seconds if only a configuration change can help. */
+const misconfiguredRetrySeconds = 60;
 
 /** Returns the outcome of a failed attempt for telemetry. */
 function getOutcome(error: unknown): AttemptOutcome {
@@ -297,20 +290,24 @@ function getOutcome(error: unknown): AttemptOutcome {
   return error.status === 429 ? 'rate_limited' : error.kind;
 }
 
+/** Returns the error for a call that no upstream accepts. */
 function createUnavailableError({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
   const upstreams = deployment.upstreams.filter(({ weight }) => weight > 0);
-  if (upstreams.length === 0) return createNotServedError(`${deployment.id} has no upstream with a weight above 0.`);
+  if (upstreams.length === 0)
+    return new ParleyError('upstream_unavailable', `${deployment.id} has no upstream with a weight above 0.`, {
+      retryAfterSeconds: misconfiguredRetrySeconds,
+    });
   const nowMs = clock.nowMs();
   const retryAfterSeconds = loadBalancer.retryAfterSeconds(upstreams, nowMs);
-  const again = `Try again in ${retryAfterSeconds} s`;
+  const hint = `Try again in ${retryAfterSeconds} s`;
   return loadBalancer.areAllRateLimited(upstreams, nowMs)
-    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited. ${again}.`, {
+    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited. ${hint}.`, {
         retryAfterSeconds,
       })
-    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing. ${again}.`, { retryAfterSeconds });
+    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing. ${hint}.`, { retryAfterSeconds });
 }
 
-/** Returns whether calls with these roles wait until no interactive call waits: whether every role has the priority `batch`. */
+/** Returns whether every role has the priority `batch`. Batch calls wait until no interactive call waits. */
 function isBatchCaller(roles: Configuration['roles'], heldRoles: readonly string[]): boolean {
   const fallback = roles[defaultRole]?.priority;
   const ownRoles = heldRoles.length > 0 ? heldRoles : [defaultRole];

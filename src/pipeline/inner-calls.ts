@@ -14,6 +14,7 @@ import { type CallEnd, type CallRecord, type CallStart, type Telemetry, toCallOu
 import { sumCounts } from '#domain/usage/usage.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
+/** Dependencies of `InnerCalls`. */
 export interface InnerCallsDeps {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -107,13 +108,9 @@ export class InnerCalls {
     const id = newId();
     const subject = `${subjectPrefixes.service}retrieval`;
     const caller: Caller = { subject, project: 'parley', roles: deployment.userRoles ?? [], chain: null };
-    const noTrace = { traceparent: undefined, tracestate: undefined };
     const record = telemetry.startCall({
-      operation: 'embeddings',
-      route: undefined,
-      requestId: id,
-      ...noTrace,
-      atMs: clock.nowMs(),
+      ...{ operation: 'embeddings', route: undefined, requestId: id },
+      ...{ traceparent: undefined, tracestate: undefined, atMs: clock.nowMs() },
     });
     record.caller = caller;
     record.setDeployment(deployment.id);
@@ -137,7 +134,7 @@ export class InnerCalls {
   }
 }
 
-/** Passes a reply on and ends the record of its call with it. */
+/** Passes a reply on, and ends the record of its call with the reply. */
 class RecordedReply implements Sink<Frame>, Handle {
   readonly #record: CallRecord;
   readonly #clock: Clock;

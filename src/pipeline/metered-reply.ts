@@ -22,7 +22,7 @@ interface StartedSink<Item> extends Sink<Item> {
 export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly ignored: ReadonlySet<string>;
   readonly ended: Promise<void>;
-  #resolveOver: () => void = () => undefined;
+  #resolveEnded: () => void = () => undefined;
   readonly #target: Target;
   readonly #account: CallAccount;
   readonly #reply: StartedSink<Item>;
@@ -35,7 +35,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   constructor(target: Target, account: CallAccount, reply: StartedSink<Item>) {
     this.ignored = account.ignored;
     this.ended = new Promise((resolve) => {
-      this.#resolveOver = resolve;
+      this.#resolveEnded = resolve;
     });
     this.#target = target;
     this.#account = account;
@@ -71,7 +71,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#reply.fail(error);
-    this.#resolveOver();
+    this.#resolveEnded();
   }
 
   frame(frame: Item): void {
@@ -114,7 +114,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (!this.#hasEnded) this.#account.report(this.#used())?.catch(() => undefined);
     this.#hasEnded = true;
     this.#settle();
-    this.#resolveOver();
+    this.#resolveEnded();
   }
 
   /** Reports the usage, then ends the reply. */
@@ -137,7 +137,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     } catch (error) {
       this.#reply.fail(toError(error, this.#target));
     }
-    this.#resolveOver();
+    this.#resolveEnded();
   }
 
   /**

@@ -16,19 +16,19 @@ import { getIdentity, type ReplyIdentity, toWellFormedChunk, toWellFormedComplet
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { countReplyChars } from '#domain/usage/usage.ts';
 import { type CallFacts, ReplyCalls } from '#upstreams/reply-calls.ts';
-import { ReplyContent } from './reply-content.ts';
+import { createSizeError, ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
 /** Maximum bytes that are held back until the first choice. */
 const maxEarlyBytes = 1024 * 1024;
 /** Maximum number of choices in one reply. */
-const maxItems = 10_000;
+const maxChoices = 10_000;
 /** Maximum characters of a tool name in an error message. */
 const maxNameChars = 64;
 
 /** Facts about a reply that are known before it starts. */
 export interface ReplyFacts extends CallFacts {
-  /** Default for an ID, time, or model that the upstream omits. */
+  /** Defaults for the ID, time, and model, which an upstream may omit. */
   readonly head: ReplyIdentity;
   readonly totals: UsageTotals;
   readonly isStreamed: boolean;
@@ -78,10 +78,10 @@ export class NormalizedReply implements Sink<RawFrame> {
       return this.#next.frame(frame as Frame);
     }
     const { completion } = frame;
-    if (!this.hasStarted && !bringsChoices(frame)) return this.#hold(frame);
-    const going = completion === undefined ? this.#takeChunks(frame) : this.#takeCompletion(frame, completion);
-    if (going !== undefined) this.#next.frame(going);
-    if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#withIdentity(early));
+    if (!this.hasStarted && !hasChoices(frame)) return this.#hold(frame);
+    const output = completion === undefined ? this.#normalizeChunks(frame) : this.#normalizeCompletion(frame, completion);
+    if (output !== undefined) this.#next.frame(output);
+    if (this.#early.length > 0) for (const early of this.#releaseEarly()) this.#next.frame(this.#withIdentity(early));
   }
 
   /** Pushes the missing finish reasons and the totals, then the end. Called if the upstream ended without an error. */
@@ -89,14 +89,14 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (this.#isRelayed) this.#passEarly();
     else if (this.#isStreamed || !this.#isComplete) {
       this.#requireAnswer();
-      const owed: Chunk[] = [];
+      const closing: Chunk[] = [];
       const choices: ChunkChoice[] = [];
       for (const [index, isFinished] of this.#choices)
         if (!isFinished) choices.push({ index, delta: {}, finish_reason: this.#calls?.endReason(index) ?? 'stop' });
-      if (this.#content?.hasOpenStages) owed.push(...this.#closedStages(this.#content, 'completed'));
-      if (choices.length > 0) owed.push(this.#chunk({ choices }));
-      owed.push(this.#chunk({ ...this.#totals.totals() }));
-      this.#next.frame(Frame.ofChunks(...owed));
+      if (this.#content?.hasOpenStages) closing.push(...this.#closedStages(this.#content, 'completed'));
+      if (choices.length > 0) closing.push(this.#createChunk({ choices }));
+      closing.push(this.#createChunk({ ...this.#totals.totals() }));
+      this.#next.frame(Frame.ofChunks(...closing));
     }
     this.#next.end();
   }
@@ -118,7 +118,7 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   #hold(frame: RawFrame): void {
     if (frame.completion !== undefined) return;
-    const heldChunks = frame.chunks.filter((chunk) => this.#noteEarly(chunk));
+    const heldChunks = frame.chunks.filter((chunk) => this.#recordEarly(chunk));
     if (heldChunks.length === 0) return;
     this.#early.push(heldChunks.length === frame.chunks.length ? frame : Frame.ofRawChunks(...heldChunks));
     this.#earlyBytes += frame.roughBytes;
@@ -126,23 +126,23 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   /** Records the totals and the identity of a chunk. Returns whether it has more than totals. */
-  #noteEarly(chunk: RawChunk): boolean {
-    this.#totals.note(chunk);
+  #recordEarly(chunk: RawChunk): boolean {
+    this.#totals.record(chunk);
     this.#identity = getIdentity(chunk, this.#identity);
     return !chunk.usage && !chunk.statistics;
   }
 
-  #takeEarly(): RawFrame[] {
+  #releaseEarly(): RawFrame[] {
     const early = this.#early;
     this.#early = [];
     return early;
   }
 
   #passEarly(): void {
-    for (const early of this.#takeEarly()) this.#next.frame(early as Frame);
+    for (const early of this.#releaseEarly()) this.#next.frame(early as Frame);
   }
 
-  /** A reader that rejects this frame still receives the error. */
+  /** Closes the open stages as failed. A reader that rejects this frame still receives the error. */
   #failStages(content: ReplyContent): void {
     const failed = Frame.ofChunks(...this.#closedStages(content, 'failed'));
     try {
@@ -153,20 +153,20 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   /** Closes the open stages of one choice or of all choices, each in its own chunk. */
-  #closedStages(content: ReplyContent, status: 'completed' | 'failed', of?: number): Chunk[] {
-    return content.takeOpenStages(of).map(([choice, index]) => {
+  #closedStages(content: ReplyContent, status: 'completed' | 'failed', choiceIndex?: number): Chunk[] {
+    return content.consumeOpenStages(choiceIndex).map(([choice, index]) => {
       const delta: Delta = { custom_content: { stages: [{ index, status }] } };
-      return this.#chunk({ choices: [{ index: choice, delta, finish_reason: null }] });
+      return this.#createChunk({ choices: [{ index: choice, delta, finish_reason: null }] });
     });
   }
 
-  /** The last frame is held back until the reply is counted. */
+  /** Relays a frame. The last frame is held back until the reply is counted. */
   #relay(frame: RawFrame, { usage, textBytes, isLast }: Native): void {
     this.hasStarted = true;
     this.#isRelayed = true;
     this.#totals.markPartial();
     this.#totals.addChars(textBytes);
-    this.#totals.note({ usage });
+    this.#totals.record({ usage });
     this.#early.push(frame);
     if (!isLast) this.#passEarly();
   }
@@ -177,13 +177,13 @@ export class NormalizedReply implements Sink<RawFrame> {
     return chunks.every((chunk, index) => chunk === frame.chunks[index]) ? (frame as Frame) : Frame.ofChunks(...chunks);
   }
 
-  #takeCompletion(frame: RawFrame, original: RawCompletion): Frame | undefined {
+  #normalizeCompletion(frame: RawFrame, original: RawCompletion): Frame | undefined {
     const wellFormed = toWellFormedCompletion(original, this.#identity);
     const completion = this.#isStreamed ? wellFormed : this.#toNormalCompletion(wellFormed);
-    if (this.#isStreamed) return this.#takeChunks(Frame.ofRawChunks(...splitCompletion(completion)));
+    if (this.#isStreamed) return this.#normalizeChunks(Frame.ofRawChunks(...splitCompletion(completion)));
     this.hasStarted = true;
     this.#isComplete = true;
-    this.#totals.note(completion);
+    this.#totals.record(completion);
     for (const { message } of completion.choices) {
       this.#totals.addChars(countReplyChars(message));
       this.#hasAnswer ||= isAnswer(message);
@@ -220,7 +220,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     this.#content ??= new ReplyContent();
     const content = this.#content.toComplete(choice, original);
     if (!this.#content.hasOpenStages) return content;
-    const open = new Set(this.#content.takeOpenStages(choice).map(([, index]) => index));
+    const open = new Set(this.#content.consumeOpenStages(choice).map(([, index]) => index));
     return {
       ...content,
       stages:
@@ -230,39 +230,39 @@ export class NormalizedReply implements Sink<RawFrame> {
     };
   }
 
-  #takeChunks(frame: RawFrame): Frame | undefined {
+  #normalizeChunks(frame: RawFrame): Frame | undefined {
     let isSame = true;
-    const going: Chunk[] = [];
+    const output: Chunk[] = [];
     for (const chunk of frame.chunks) {
-      const before = going.length;
-      this.#takeChunk(chunk, going);
-      if (going.length !== before + 1 || going[before] !== chunk) isSame = false;
+      const before = output.length;
+      this.#normalizeChunk(chunk, output);
+      if (output.length !== before + 1 || output[before] !== chunk) isSame = false;
     }
     if (isSame) return frame as Frame;
-    return going.length === 0 ? undefined : Frame.ofChunks(...going);
+    return output.length === 0 ? undefined : Frame.ofChunks(...output);
   }
 
-  #takeChunk(original: RawChunk, going: Chunk[]): void {
-    this.#totals.note(original);
+  #normalizeChunk(original: RawChunk, output: Chunk[]): void {
+    this.#totals.record(original);
     this.#identity = getIdentity(original, this.#identity);
     const chunk = this.#toNormalChunk(toWellFormedChunk(original, this.#identity));
-    const unnamed: ChunkChoice[] = [];
+    const withoutRole: ChunkChoice[] = [];
     for (const choice of chunk.choices) {
       const { index, delta } = choice;
       if (!this.#choices.has(index)) {
-        if (index < 0 || index >= maxItems)
+        if (index < 0 || index >= maxChoices)
           throw new UpstreamError('broken', `The upstream sent a choice with the index ${index}.`);
         this.#choices.set(index, false);
-        if (delta.role !== 'assistant') unnamed.push(choice);
+        if (delta.role !== 'assistant') withoutRole.push(choice);
       }
       this.#totals.addChars(countReplyChars(delta));
       this.#hasAnswer ||= isAnswer(delta);
     }
-    if (unnamed.length > 0) going.push(this.#roles(unnamed));
-    if (this.#content?.hasOpenStages) this.#closeEndingStages(this.#content, chunk, going);
+    if (withoutRole.length > 0) output.push(this.#createRoleChunk(withoutRole));
+    if (this.#content?.hasOpenStages) this.#closeEndingStages(this.#content, chunk, output);
     if (chunk.choices.length > 0) this.hasStarted = true;
     const remaining = this.#withoutTotals(chunk);
-    if (remaining !== undefined) going.push(remaining);
+    if (remaining !== undefined) output.push(remaining);
   }
 
   /**
@@ -300,10 +300,10 @@ export class NormalizedReply implements Sink<RawFrame> {
     return complete === content ? normal : { ...normal, delta: { ...normal.delta, custom_content: complete } };
   }
 
-  /** Stages that are still open when their choice ends are completed before its finish reason. */
-  #closeEndingStages(content: ReplyContent, chunk: Chunk, going: Chunk[]): void {
+  /** Completes the stages that are still open when their choice ends, before its finish reason. */
+  #closeEndingStages(content: ReplyContent, chunk: Chunk, output: Chunk[]): void {
     for (const { index, finish_reason: reason } of chunk.choices)
-      if (reason !== null) going.push(...this.#closedStages(content, 'completed', index));
+      if (reason !== null) output.push(...this.#closedStages(content, 'completed', index));
   }
 
   /** Returns the chunk without usage, statistics, and repeated finish reasons. Returns undefined if the rest is empty. */
@@ -328,19 +328,15 @@ export class NormalizedReply implements Sink<RawFrame> {
     return remaining.map((choice) => (repeated.has(choice) ? { ...choice, finish_reason: null } : choice));
   }
 
-  #roles(choices: readonly ChunkChoice[]): Chunk {
-    return this.#chunk({
+  #createRoleChunk(choices: readonly ChunkChoice[]): Chunk {
+    return this.#createChunk({
       choices: choices.map(({ index }) => ({ index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null })),
     });
   }
 
-  #chunk(content: Partial<Chunk>): Chunk {
+  #createChunk(content: Partial<Chunk>): Chunk {
     return { ...this.#identity, object: 'chat.completion.chunk', choices: [], ...content };
   }
-}
-
-function createSizeError(what: string): UpstreamError {
-  return new UpstreamError('broken', `The upstream sent more than ${what}.`);
 }
 
 function isAnswer({ content, refusal, tool_calls: calls, function_call: called, custom_content: custom }: Delta): boolean {
@@ -351,7 +347,7 @@ function hasContent(delta: Delta): boolean {
   return Object.values(delta).some((value) => value !== null && value !== '');
 }
 
-function bringsChoices(frame: RawFrame): boolean {
+function hasChoices(frame: RawFrame): boolean {
   const { completion } = frame;
   if (completion !== undefined) return completion.choices.length > 0;
   for (const { choices } of frame.chunks) if (choices.length > 0) return true;

@@ -75,22 +75,22 @@ describe('ReplyContent', () => {
     const stages = Array.from({ length: 10_000 }, (_, index) => ({ index, name: 'One' }));
     content.toComplete(0, { stages } as ResponseCustomContent);
     const closeOthers = (): void => {
-      for (let choice = 1; choice < 10_000; choice += 1) content.takeOpenStages(choice);
+      for (let choice = 1; choice < 10_000; choice += 1) content.consumeOpenStages(choice);
     };
     expect(await measureEventLoopBlock(closeOthers)).toBeLessThan(2_000);
-    expect(content.takeOpenStages(0)).toHaveLength(10_000);
+    expect(content.consumeOpenStages(0)).toHaveLength(10_000);
     expect(content.hasOpenStages).toBe(false);
   });
 
   it('returns the open stages of all choices, by choice', () => {
     const content = new ReplyContent();
     for (const choice of [0, 1, 0]) content.toComplete(choice, { stages: [{ name: 'One' }] } as ResponseCustomContent);
-    expect(content.takeOpenStages()).toEqual([
+    expect(content.consumeOpenStages()).toEqual([
       [0, 0],
       [0, 1],
       [1, 0],
     ]);
-    expect(content.takeOpenStages()).toEqual([]);
+    expect(content.consumeOpenStages()).toEqual([]);
   });
 
   it('returns complete content unchanged', () => {

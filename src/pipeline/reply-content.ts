@@ -45,11 +45,11 @@ export class ReplyContent {
     };
   }
 
-  /** Returns the open stages, of one choice or of all, by choice, and forgets that they are open. */
-  takeOpenStages(choice?: number): (readonly [choice: number, index: number])[] {
+  /** Marks the open stages of one choice or of all choices as closed, and returns them by choice. */
+  consumeOpenStages(choice?: number): (readonly [choice: number, index: number])[] {
     const choices = choice === undefined ? [...this.#open.keys()] : [choice];
-    const openStages = choices.flatMap((of) => [...(this.#open.get(of) ?? [])].map((index) => [of, index] as const));
-    for (const [of, index] of openStages) this.#close(of, index);
+    const openStages = choices.flatMap((key) => [...(this.#open.get(key) ?? [])].map((index) => [key, index] as const));
+    for (const [key, index] of openStages) this.#close(key, index);
     return openStages;
   }
 
@@ -70,8 +70,8 @@ export class ReplyContent {
       this.#open.set(choice, (this.#open.get(choice) ?? new Set()).add(index));
       this.#openCount += 1;
     }
-    if (this.#openCount > maxOpenStages) throw tooMany(`${maxOpenStages} open stages`);
-    if (this.#stages.size > maxStages) throw tooMany(`${maxStages} stages`);
+    if (this.#openCount > maxOpenStages) throw createSizeError(`${maxOpenStages} open stages`);
+    if (this.#stages.size > maxStages) throw createSizeError(`${maxStages} stages`);
     const attachments = this.#toList(`${path}:attachments`, stage.attachments, toAttachment);
     const hasName = !isNew || (typeof stage.name === 'string' && stage.name !== '');
     if (hasName && attachments === stage.attachments && (isFinal || stage.status === null)) return stage;
@@ -100,11 +100,11 @@ export class ReplyContent {
   #toIndex(path: string, item: JsonObject): readonly [index: number, isNew: boolean] {
     const numbers = this.#lists.get(path) ?? { next: 0, last: undefined };
     this.#lists.set(path, numbers);
-    const isGiven = Number.isInteger(item.index) && (item.index as number) >= 0;
+    const hasIndex = Number.isInteger(item.index) && (item.index as number) >= 0;
     const isStage = path.endsWith(':stages');
     // A stage chunk without an index and a name continues the stage before it.
     const continued = isStage && typeof item.name !== 'string' ? numbers.last : undefined;
-    const index = isGiven ? (item.index as number) : (continued ?? numbers.next);
+    const index = hasIndex ? (item.index as number) : (continued ?? numbers.next);
     numbers.last = index;
     numbers.next = Math.max(numbers.next, index + 1);
     const [choice] = path.split(':', 1);
@@ -112,13 +112,14 @@ export class ReplyContent {
   }
 }
 
-/** An attachment with both `data` and `url` keeps `data`. Its `url` becomes the reference. */
+/** Returns an attachment with either `data` or `url`. If it has both, its `url` becomes the reference. */
 function toAttachment(attachment: JsonObject): JsonObject {
   const { url, ...otherFields } = attachment;
   if (typeof url !== 'string' || url === '' || typeof otherFields.data !== 'string' || otherFields.data === '') return attachment;
   return otherFields.reference_url ? otherFields : { ...otherFields, reference_url: url };
 }
 
-function tooMany(what: string): UpstreamError {
-  return new UpstreamError('broken', `The upstream sent more than ${what}.`);
+/** Returns the error for a reply that exceeds a limit. */
+export function createSizeError(limit: string): UpstreamError {
+  return new UpstreamError('broken', `The upstream sent more than ${limit}.`);
 }

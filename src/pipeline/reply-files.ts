@@ -13,11 +13,11 @@ type AnsweredCall = Pick<PreparedCall, 'target' | 'account'>;
 /** Called at the end of a reply with the number of file references that were removed from it. */
 export type OnRemovedReferences = (deployment: string, count: number) => void;
 
-/** Maximum number of attachment fields whose text is stored, since the next chunk may add to it. */
+/** Maximum number of attachment fields whose text is stored, because the next chunk may continue it. */
 const maxOpenFields = 1_000;
 /** Maximum number of characters held from the text of one such field. */
 const maxOpenChars = 8_193;
-/** Characters of references that are parsed for one reply. Each piece of a field parses the complete text again. */
+/** Maximum number of characters of references that are parsed for one reply. Each piece of a field parses the complete text again. */
 const maxParsedChars = 4 * 1024 * 1024;
 
 /**
@@ -50,13 +50,13 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
 
   end(): void {
     if (this.#waiting !== undefined) return void this.#waiting.push(() => this.end());
-    this.#note();
+    this.#reportRemoved();
     this.#sink.end();
   }
 
   fail(error: unknown): void {
     if (this.#waiting !== undefined) return void this.#waiting.push(() => this.fail(error));
-    this.#note();
+    this.#reportRemoved();
     this.#sink.fail(error);
   }
 
@@ -70,7 +70,7 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
     if (this.#waiting === undefined) super.resume();
   }
 
-  #note(): void {
+  #reportRemoved(): void {
     const removed = this.#references?.removed ?? 0;
     if (removed > 0) this.#recordRemoved(this.#answered.target.deployment.id, removed);
   }
@@ -78,7 +78,7 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
   #check(frame: RawFrame): void {
     this.#references ??= new ReplyReferences(this.#answered);
     const checked = this.#references.toReadable(frame);
-    const attached = this.#references.takeAttached();
+    const attached = this.#references.consumeAttached();
     const { chain } = this.#answered.target.call.caller;
     if (attached.length === 0 || chain === null) return this.#sink.frame(checked);
     this.#waiting = [];
@@ -95,7 +95,7 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
   }
 }
 
-/** Whether any choice of a frame has custom content. The form of an application's content is never trusted. */
+/** Returns whether any choice of a frame has custom content. The form of an application's content is never trusted. */
 function hasCustomContent(frame: RawFrame): boolean {
   const { completion } = frame;
   if (completion !== undefined)
@@ -105,12 +105,12 @@ function hasCustomContent(frame: RawFrame): boolean {
   );
 }
 
-/** Checks for the references in one reply. */
+/** Checks the references of one reply. */
 class ReplyReferences {
   removed = 0;
   readonly #answered: AnsweredCall;
   /** The text so far of fields that a later chunk may continue, by choice, list, index, and name. */
-  readonly #open = new Map<string, string>();
+  readonly #openFields = new Map<string, string>();
   #attached = new Set<string>();
   #parsedChars = 0;
 
@@ -119,7 +119,7 @@ class ReplyReferences {
   }
 
   /** Returns the files that the caller does not read yet and that frames attached since the last call. */
-  takeAttached(): readonly string[] {
+  consumeAttached(): readonly string[] {
     const attached = [...this.#attached];
     if (attached.length > 0) this.#attached = new Set();
     return attached;
@@ -182,21 +182,22 @@ class ReplyReferences {
     return data === undefined && result.url === undefined && result.reference_url === undefined ? undefined : result;
   }
 
-  /** Whether a text may pass as the next piece of a field. Readers join the pieces with the same index. */
+  /** Returns whether a text may pass as the next piece of a field. Readers join the pieces with the same index. */
   #mayPass(text: string, key: string | undefined): boolean {
     if (text === '') return true;
-    const before = key === undefined ? '' : (this.#open.get(key) ?? '');
+    const before = key === undefined ? '' : (this.#openFields.get(key) ?? '');
     this.#parsedChars += before.length + text.length;
-    const isFull = key !== undefined && before === '' && this.#open.size >= maxOpenFields;
-    if (isFull || this.#parsedChars > maxParsedChars || !this.#mayName(before + text)) {
+    const isFull = key !== undefined && before === '' && this.#openFields.size >= maxOpenFields;
+    if (isFull || this.#parsedChars > maxParsedChars || !this.#mayReference(before + text)) {
       this.removed += 1;
       return false;
     }
-    if (key !== undefined) this.#open.set(key, (before + text).slice(0, maxOpenChars));
+    if (key !== undefined) this.#openFields.set(key, (before + text).slice(0, maxOpenChars));
     return true;
   }
 
-  #mayName(url: string): boolean {
+  /** Returns whether the reply may contain a reference. Remembers files that the caller must get access to. */
+  #mayReference(url: string): boolean {
     const location = resolveReference(url);
     if (location === 'elsewhere') return true;
     if (location === 'malformed') return false;

@@ -2,9 +2,9 @@ import type { ReplyHeaders } from '#base/http/client.ts';
 import { isInFamily } from '#base/http/header-fields.ts';
 
 /**
- * Names with `X-` that applications may not set: Parley's own fields, and fields with a meaning for browsers, proxies, and servers.
- * A configured application may set all other names that begin with `X-`, and nothing else. Applications that users saved may set
- * no fields.
+ * Names that applications may not set, although they start with `X-`: Parley's own fields, and fields with a meaning for browsers,
+ * proxies, and servers. A configured application may set all other names that start with `X-`, and nothing else. Applications
+ * that users saved may set no fields.
  */
 export const reservedHeaders: ReadonlySet<string> = new Set([
   'x-content-type-options',
@@ -23,9 +23,9 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'x-xss-protection',
 ]);
 
-/** Families of such names (`isInFamily`). */
+/** Prefixes of further names that applications may not set (`isInFamily`). */
 export const reservedHeaderFamilies: ReadonlySet<string> = new Set([
-  // Parley and the family.
+  // Fields that Parley sets.
   'x-parley-',
   'x-ratelimit-',
   'x-upstream-',
@@ -57,7 +57,7 @@ export const reservedHeaderFamilies: ReadonlySet<string> = new Set([
   'x-ms-',
 ]);
 
-/** Returns the fields beginning with `X-` that a configured application may set on the reply to the client. */
+/** Returns the fields that start with `X-` that a configured application may set on the reply to the client. */
 export function selectReplyHeaders(headers: ReplyHeaders): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => maySet(name)));
 }

@@ -7,6 +7,7 @@ import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { computeCost, type TokenCounts } from '#domain/usage/usage.ts';
 
+/** Dependencies of `createReserveLimits`. */
 export interface ReserveLimitsDeps {
   readonly counters: LimitCounters;
   readonly sizes: ReplySizes;
@@ -57,6 +58,7 @@ const unlimited: LimitReservation = { headers: {}, claims: noClaims };
 const uncheckedAdmission: Admission = { statuses: [], claims: { claims: noClaims, lease: '' }, startedAtMs: 0 };
 const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
+/** Returns the function that reserves limits. */
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
   const { counters, sizes, clock, reportError } = deps;
   return async ({ call: { caller, draft }, deployment, account, snapshot }, request) => {

@@ -29,15 +29,16 @@ import { fanOut } from '#upstreams/protocol-adapters.ts';
 import type { InnerCalls } from './inner-calls.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
+/** Dependencies of `runQuickApp`. */
 export interface QuickAppDeps {
   readonly innerCalls: InnerCalls;
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly states: RunStates;
   readonly toolSources: (configuration: Configuration) => ToolSources;
-  /** Called with the deployments that an application names and that do not exist, as a graph of the application's edges. */
+  /** Called with the application and its dangling dependencies, as a graph. */
   readonly onGraph: (graph: DependencyGraph) => void;
-  /** Called with the error of a tool, whose reason is not reported to the client or the model. */
+  /** Called with the error of a tool, whose reason is not disclosed to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
@@ -46,7 +47,7 @@ export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Si
   const { n = 1, ...request } = prepared.request;
   const holder = prepared.account.caller;
   const run = (choice: Sink<RawFrame>): Handle =>
-    pipeFrom((signal) => open(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
+    pipeFrom((signal) => startRun(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
@@ -73,18 +74,18 @@ interface ApplicationRun {
   readonly signal: AbortSignal;
 }
 
-async function open(deps: QuickAppDeps, running: ApplicationRun): Promise<AsyncIterable<Frame>> {
+async function startRun(deps: QuickAppDeps, running: ApplicationRun): Promise<AsyncIterable<Frame>> {
   const { prepared, signal } = running;
   const { target, request, conversation } = prepared;
   const { call, deployment, snapshot } = target;
   const { quickApp: app } = deployment;
   if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is not a quick app`);
-  const beganMs = deps.clock.nowMs();
+  const startedMs = deps.clock.nowMs();
   const createSender = createSenderFactory(deps, running);
   const model = snapshot.deployments.get(app.model);
   const run: QuickAppRun = {
     app,
-    tools: conversation.waiting.length > 0 ? noTools : await load(deps, app, running),
+    tools: conversation.waiting.length > 0 ? noTools : await loadAppTools(deps, app, running),
     request,
     conversation,
     sendModelRequest: (modelRequest) => createSender(app.model)(modelRequest, signal),
@@ -100,7 +101,7 @@ async function open(deps: QuickAppDeps, running: ApplicationRun): Promise<AsyncI
     onToolError: (tool, error) => deps.reportError(`Tool ${tool} of ${deployment.id} failed`, error),
   };
   const isTraced = call.wantsTrace === true && canTrace(call.caller, deployment);
-  return isTraced ? traceRun(run, { startedMs: beganMs, price: (usage) => computeUsd(snapshot, usage) }) : runApp(run);
+  return isTraced ? traceRun(run, { startedMs, computeCostUsd: (usage) => computeUsd(snapshot, usage) }) : runApp(run);
 }
 
 interface ContextParts {
@@ -116,7 +117,7 @@ function toContext({ context }: QuickApp, { request, model, settings }: ContextP
   return { strategy, maxTokens, vocabulary: model && findVocabulary(model) };
 }
 
-async function load(deps: QuickAppDeps, app: QuickApp, running: ApplicationRun): Promise<LoadedTools> {
+async function loadAppTools(deps: QuickAppDeps, app: QuickApp, running: ApplicationRun): Promise<LoadedTools> {
   const { prepared, holder: caller, signal } = running;
   const { deployment, snapshot } = prepared.target;
   const createSender = createSenderFactory(deps, running);

@@ -46,8 +46,8 @@ export class UsageTotals {
     this.#facts = facts;
   }
 
-  /** Reads the usage and statistics of a chunk or a completion of an upstream, if it has any. */
-  note(reply: {
+  /** Records the usage and statistics of an upstream's chunk or completion, if it has any. */
+  record(reply: {
     readonly usage?: unknown;
     readonly choices?: unknown;
     readonly statistics?: unknown;
@@ -73,7 +73,7 @@ export class UsageTotals {
     this.#isPartial = false;
   }
 
-  /** Adds this number of characters of text, thoughts, or arguments. */
+  /** Counts characters of text, thoughts, or arguments. */
   addChars(chars: number): void {
     this.#cachedTotals = undefined;
     this.#chars += chars;
@@ -88,7 +88,7 @@ export class UsageTotals {
     return this.#cachedTotals;
   }
 
-  /** Returns the details of the upstream's cache and tier for the records of the call. */
+  /** Returns the cached tokens and the service tier for the record of the call. */
   details(): UsageDetails {
     const usage = this.#reported();
     if (usage === undefined) return {};
