@@ -42,7 +42,7 @@ describe('help', () => {
     for (const flag of flags) {
       const flagArgs = switches.includes(flag) ? [`--${flag}`] : [`--${flag}`, 'x'];
       const commands = [...Object.values(fullCommands), ...withTls].map((args) => readCommand([...args, ...flagArgs]));
-      expect([flag, commands.some(({ name }) => name !== 'mistake')]).toEqual([flag, true]);
+      expect([flag, commands.some(({ name }) => name !== 'usage-error')]).toEqual([flag, true]);
     }
   });
 
@@ -97,7 +97,7 @@ describe('readCommand', () => {
     [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
     [['sevre'], 'unknown command "sevre". See parley --help'],
   ])('rejects %j with a message', (args, message) => {
-    expect(readCommand(args)).toEqual({ name: 'mistake', message });
+    expect(readCommand(args)).toEqual({ name: 'usage-error', message });
   });
 
   it('reads the files of apply in order, also after one -f', () => {

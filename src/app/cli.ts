@@ -17,9 +17,9 @@ import {
   readRestoreFlags,
   restoreOptions,
 } from './commands/backup/backup-flags.ts';
+import { helpOptions, type Options, type Parsed } from './commands/command-options.ts';
 import { type EvaluateFlags, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
 import { type ImportFlags, importOptions, readImportFlags } from './commands/import/import-flags.ts';
-import { helpOptions, type Options, type Parsed } from './commands/parsed.ts';
 
 /** Parsed command line. */
 export type Command =
@@ -33,7 +33,7 @@ export type Command =
   | { readonly name: 'restore'; readonly flags: RestoreFlags }
   | AdministrationCommand
   | { readonly name: HelpName | 'version' }
-  | { readonly name: 'mistake'; readonly message: string };
+  | { readonly name: 'usage-error'; readonly message: string };
 
 type HelpName = 'help' | `${'evaluate' | 'import' | 'backup' | 'restore' | 'administration'}-help`;
 
@@ -168,7 +168,7 @@ const openapiOptions = {
   ...helpOptions,
 } as const;
 
-/** Reads the arguments of each command. */
+/** Readers of the arguments of each command. */
 const readers = {
   serve: createReader(serveOptions, (parsed) => ({ name: 'serve', flags: readServe(parsed) })),
   addin: createReader(addinOptions, (parsed) => ({ name: 'addin', flags: readAddin(parsed) })),
@@ -195,19 +195,19 @@ function createReader<const O extends Options>(options: O, read: (parsed: Parsed
       if (isHelp) return { name: help };
       return version === true ? { name: 'version' } : read(parsed);
     } catch (error) {
-      return mistake(error instanceof Error ? toSentence(error.message, options) : String(error));
+      return toUsageError(error instanceof Error ? toUserMessage(error.message, options) : String(error));
     }
   };
 }
 
 /**
- * Parses the arguments after the program name. For invalid arguments, returns `mistake` with a message that names the argument
+ * Parses the arguments after the program name. For invalid arguments, returns `usage-error` with a message that names the argument
  * and the fix.
  */
 export function readCommand(args: readonly string[]): Command {
   const [first = 'serve', ...commandArgs] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
   if (first === 'help') return { name: 'help' };
-  if (!Object.hasOwn(readers, first)) return mistake(`unknown command "${first}"`);
+  if (!Object.hasOwn(readers, first)) return toUsageError(`unknown command "${first}"`);
   return readers[first as keyof typeof readers](joinNegativeNumbers(commandArgs));
 }
 
@@ -226,7 +226,7 @@ function joinNegativeNumbers(args: readonly string[]): string[] {
 }
 
 /** Returns a message of `parseArgs` without its hint for programmers. For an unknown option, adds the most similar option. */
-function toSentence(message: string, options: object): string {
+function toUserMessage(message: string, options: object): string {
   const [sentence = message] = message.split('. To specify a positional argument', 1);
   const [, name] = /^Unknown option '--([\w-]{1,100})'/.exec(sentence) ?? [];
   const { hint } = name === undefined ? {} : didYouMean(name, Object.keys(options));
@@ -272,6 +272,6 @@ function splitNames(lists: readonly string[] | undefined): readonly string[] | u
   return lists?.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '');
 }
 
-function mistake(message: string): Command {
-  return { name: 'mistake', message: `${message}${message.endsWith('?') ? '' : '.'} See parley --help` };
+function toUsageError(message: string): Command {
+  return { name: 'usage-error', message: `${message}${message.endsWith('?') ? '' : '.'} See parley --help` };
 }

@@ -4,7 +4,7 @@ import type { Surroundings } from '#configuration/find-models.ts';
 import { defaultConfiguration } from './first-configuration.ts';
 import type { SampleAddress } from './sample/sample.ts';
 
-function accepted(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
+function check(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
   const checked = defaultConfiguration(
     { environment: {}, ollamaTags: undefined, ...surroundings },
     { key: 'local-key-1', sample },
@@ -15,7 +15,7 @@ function accepted(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
 
 describe('defaultConfiguration', () => {
   it('returns a demo model, demo embeddings, and one local key', () => {
-    const { configuration, warnings } = accepted({});
+    const { configuration, warnings } = check({});
     expect(warnings).toEqual([]);
     expect(Object.keys(configuration.models)).toEqual(['demo', 'demo-embeddings']);
     expect(configuration.models.demo).toMatchObject({ displayName: 'Demo', type: 'chat', upstreams: [{ protocol: 'demo' }] });
@@ -25,26 +25,26 @@ describe('defaultConfiguration', () => {
 
   it('includes the sample app if the address of its tools is known', () => {
     const origin = 'http://127.83.77.1:1234';
-    const { configuration, warnings } = accepted({}, { origin, secret: new Secret('sample-secret') });
+    const { configuration, warnings } = check({}, { origin, secret: new Secret('sample-secret') });
     expect(warnings).toEqual([]);
     expect(Object.keys(configuration.applications)).toEqual(['sample', 'sample-account', 'sample-with-consent']);
     expect(configuration.applications.sample).toMatchObject({ applicationProperties: { model: 'demo' } });
-    expect(accepted({}).configuration.applications).toEqual({});
+    expect(check({}).configuration.applications).toEqual({});
   });
 
   it('lets tools reach this machine and no other private address', () => {
-    expect(accepted({}).configuration.security.allowPrivateNetworks).toEqual(['127.0.0.0/8', '::1']);
+    expect(check({}).configuration.security.allowPrivateNetworks).toEqual(['127.0.0.0/8', '::1']);
   });
 
   it('includes OpenAI models only if their key is set', () => {
-    const { models } = accepted({ environment: { OPENAI_API_KEY: ' sk-1\n' } }).configuration;
+    const { models } = check({ environment: { OPENAI_API_KEY: ' sk-1\n' } }).configuration;
     expect(models['gpt-4.1-mini']).toMatchObject({
       type: 'chat',
       upstreams: [{ endpoint: 'https://api.openai.com/v1', key: 'sk-1', model: 'gpt-4.1-mini' }],
     });
     expect(models['text-embedding-3-small']?.type).toBe('embedding');
     for (const key of ['', ' ', undefined]) {
-      expect(Object.keys(accepted({ environment: { OPENAI_API_KEY: key } }).configuration.models)).toEqual([
+      expect(Object.keys(check({ environment: { OPENAI_API_KEY: key } }).configuration.models)).toEqual([
         'demo',
         'demo-embeddings',
       ]);
@@ -53,7 +53,7 @@ describe('defaultConfiguration', () => {
 
   it('uses the URL in OPENAI_BASE_URL for OpenAI if it is set', () => {
     const environment = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'https://eu.example/v1' };
-    expect(accepted({ environment }).configuration.models['gpt-4.1-mini']?.upstreams[0]?.endpoint).toBe('https://eu.example/v1');
+    expect(check({ environment }).configuration.models['gpt-4.1-mini']?.upstreams[0]?.endpoint).toBe('https://eu.example/v1');
   });
 
   it('includes the models of a local Ollama', () => {
@@ -64,7 +64,7 @@ describe('defaultConfiguration', () => {
         { name: 'hf.co/org/model:Q4' },
       ],
     };
-    const { models } = accepted({ ollamaTags }).configuration;
+    const { models } = check({ ollamaTags }).configuration;
     expect(models['ollama/llama3.2:3b']).toMatchObject({
       type: 'chat',
       displayName: 'llama3.2:3b',
@@ -83,11 +83,11 @@ describe('defaultConfiguration', () => {
     { models: 3 },
     { models: [null, 3, {}, { name: 4 }, { name: '../x' }, { name: 'a\0' }, { name: '' }] },
   ])('ignores the invalid Ollama response %j', (ollamaTags) => {
-    expect(Object.keys(accepted({ ollamaTags }).configuration.models)).toEqual(['demo', 'demo-embeddings']);
+    expect(Object.keys(check({ ollamaTags }).configuration.models)).toEqual(['demo', 'demo-embeddings']);
   });
 
   it('does not resolve references in environment values', () => {
-    const { models } = accepted({ environment: { OPENAI_API_KEY: ['$', '{HOME}'].join('') } }).configuration;
+    const { models } = check({ environment: { OPENAI_API_KEY: ['$', '{HOME}'].join('') } }).configuration;
     expect(models['gpt-4.1-mini']?.upstreams[0]?.key).toBe(['$', '{HOME}'].join(''));
   });
 });

@@ -21,7 +21,7 @@ const maxTagsBytes = 1024 * 1024;
 export async function firstConfiguration(
   files: readonly string[],
   environment: Environment,
-  { http, ...local }: Local & { readonly http: HttpClient },
+  { http, ...local }: LocalDefaults & { readonly http: HttpClient },
 ): Promise<ValidConfiguration | RejectedConfiguration> {
   if (files.length > 0) return loadConfiguration(files, environment);
   return defaultConfiguration({ environment, ollamaTags: await fetchOllamaTags(http) }, local);
@@ -40,7 +40,7 @@ async function fetchOllamaTags(http: HttpClient): Promise<unknown> {
 }
 
 /** Values that are created at each start. */
-interface Local {
+interface LocalDefaults {
   /** API key of the default configuration. */
   readonly key: string;
   /** Address of the sample app's tools. If undefined, the configuration has no sample app. */
@@ -55,7 +55,7 @@ const thisMachine = ['127.0.0.0/8', '::1'];
  */
 export function defaultConfiguration(
   surroundings: Surroundings,
-  { key, sample }: Local,
+  { key, sample }: LocalDefaults,
 ): ValidConfiguration | RejectedConfiguration {
   return checkConfiguration({
     models: {

@@ -63,7 +63,7 @@ switch (command.name) {
       isTerminal: stderr.isTTY,
       writeProgress: (text) => stderr.write(text),
       show: (line) => console.log(line),
-      onBreak(cancel) {
+      onInterrupt(cancel) {
         const end = () => void cancel().finally(() => process.exit(130));
         process.removeAllListeners('SIGINT').once('SIGINT', end);
       },
@@ -92,7 +92,7 @@ switch (command.name) {
     process.exitCode = await restoreCommand(command.flags, createCopyDeps());
     break;
   }
-  case 'mistake':
+  case 'usage-error':
     console.error(`parley: ${command.message}`);
     process.exitCode = 2;
     break;

@@ -58,13 +58,13 @@ export async function serve(settings: Settings, environment: Environment, worker
   const isDefault = settings.configurationFiles.length === 0;
   const sample = isDefault && worker === undefined ? await startSample(createRandomSecret()) : undefined;
   const local = worker?.local ?? { key: createLocalKey(), sample: sample?.server };
-  const accepted = await acceptedConfiguration(settings.configurationFiles, environment, { ...local, http, worker });
+  const accepted = await loadStartConfiguration(settings.configurationFiles, environment, { ...local, http, worker });
   const node = await openNode(settings, environment, accepted, worker);
   await sample?.prepare({ files: node.stores.files, clock, log: node.log });
   if (isDefault && worker?.isFirst) await storeDocuments({ files: node.stores.files, clock, log: node.log });
   const firstStart = createFirstStart(node, isDefault);
   const service = composeNode(node, http, firstStart);
-  const reload = await keepConfiguration(node, environment, accepted);
+  const reload = await watchConfigurationFiles(node, environment, accepted);
   onHangUp = () => reload.reload();
   const connections = new TrackedConnections(service.app.server);
   await service.app.ready();
@@ -72,9 +72,9 @@ export async function serve(settings: Settings, environment: Environment, worker
   const listen = () => service.app.listen({ host, port, ...toSharedPort(worker) });
   const address = await listenForAddress(listen, service.app.server, settings);
   const sideListeners = await openSideListeners(node, service.app);
-  const serving = [http, reload, service.embedder, service.app, ...sideListeners, ...(sample?.server ? [sample.server] : [])];
-  const drain = createDrain(node, { ...service, connections }, [serving, ...node.closing]);
-  node.state.started(() => drain.isDraining);
+  const listeners = [http, reload, service.embedder, service.app, ...sideListeners, ...(sample?.server ? [sample.server] : [])];
+  const drain = createDrain(node, { ...service, connections }, [listeners, ...node.closing]);
+  node.state.markStarted(() => drain.isDraining);
   if (worker === undefined) {
     const onSignal = ignoreEchoes(drain.handleSignal, environment, clock);
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
@@ -102,7 +102,7 @@ function answerWorkers({ entries, state, telemetry }: NodeDeps, { handlers }: Wo
   handlers.set('metrics.read', () => toPlainMetrics(telemetry.readMetrics()));
 }
 
-/** Creates the exchange of a one-time token for the first admin key. The key of the embedded default ends with the process. */
+/** Creates the exchange of a one-time token for the first admin key. The key of the embedded default does not count as one. */
 function createFirstStart({ log, worker }: NodeDeps, isDefault: boolean): FirstStart {
   return new FirstStart({
     hasAdministrator: (configuration) => hasAdministrator(configuration, clock.epochMs(), isDefault ? localKeyName : undefined),
@@ -143,7 +143,7 @@ function composeNode(
     telemetry,
     stores,
     ...stores,
-    alerts: { store: stores.alerts, onUndelivered: state.alertsUndelivered },
+    alerts: { store: stores.alerts, onUndelivered: state.setUndeliveredAlerts },
     entries: { entries, store: stores.entries.store, firstStart },
     admin: {
       journal: stores.journal,
@@ -157,15 +157,15 @@ function composeNode(
       log.debug('removed references to files that the deployment cannot read', { deployment, count }),
     recordAudit,
     onGraph(graph) {
-      const dangling = state.graphWalked(graph);
+      const dangling = state.recordGraph(graph);
       if (dangling.length > 0) log.warn(formatAllDangling(dangling));
     },
     onMissing(application, references) {
-      const missing = state.documents.note(application, references);
+      const missing = state.documents.record(application, references);
       if (missing !== undefined) log.warn(missing);
     },
     onUnusablePart(part) {
-      const line = state.unusable.note(part);
+      const line = state.unusable.record(part);
       if (line !== undefined) log.warn(line);
     },
     ...(settings.tls && { tls: readTls(settings.tls) }),
@@ -196,7 +196,7 @@ function createMetricsReader(telemetry: NodeTelemetry, worker: WorkerContext | u
 }
 
 /** Reloads changed configuration files for as long as the node runs. */
-function keepConfiguration(
+function watchConfigurationFiles(
   { settings, log, entries, shareFiles, state, recordAudit, worker }: NodeDeps,
   environment: Environment,
   accepted: ValidConfiguration,
@@ -213,7 +213,7 @@ function keepConfiguration(
       log.info('configuration reloaded', { files: files.join(', '), ...(worker && { worker: worker.slot }) });
     },
     onRejected(errors, cause) {
-      state.configurationRefused(errors);
+      state.recordRejectedConfiguration(errors);
       if (isRecorder) recordAudit({ action: 'configuration.refused', subject: undefined, object: errors[0]?.path });
       for (const error of errors)
         log.error(`configuration rejected, the previous one stays in effect: ${formatConfigurationError(error)}`, cause);
@@ -246,7 +246,7 @@ function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connecti
 }
 
 /** Returns the configuration to start with. Throws SettingError with all configuration errors. */
-async function acceptedConfiguration(
+async function loadStartConfiguration(
   files: readonly string[],
   environment: Environment,
   { worker, ...local }: Parameters<typeof firstConfiguration>[2] & { readonly worker: WorkerContext | undefined },

@@ -18,7 +18,7 @@ export interface Settings {
   readonly workers: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly shared: SharedAddresses;
-  /** `PARLEY_SECRET`: secrets for encryption at rest and signing, newest first. If empty, the node uses a secret of its own. */
+  /** `PARLEY_SECRET`: secrets for encryption at rest and signing, newest first. If empty, the node creates a secret in the data folder. */
   readonly secrets: readonly Secret[];
   readonly drainMs: number;
   readonly lameDuckMs: number;
@@ -158,9 +158,9 @@ function toInteger(name: string, text: string, max: number, min = 0): number {
   return value;
 }
 
-function toLevel(word: string): LogLevel {
-  const level = toLogLevel(word);
-  if (level === undefined) throw new SettingError(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${word}"`);
+function toLevel(text: string): LogLevel {
+  const level = toLogLevel(text);
+  if (level === undefined) throw new SettingError(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${text}"`);
   return level;
 }
 

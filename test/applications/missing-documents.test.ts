@@ -74,12 +74,12 @@ it('a missing document of a saved application is logged once per configuration, 
   const { documents } = watchNode().createState(otherService);
   const application = 'applications/bucket/guide';
   const noteAll = (count: number) =>
-    Array.from({ length: count }, (_, index) => documents.note(`${application}-${index}`, ['files/bucket/a.txt'])).filter(
+    Array.from({ length: count }, (_, index) => documents.record(`${application}-${index}`, ['files/bucket/a.txt'])).filter(
       Boolean,
     );
   expect(noteAll(2)).toHaveLength(2);
   expect(noteAll(2)).toEqual([]);
-  expect(documents.note(`${application}-0`, ['files/bucket/a.txt', 'files/bucket/b.txt'])).toContain('files/bucket/b.txt');
+  expect(documents.record(`${application}-0`, ['files/bucket/a.txt', 'files/bucket/b.txt'])).toContain('files/bucket/b.txt');
   expect(documents.reasons).toEqual([]);
   otherService.reload({ models, roles: { default: {} } });
   expect(noteAll(2)).toHaveLength(2);

@@ -55,15 +55,15 @@ it('a reload keeps the issues whose dependency is still configured, without buil
   await using _ = service;
   for (const id of ['app', 'other']) await getConsent(service, id);
   expect(state.listIssues()).toHaveLength(3);
-  state.configurationAccepted([]);
+  state.recordAcceptedConfiguration([]);
   expect(state.listIssues()).toHaveLength(3);
   service.reload({ applications: { app: { endpoint, dependencies: [savedId, 'lost'] } } });
-  state.configurationAccepted([]);
+  state.recordAcceptedConfiguration([]);
   expect(state.listIssues()).toEqual([
     { code: 'dependency_missing', message: `app depends on ${savedId}, which does not exist` },
   ]);
   service.reload({ applications: { app: { endpoint } } });
-  state.configurationAccepted([]);
+  state.recordAcceptedConfiguration([]);
   expect(state.listIssues()).toEqual([]);
 });
 

@@ -18,9 +18,9 @@ export function watchNode(): NodeWatch {
   return {
     log,
     options: {
-      onGraph: (graph) => add(state?.graphWalked(graph).map(formatDangling)),
-      onMissing: (id, references) => add(state?.documents.note(id, references)),
-      onUnusablePart: (part) => add(state?.unusable.note(part)),
+      onGraph: (graph) => add(state?.recordGraph(graph).map(formatDangling)),
+      onMissing: (id, references) => add(state?.documents.record(id, references)),
+      onUnusablePart: (part) => add(state?.unusable.record(part)),
     },
     createState({ snapshot, loadBalancer }) {
       state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock: systemClock });

@@ -95,6 +95,6 @@ describe('parley import-openapi', () => {
     });
     expect(readCommand(['import-openapi', '--help'])).toEqual({ name: 'help' });
     for (const invalidArgs of [[], ['a', 'b'], ['a', '--nonsense']])
-      expect(readCommand(['import-openapi', ...invalidArgs])).toMatchObject({ name: 'mistake' });
+      expect(readCommand(['import-openapi', ...invalidArgs])).toMatchObject({ name: 'usage-error' });
   });
 });

@@ -13,6 +13,7 @@ import type { Reason } from '#surfaces/ops/routes.ts';
 import type { SharedStore } from './stores.ts';
 import { MissingDocuments, UnusableParts } from './unusable-parts.ts';
 
+/** Dependencies of `NodeState`. */
 export interface NodeStateDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly loadBalancer: LoadBalancer;
@@ -32,7 +33,7 @@ interface StoresState {
 
 const maxDangling = 100;
 const noStores: StoresState = { shared: [], losses: () => [], isWritable: () => true, areFilesElsewhere: () => false };
-const writesRefused: Reason = {
+const writesRejected: Reason = {
   code: 'writes_refused',
   message:
     'The database in the data folder rejects writes. Calls that store data fail until it accepts them again. Check whether the disk is full.',
@@ -59,50 +60,52 @@ export class NodeState {
   #warnings: readonly ConfigurationError[] = [];
   #errors: readonly ConfigurationError[] = [];
   #loadedAtMs = 0;
-  #refusedAtMs: number | undefined;
+  #rejectedAtMs: number | undefined;
   /** Dangling dependencies by the missing id. */
   readonly #dangling = new Map<string, DanglingDependency>();
-  readonly #parts: NodeStateDeps;
+  readonly #deps: NodeStateDeps;
   #stores = noStores;
   #undelivered: readonly UndeliveredAlert[] = [];
   readonly documents: MissingDocuments;
   readonly unusable: UnusableParts;
 
-  constructor(parts: NodeStateDeps) {
-    this.#parts = parts;
-    this.documents = new MissingDocuments(parts.snapshot);
-    this.unusable = new UnusableParts(parts.snapshot);
+  constructor(deps: NodeStateDeps) {
+    this.#deps = deps;
+    this.documents = new MissingDocuments(deps.snapshot);
+    this.unusable = new UnusableParts(deps.snapshot);
   }
 
-  started(isStopping: () => boolean): void {
+  /** Marks the node as started. `isStopping` returns whether it is stopping. */
+  markStarted(isStopping: () => boolean): void {
     this.#isStarted = true;
     this.#isStopping = isStopping;
   }
 
-  /** Sets the check whether the files in force differ from the files of this node. */
-  filesCompared(areDifferent: () => boolean): void {
+  /** Sets the function that returns whether the configuration files in force differ from the files of this node. */
+  setFileComparison(areDifferent: () => boolean): void {
     this.#areFilesDifferent = areDifferent;
   }
 
-  storesOpened(stores: StoresState): void {
+  setStores(stores: StoresState): void {
     this.#stores = stores;
   }
 
   /** Sets the alerts that cannot be delivered. */
-  readonly alertsUndelivered = (alerts: readonly UndeliveredAlert[]): void => {
+  readonly setUndeliveredAlerts = (alerts: readonly UndeliveredAlert[]): void => {
     this.#undelivered = alerts;
   };
 
-  configurationAccepted(warnings: readonly ConfigurationError[]): void {
+  /** Records the warnings of a configuration that takes effect. */
+  recordAcceptedConfiguration(warnings: readonly ConfigurationError[]): void {
     this.#warnings = warnings;
     this.#errors = [];
-    this.#loadedAtMs = this.#parts.clock.epochMs();
-    this.#refusedAtMs = undefined;
+    this.#loadedAtMs = this.#deps.clock.epochMs();
+    this.#rejectedAtMs = undefined;
     for (const [id, edge] of this.#dangling) if (!this.#isStillNamed(edge)) this.#dangling.delete(id);
   }
 
   /** Records dangling dependencies of a graph, except those that have a configuration warning. Returns the new ones. */
-  graphWalked({ deployments, dangling }: DependencyGraph): readonly DanglingDependency[] {
+  recordGraph({ deployments, dangling }: DependencyGraph): readonly DanglingDependency[] {
     const unwarned = dangling.filter((edge) => !this.#hasWarning(edge));
     const added = unwarned.filter(({ dependency }) => !this.#dangling.has(dependency));
     const walked = new Set(deployments.map(({ id }) => id));
@@ -112,14 +115,15 @@ export class NodeState {
     return added;
   }
 
-  configurationRefused(errors: readonly ConfigurationError[]): void {
+  /** Records the errors of a configuration that does not take effect. */
+  recordRejectedConfiguration(errors: readonly ConfigurationError[]): void {
     this.#errors = errors;
-    this.#refusedAtMs = this.#parts.clock.epochMs();
+    this.#rejectedAtMs = this.#deps.clock.epochMs();
   }
 
   /** Times and errors of the configuration, with complete paths. For administrators only. */
   get configuration(): Omit<ConfigurationReport, 'files'> {
-    const refusedAt = this.#refusedAtMs ?? null;
+    const refusedAt = this.#rejectedAtMs ?? null;
     return { loadedAt: this.#loadedAtMs, refusedAt, faults: this.#errors, warnings: this.#warnings };
   }
 
@@ -139,17 +143,16 @@ export class NodeState {
     return this.#stores.shared.some((store) => store.name === name && store.isUnavailable());
   }
 
-  get configurationFaults(): number {
+  get configurationErrorCount(): number {
     return this.#errors.length;
   }
 
   /** Number of calls that wait for full upstreams, by deployment. */
-  readonly queues = (): Iterable<{ readonly deployment: string; readonly size: number }> =>
-    this.#parts.loadBalancer.queue.sizes();
+  readonly queues = (): Iterable<{ readonly deployment: string; readonly size: number }> => this.#deps.loadBalancer.queue.sizes();
 
   /** States of the upstreams in the current configuration. */
   *upstreams(): Iterable<UpstreamState> {
-    const { loadBalancer, clock, snapshot } = this.#parts;
+    const { loadBalancer, clock, snapshot } = this.#deps;
     const nowMs = clock.nowMs();
     for (const { upstreams } of snapshot().deployments.values()) {
       for (const upstream of upstreams) yield loadBalancer.getState(upstream, nowMs);
@@ -163,15 +166,15 @@ export class NodeState {
       .filter(({ isNotice }) => isNotice !== true)
       .map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
     ...(this.#areFilesDifferent() ? [filesDiffer] : []),
-    ...this.#danglingOfConfiguration().map((edge) => ({ code: 'dependency_missing', message: formatDangling(edge) })),
+    ...this.#listConfiguredDangling().map((edge) => ({ code: 'dependency_missing', message: formatDangling(edge) })),
     ...this.documents.reasons,
     ...this.unusable.reasons,
     ...[...this.upstreams()]
       .filter(({ off }) => off)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is paused: ${reason}` })),
     ...[...this.upstreams()].flatMap(({ id, rejectsWith }) => (rejectsWith === undefined ? [] : [toRejection(id, rejectsWith)])),
-    ...this.#stores.shared.filter(({ isUnavailable }) => isUnavailable()).map(toAbsence),
-    ...(this.#stores.isWritable() ? [] : [writesRefused]),
+    ...this.#stores.shared.filter(({ isUnavailable }) => isUnavailable()).map(toOutage),
+    ...(this.#stores.isWritable() ? [] : [writesRejected]),
     ...(this.#stores.areFilesElsewhere() ? [filesElsewhere] : []),
     ...this.#undelivered.map((alert) => ({ code: 'alert_undelivered', message: formatUndelivered(alert) })),
     ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),
@@ -182,20 +185,20 @@ export class NodeState {
     if (this.#isStopping()) return [{ code: 'stopping', message: 'The node is stopping.' }];
     if (!this.#isStarted) return [{ code: 'starting', message: 'The node is starting.' }];
     // A store that fails later does not make the node unready, because other nodes cannot reach it either.
-    return this.#stores.shared.filter(({ wasReached }) => !wasReached()).map(toAbsence);
+    return this.#stores.shared.filter(({ wasReached }) => !wasReached()).map(toOutage);
   };
 
   /**
    * Returns the dangling dependencies of configured deployments. Those of saved applications are only logged, because they are
    * the responsibility of their owner.
    */
-  #danglingOfConfiguration(): readonly DanglingDependency[] {
+  #listConfiguredDangling(): readonly DanglingDependency[] {
     return [...this.#dangling.values()].filter((edge) => !isFromUserApplication(edge));
   }
 
   /** Returns whether the current configuration shows that the dependency still dangles. */
   #isStillNamed(edge: DanglingDependency): boolean {
-    const { deployments } = this.#parts.snapshot();
+    const { deployments } = this.#deps.snapshot();
     const deployment = deployments.get(edge.deployment);
     if (deployments.has(edge.dependency) || this.#hasWarning(edge)) return false;
     return deployment === undefined
@@ -209,7 +212,7 @@ export class NodeState {
    */
   #hasWarning({ deployment, dependency }: DanglingDependency): boolean {
     if (dependency.startsWith('applications/')) return false;
-    const configured = this.#parts.snapshot().deployments.get(deployment);
+    const configured = this.#deps.snapshot().deployments.get(deployment);
     return configured !== undefined && listDeclaredDependencies(configured).includes(dependency);
   }
 }
@@ -225,7 +228,7 @@ function toRejection(id: string, status: number): Reason {
   };
 }
 
-function toAbsence({ name }: SharedStore): Reason {
+function toOutage({ name }: SharedStore): Reason {
   return {
     code: `${name}_away`,
     message: `${storeNames[name]} is unreachable. Calls that need it fail until it is available again.`,

@@ -60,29 +60,29 @@ export interface Contents {
  * Opens contents. Nodes that share a database use contents only if all nodes find them in the same location. Contents that no
  * file uses are deleted regularly.
  */
-export function openContents({ blobs, isShared, location }: OpenedBlobs, records: ContentRecords, tools: StoreDeps): Contents {
+export function openContents({ blobs, isShared, location }: OpenedBlobs, records: ContentRecords, deps: StoreDeps): Contents {
   const { index, leases, database, reached } = records;
-  const noteElsewhere = (name: string): void => tools.reportError(toSuggestion(location, name), undefined);
-  const epochMs = (): number => tools.clock.epochMs();
-  const placed = records.isShared
-    ? new LocatedBlobStore(blobs, { location: new SqlContentsLocation(database), epochMs, onElsewhere: noteElsewhere })
+  const reportElsewhere = (name: string): void => deps.reportError(formatElsewhere(location, name), undefined);
+  const epochMs = (): number => deps.clock.epochMs();
+  const locatedBlobs = records.isShared
+    ? new LocatedBlobStore(blobs, { location: new SqlContentsLocation(database), epochMs, onElsewhere: reportElsewhere })
     : undefined;
-  const isPlace = async (): Promise<boolean> => (await placed?.locate({ claims: true })) !== 'elsewhere';
-  const sweeper = openSweeper({ store: blobs, index, leases, isShared, isPlace }, tools);
+  const ownsContents = async (): Promise<boolean> => (await locatedBlobs?.locate({ claims: true })) !== 'elsewhere';
+  const sweeper = openSweeper({ store: blobs, index, leases, isShared, ownsContents }, deps);
   // A local folder next to a shared database may contain contents of files that this index does not know, so it is not swept.
   // One worker sweeps for the node.
-  const mustSweep = (isShared || !records.isShared) && (tools.worker === undefined || tools.worker.slot === 1);
+  const mustSweep = (isShared || !records.isShared) && (deps.worker === undefined || deps.worker.slot === 1);
   if (mustSweep) void reached.then(() => sweeper.run());
-  if (placed !== undefined)
-    reached.then(() => placed.locate({ claims: false })).catch((error) => tools.reportError(notLooked, error));
-  return { blobs: placed ?? blobs, areElsewhere: () => placed?.isElsewhere === true, stop: () => sweeper.stop() };
+  if (locatedBlobs !== undefined)
+    reached.then(() => locatedBlobs.locate({ claims: false })).catch((error) => deps.reportError(uncheckedMessage, error));
+  return { blobs: locatedBlobs ?? blobs, areElsewhere: () => locatedBlobs?.isElsewhere === true, stop: () => sweeper.stop() };
 }
 
-const notLooked =
+const uncheckedMessage =
   'could not check whether the contents of files belong to the shared database, the next file triggers another check';
 
 /** Returns the log message for nodes that share a database but not the contents of its files. */
-function toSuggestion(location: string, name: string): string {
+function formatElsewhere(location: string, name: string): string {
   return (
     `the file contents of the shared database are not in ${location}, so this node rejects files. ` +
     'Set the same PARLEY_FILES_URL on every node, or mount the same folder as "files" in the data folders. ' +
@@ -97,51 +97,51 @@ interface SweeperDeps {
   /** Whether other nodes, or nodes of another database, may use the store. */
   readonly isShared: boolean;
   /** Returns whether the contents of the index's files are in the store. */
-  readonly isPlace: () => Promise<boolean>;
+  readonly ownsContents: () => Promise<boolean>;
 }
 
-const turn = 'sweep of contents';
+const leaseName = 'sweep of contents';
 /** Duration of the lease. It is shorter than the interval of 1 day between two sweeps of a node. */
-const turnMs = 72_000_000;
+const leaseMs = 72_000_000;
 
 /** Returns the sweeper for the contents of a node's store. */
-export function openSweeper({ store, index, leases, isShared, isPlace }: SweeperDeps, tools: StoreDeps): ContentSweeper {
+export function openSweeper({ store, index, leases, isShared, ownsContents }: SweeperDeps, deps: StoreDeps): ContentSweeper {
   const owner = randomUUID();
   const isDue = async (nowMs: number, beforeMs: number): Promise<boolean> => {
-    if (!(await isPlace())) return false;
+    if (!(await ownsContents())) return false;
     const claimedAtMs = await claimLocation(store, { database: await index.databaseName(), nowMs });
-    if (claimedAtMs === undefined) tools.reportError(foreign, undefined);
+    if (claimedAtMs === undefined) deps.reportError(foreignContentsMessage, undefined);
     // Skips a location that was claimed recently: nodes of another database may use it, and their operator sees the warning
     // first.
     if (claimedAtMs === undefined || claimedAtMs >= beforeMs) return false;
-    return leases.claim({ name: turn, owner, nowMs, untilMs: nowMs + turnMs });
+    return leases.claim({ name: leaseName, owner, nowMs, untilMs: nowMs + leaseMs });
   };
-  return new ContentSweeper({ ...tools, store, index, isDue: isShared ? isDue : async () => true });
+  return new ContentSweeper({ ...deps, store, index, isDue: isShared ? isDue : async () => true });
 }
 
-const foreign =
+const foreignContentsMessage =
   'PARLEY_FILES_URL contains file contents of another database, so unused contents are not deleted. Use a different prefix for each database';
 
 interface ContentSweeperDeps extends Pick<SweepOptions, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'reportError'> {
   readonly clock: Clock;
   /**
-   * Returns whether this node must sweep. Only one of the nodes that share a store must. Contents written at or after `beforeMs`
-   * are not considered.
+   * Returns whether this node must sweep. If nodes share a store, only one of them must. `beforeMs` is the upper bound of the
+   * write time of the contents to sweep.
    */
   readonly isDue: (nowMs: number, beforeMs: number) => Promise<boolean>;
 }
 
 /** Minimum age of contents to sweep: 1 day. Uploads in progress are also protected by their reservation. */
-const ageMs = 86_400_000;
-const everyMs = 86_400_000;
+const minAgeMs = 86_400_000;
+const sweepIntervalMs = 86_400_000;
 
 /** Deletes unused contents at the start and once a day, in the background. Errors are only reported. */
 class ContentSweeper {
-  readonly #parts: ContentSweeperDeps;
+  readonly #deps: ContentSweeperDeps;
   readonly #stop = new AbortController();
 
-  constructor(parts: ContentSweeperDeps) {
-    this.#parts = parts;
+  constructor(deps: ContentSweeperDeps) {
+    this.#deps = deps;
   }
 
   /** Stops the sweeper. A step in progress still completes. */
@@ -153,15 +153,15 @@ class ContentSweeper {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await this.#sweep();
-      await this.#parts.clock.sleep(everyMs, signal).catch(() => undefined);
+      await this.#deps.clock.sleep(sweepIntervalMs, signal).catch(() => undefined);
     }
   }
 
   async #sweep(): Promise<void> {
-    const { clock, isDue, note, reportError, ...sweeping } = this.#parts;
+    const { clock, isDue, note, reportError, ...sweeping } = this.#deps;
     const { signal } = this.#stop;
     const nowMs = clock.epochMs();
-    const beforeMs = nowMs - ageMs;
+    const beforeMs = nowMs - minAgeMs;
     try {
       if (!(await isDue(nowMs, beforeMs))) return;
       const count = await sweepContents({ ...sweeping, nowMs, beforeMs, signal });
@@ -175,7 +175,7 @@ class ContentSweeper {
 /** Maximum number of names per index query. */
 const maxBatch = 500;
 /** Form of content names, which are UUIDs. Other files in the location are not touched. */
-const ownName = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+const contentName = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
 /** Store that can list old contents. */
 interface SweptStore extends Pick<BlobStore, 'delete'> {
@@ -208,7 +208,7 @@ export async function sweepContents({ store, index, nowMs, beforeMs, signal }: S
   };
   for await (const name of store.writtenBefore(beforeMs)) {
     signal.throwIfAborted();
-    if (ownName.test(name)) names.push(name);
+    if (contentName.test(name)) names.push(name);
     if (names.length === maxBatch) await sweep();
   }
   await sweep();

@@ -40,7 +40,7 @@ export function requireNoInterruptedRestore(dataFolder: string): void {
 /** Locks a data folder, and creates it if it does not exist. Throws SettingError. */
 export async function lockDataFolder(dataFolder: string): Promise<FolderLock> {
   const folder = resolve(dataFolder);
-  const lock = await takeFolder(folder).catch((error) => {
+  const lock = await openLock(folder).catch((error) => {
     throw new SettingError(
       `the data folder ${folder} cannot be used: ${describeError(error)}. Set another one with ${alternatives}`,
     );
@@ -53,21 +53,21 @@ export async function lockDataFolder(dataFolder: string): Promise<FolderLock> {
 
 const alternatives = '--data or PARLEY_DATA';
 
-async function takeFolder(folder: string): Promise<FolderLock | undefined> {
-  await makeFolder(folder);
+async function openLock(folder: string): Promise<FolderLock | undefined> {
+  await createFolder(folder);
   await (await open(join(folder, 'lock'), 'a', 0o600)).close();
   return lockFolder(folder);
 }
 
 /** Creates a folder step by step. Node's recursive mkdir never ends in system folders in which nothing can be created. */
-async function makeFolder(folder: string): Promise<void> {
+async function createFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
     const code = getCode(error);
     if (code === 'EEXIST') return;
     if (code !== 'ENOENT' || dirname(folder) === folder) throw error;
-    await makeFolder(dirname(folder));
+    await createFolder(dirname(folder));
     await mkdir(folder, { mode: 0o700 });
   }
 }
@@ -107,7 +107,7 @@ async function readSecret(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (getCode(error) !== 'ENOENT') throw error;
   }
 }
 

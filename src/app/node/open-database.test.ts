@@ -18,13 +18,13 @@ it('reports a database without free space in the log and in health until writes 
   const messages: string[] = [];
   const opened = await openDatabase(readSettings({ ...noFlags, data: folder.path }, {}), {
     note: (message) => messages.push(message),
-    reportError: (message, thrown) => messages.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
+    reportError: (message, error) => messages.push(`${message}: ${error instanceof Error ? error.message : ''}`),
   });
   const checked = checkConfiguration({});
   if ('errors' in checked) throw new Error('the configuration has errors');
   const snapshot = toSnapshot(checked.configuration);
   const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
-  state.storesOpened({
+  state.setStores({
     shared: opened.shared,
     losses: () => [],
     isWritable: opened.isWritable,

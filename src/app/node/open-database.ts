@@ -18,6 +18,7 @@ interface NodeDatabase extends OpenDatabase {
   readonly isWritable: () => boolean;
 }
 
+/** Dependencies of the database of a node. */
 export interface DatabaseDeps extends Pick<StoreDeps, 'note' | 'reportError'> {
   /** Lock for writes to the database in the data folder, if several processes use it. */
   readonly acquireWriteLock?: AcquireWriteLock | undefined;
@@ -27,17 +28,16 @@ export interface DatabaseDeps extends Pick<StoreDeps, 'note' | 'reportError'> {
  * Opens the database from the settings. A shared database may be unreachable, and the node then tries to connect again. Throws
  * SettingError.
  */
-export async function openDatabase(settings: Settings, tools: DatabaseDeps): Promise<NodeDatabase> {
+export async function openDatabase(settings: Settings, deps: DatabaseDeps): Promise<NodeDatabase> {
   const { dataFolder, shared } = settings;
   try {
-    if (shared.databaseUrl !== undefined) return await openShared(shared.databaseUrl, settings, tools);
+    if (shared.databaseUrl !== undefined) return await openShared(shared.databaseUrl, settings, deps);
     const opened = await openSqlite(
       join(dataFolder, 'parley.db'),
-      { acquireWriteLock: tools.acquireWriteLock },
+      { acquireWriteLock: deps.acquireWriteLock },
       {
-        onOutage: (error) =>
-          tools.reportError('the database in the data folder rejects writes, trying again every second', error),
-        onRecovery: () => tools.note('the database in the data folder accepts writes again'),
+        onOutage: (error) => deps.reportError('the database in the data folder rejects writes, trying again every second', error),
+        onRecovery: () => deps.note('the database in the data folder accepts writes again'),
       },
     );
     return { ...opened, reached: Promise.resolve(), shared: [] };
@@ -50,33 +50,33 @@ export async function openDatabase(settings: Settings, tools: DatabaseDeps): Pro
   }
 }
 
-/** The PostgreSQL client is loaded only if it is used. */
-async function openShared(url: Secret, { shared }: Settings, tools: DatabaseDeps): Promise<NodeDatabase> {
+/** Opens the database that nodes share. The PostgreSQL client is loaded only if it is used. */
+async function openShared(url: Secret, { shared }: Settings, deps: DatabaseDeps): Promise<NodeDatabase> {
   const { openMonitoredPostgres } = await import('#stores/sql/engine/postgres.ts');
   let wasReached = false;
-  const attended = await openMonitoredPostgres(url, {
-    onUnavailable: (error) => tools.reportError('the shared database is unreachable, trying to connect every second', error),
-    onRecovery: () => tools.note('the shared database is reachable again'),
-    note: tools.note,
+  const monitored = await openMonitoredPostgres(url, {
+    onUnavailable: (error) => deps.reportError('the shared database is unreachable, trying to connect every second', error),
+    onRecovery: () => deps.note('the shared database is reachable again'),
+    note: deps.note,
     ...(shared.databasePool !== undefined && { maxConnections: shared.databasePool }),
   });
-  const { isUnavailable } = attended;
-  void attended.reached.then(() => {
+  const { isUnavailable } = monitored;
+  void monitored.reached.then(() => {
     wasReached = true;
   });
-  return { ...attended, shared: [{ name: 'database', isUnavailable, wasReached: () => wasReached }], isWritable: () => true };
+  return { ...monitored, shared: [{ name: 'database', isUnavailable, wasReached: () => wasReached }], isWritable: () => true };
 }
 
 /**
  * Opens the read replica of the settings. While it is unavailable, operations fail immediately. Returns undefined if there is
  * none.
  */
-export async function openReplica({ shared }: Settings, tools: StoreDeps): Promise<OpenDatabase | undefined> {
+export async function openReplica({ shared }: Settings, deps: StoreDeps): Promise<OpenDatabase | undefined> {
   if (shared.replicaUrl === undefined) return undefined;
   const { openMonitoredPostgres } = await import('#stores/sql/engine/postgres.ts');
   return openMonitoredPostgres(shared.replicaUrl, {
-    onUnavailable: (error) => tools.reportError('the read replica is unreachable, so reports use the database', error),
-    onRecovery: () => tools.note('the read replica is reachable again'),
+    onUnavailable: (error) => deps.reportError('the read replica is unreachable, so reports use the database', error),
+    onRecovery: () => deps.note('the read replica is reachable again'),
     ...(shared.databasePool !== undefined && { maxConnections: shared.databasePool }),
     isReplica: true,
   });

@@ -73,7 +73,7 @@ export async function openNode(
   const { journal, callContents: contents } = stores;
   const records = openJournal({ journal, contents, clock, note, reportError });
   const { listener, recordAudit, losses } = records;
-  state.storesOpened({ ...stores, losses });
+  state.setStores({ ...stores, losses });
   const telemetry = await openTelemetry({
     env: environment,
     clock,
@@ -81,34 +81,42 @@ export async function openNode(
     log,
     lines,
     listeners: [listener],
-    live: { upstreams: () => state.upstreams(), queues: state.queues, configurationFaults: () => state.configurationFaults },
+    live: { upstreams: () => state.upstreams(), queues: state.queues, configurationFaults: () => state.configurationErrorCount },
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
     ...(worker && { instanceId: worker.instanceId }),
   });
-  const put = createPut({ snapshot, state, telemetry, log, worker });
-  put(accepted);
+  const applyConfiguration = createApplyConfiguration({ snapshot, state, telemetry, log, worker });
+  applyConfiguration(accepted);
   if (isFirst) recordAudit(configurationLoaded);
   const nodes = openRegistry({ stores, state, reportError, worker });
   const fileLayer = openFileLayer({ settings, stores, nodes, accepted, log, recordAudit, reportError });
   const entries = new RuntimeEntries({
     ...stores.entries,
-    ...{ files: accepted, fileLayer, check: checkConfiguration, activate: put, clock, newId: randomUUID, reportError },
+    ...{
+      files: accepted,
+      fileLayer,
+      check: checkConfiguration,
+      activate: applyConfiguration,
+      clock,
+      newId: randomUUID,
+      reportError,
+    },
     broadcast: stores.broadcast,
   });
   await entries.start();
   sharePauses({ stores, loadBalancer });
   const maintenance = new RecordMaintenance({ records: journal, contents, snapshot: snapshot.current, clock, reportError });
-  const share = (): Promise<void> =>
+  const compareFiles = (): Promise<void> =>
     entries
       .shareFiles()
       .catch((error) => reportError('cannot compare the configuration files with the files of other nodes', error));
-  await share();
+  await compareFiles();
   nodes.onRenewed(() => entries.shareFiles());
-  state.filesCompared(() => fileLayer?.isDifferent === true);
+  state.setFileComparison(() => fileLayer?.isDifferent === true);
   const shareFiles = (changed: ValidConfiguration): void => {
     fileLayer?.ownChanged(changed);
-    void share();
+    void compareFiles();
   };
   const closing = [[telemetry, entries, nodes, maintenance, records], [stores], [lines]];
   return {
@@ -139,9 +147,16 @@ function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
     yield 'PARLEY_REDIS_URL is set but PARLEY_FILES_URL is not: nodes do not share the contents of stored files';
 }
 
-type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'worker'>;
+type ApplyDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'worker'>;
 
-function createPut({ snapshot, state, telemetry, log, worker }: PutDeps): (accepted: ValidConfiguration) => void {
+/** Returns the function that puts an accepted configuration into force. */
+function createApplyConfiguration({
+  snapshot,
+  state,
+  telemetry,
+  log,
+  worker,
+}: ApplyDeps): (accepted: ValidConfiguration) => void {
   let reported: ReadonlySet<string> = new Set();
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
@@ -149,7 +164,7 @@ function createPut({ snapshot, state, telemetry, log, worker }: PutDeps): (accep
       log.warn('changed aliases take effect after a restart');
     snapshot.replace(configuration);
     telemetry.configure(snapshot.current().deployments.values(), configuration.records.maxSpendSeries);
-    state.configurationAccepted(warnings);
+    state.recordAcceptedConfiguration(warnings);
     // Each change at run time checks everything again, so only new warnings are logged.
     const texts = new Set(warnings.map(formatConfigurationError));
     if (worker === undefined || worker.slot === 1)

@@ -5,10 +5,10 @@ import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
 import { openRedis } from '#stores/redis/redis-link.ts';
-import type { Closeable, PassingStores, StoreDeps } from './stores.ts';
+import type { Closeable, EphemeralStores, StoreDeps } from './stores.ts';
 
 /** Opens the stores for data that lives as long as a call or a limit window, in the Redis that nodes share. */
-export async function openRedisStores(url: Secret, { clock, reportError }: StoreDeps): Promise<Closeable<PassingStores>> {
+export async function openRedisStores(url: Secret, { clock, reportError }: StoreDeps): Promise<Closeable<EphemeralStores>> {
   const link = await openRedis(url, { reportError, randomBytes });
   const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey: createRandomSecret, reportError });
   const limits = new RedisLimitStore(link, clock);

@@ -33,10 +33,17 @@ import type { Settings } from '../settings.ts';
 import { openBlobs, openContents } from './open-contents.ts';
 import { openDataFolder, openOwnSecret } from './open-data-folder.ts';
 import { openDatabase, openReplica } from './open-database.ts';
-import { type Closeable, type DurableStores, type PassingStores, type SharedStore, type StoreDeps, thisNode } from './stores.ts';
+import {
+  type Closeable,
+  type DurableStores,
+  type EphemeralStores,
+  type SharedStore,
+  type StoreDeps,
+  thisNode,
+} from './stores.ts';
 
 /** Stores of a node. */
-export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
+export interface Stores extends Omit<DurableStores, 'shared'>, Omit<EphemeralStores, 'shared'> {
   /** Encrypts stored data and signs data that clients store. */
   readonly seal: Seal;
 }
@@ -50,12 +57,12 @@ const maxUploads = 64;
 /** Opens the stores from the settings. Throws SettingError if one cannot be used. */
 export async function openStores(
   settings: Settings,
-  tools: StoreDeps,
+  deps: StoreDeps,
 ): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
   // The primary process has the lock for its workers.
-  const lock = tools.worker === undefined ? await openDataFolder(settings) : undefined;
+  const lock = deps.worker === undefined ? await openDataFolder(settings) : undefined;
   try {
-    const stores = await openAll(settings, tools);
+    const stores = await openAll(settings, deps);
     return { ...stores, close: () => stores.close().finally(() => lock?.release()) };
   } catch (error) {
     lock?.release();
@@ -65,22 +72,22 @@ export async function openStores(
 
 async function openAll(
   settings: Settings,
-  tools: StoreDeps,
+  deps: StoreDeps,
 ): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
   const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
   const seal = new Seal(secrets);
-  const durable = await openDurable(settings, seal, tools);
-  const passing = await openPassing(settings, tools, durable).catch(async (error) => {
+  const durable = await openDurable(settings, seal, deps);
+  const ephemeral = await openEphemeral(settings, deps, durable).catch(async (error) => {
     await durable.close();
     throw error;
   });
   return {
     ...durable,
-    ...passing,
-    shared: [...durable.shared, ...passing.shared],
+    ...ephemeral,
+    shared: [...durable.shared, ...ephemeral.shared],
     seal,
     async close() {
-      await passing.close();
+      await ephemeral.close();
       await durable.close();
     },
   };
@@ -94,27 +101,27 @@ interface CounterSource {
   readonly shared: readonly SharedStore[];
 }
 
-async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Closeable<DurableStores & CounterSource>> {
-  const opened = await openDatabase(settings, { ...tools, acquireWriteLock: tools.worker?.acquireWriteLock });
+async function openDurable(settings: Settings, seal: Seal, deps: StoreDeps): Promise<Closeable<DurableStores & CounterSource>> {
+  const opened = await openDatabase(settings, { ...deps, acquireWriteLock: deps.worker?.acquireWriteLock });
   const { database, reached, shared } = opened;
   const blobs = await openBlobs(settings).catch(async (error) => {
     await opened.close();
     throw error;
   });
-  const replica = await openReplica(settings, tools);
-  const applications = new SqlApplicationStore(database, seal, tools.caches);
+  const replica = await openReplica(settings, deps);
+  const applications = new SqlApplicationStore(database, seal, deps.caches);
   const index = new SqlFileIndex(database);
   const passages = new SqlPassageIndex(database);
   let isClosed = false;
-  const reportResealError: StoreDeps['reportError'] = (message, error) => isClosed || tools.reportError(message, error);
-  if (tools.worker === undefined || tools.worker.slot === 1)
-    void reached.then(() => reseal(database, seal, { note: tools.note, reportError: reportResealError }));
+  const reportResealError: StoreDeps['reportError'] = (message, error) => isClosed || deps.reportError(message, error);
+  if (deps.worker === undefined || deps.worker.slot === 1)
+    void reached.then(() => reseal(database, seal, { note: deps.note, reportError: reportResealError }));
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
-  const contents = openContents(blobs, records, tools);
+  const contents = openContents(blobs, records, deps);
   const recordInvalid = (kind: string, id: string, error: unknown): void =>
-    tools.reportError(`the stored ${kind} ${id} is invalid, so it is not used`, error);
-  const { worker } = tools;
+    deps.reportError(`the stored ${kind} ${id} is invalid, so it is not used`, error);
+  const { worker } = deps;
   const localOwner = worker === undefined || worker.slot === 1 ? thisNode : `${thisNode}, worker ${worker.slot}`;
   const owner = shared.length === 0 ? localOwner : randomUUID();
   const isShared = shared.length > 0 || worker !== undefined;
@@ -138,7 +145,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     chats: new SqlChatStore(
       database,
       seal,
-      tools.caches.create('chat_texts', toChatTextBounds(getChatTextBytes(getProcessMemory()))),
+      deps.caches.create('chat_texts', toChatTextBounds(getChatTextBytes(getProcessMemory()))),
     ),
     shares: new SqlShareStore(database, seal),
     keys: {
@@ -152,8 +159,8 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     alerts: new SqlAlertStore(database),
     journal:
       replica === undefined
-        ? new SqlJournal(database, tools.clock.epochMs)
-        : readFromReplica(new SqlJournal(database, tools.clock.epochMs), new SqlJournal(replica.database, tools.clock.epochMs)),
+        ? new SqlJournal(database, deps.clock.epochMs)
+        : readFromReplica(new SqlJournal(database, deps.clock.epochMs), new SqlJournal(replica.database, deps.clock.epochMs)),
     callContents: new SqlCallContents(database, seal),
     nodes: shared.length > 0 ? new SqlNodeStore(database, recordInvalid) : undefined,
     shared,
@@ -201,30 +208,30 @@ async function reseal(
     if (seal.hasOlderSecrets)
       note(`all stored data except the content of calls are encrypted with the newest secret: ${count} values changed`);
   } catch (error) {
-    const claim =
+    const message =
       error instanceof SealError
         ? 'cannot read all stored data with the secrets of PARLEY_SECRET: add the older secrets again and restart'
         : 'could not encrypt all stored data with the newest secret: the next start tries again';
-    reportError(claim, error);
+    reportError(message, error);
   }
 }
 
 /** Opens the stores for short-lived data. The Redis client is loaded only if it is used. */
-async function openPassing(
+async function openEphemeral(
   { shared }: Settings,
-  tools: StoreDeps,
+  deps: StoreDeps,
   { counters, reached, shared: databases }: CounterSource,
-): Promise<Closeable<PassingStores>> {
+): Promise<Closeable<EphemeralStores>> {
   if (shared.redisUrl !== undefined) {
     const { openRedisStores } = await import('./open-redis-stores.ts');
-    return openRedisStores(shared.redisUrl, tools);
+    return openRedisStores(shared.redisUrl, deps);
   }
-  if (tools.worker !== undefined) {
+  if (deps.worker !== undefined) {
     const { openWorkerStores } = await import('../workers/open-worker-stores.ts');
-    return openWorkerStores(tools.worker, tools);
+    return openWorkerStores(deps.worker, deps);
   }
   const perRequestKeys = new MemoryPerRequestKeys(createRandomSecret);
-  const limits = new ArchivedLimitStore({ archive: counters, ...tools });
+  const limits = new ArchivedLimitStore({ archive: counters, ...deps });
   const restored = reached.then(() => limits.restore());
   if (!databases.some(({ isUnavailable }) => isUnavailable())) await restored;
   return { perRequestKeys, limits, broadcast: undefined, shared: [], close: () => limits.close() };

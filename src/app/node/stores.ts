@@ -89,7 +89,7 @@ export interface EvaluationStores {
 }
 
 /** Stores for data that lives as long as a call or a limit window, in this process or in Redis. */
-export interface PassingStores {
+export interface EphemeralStores {
   readonly perRequestKeys: PerRequestKeys;
   readonly limits: LimitStore;
   /** Undefined if there are no other nodes. */
@@ -105,13 +105,16 @@ export interface SharedStore {
   readonly wasReached: () => boolean;
 }
 
+/** Dependencies of the stores of a node. */
 export interface StoreDeps {
   /** Undefined if this process is not one of several workers. */
   readonly worker?: WorkerContext | undefined;
   readonly clock: Clock;
   readonly caches: Caches;
+  /** Logs an informational message. */
   readonly note: (message: string) => void;
   readonly reportError: (message: string, error: unknown) => void;
 }
 
+/** Stores that must be closed. */
 export type Closeable<Kind> = Kind & { readonly close: () => Promise<void> };

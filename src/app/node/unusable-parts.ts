@@ -19,7 +19,7 @@ export class UnusableParts {
   }
 
   /** Stores the current state of a part. Returns a log line if the state is new, and undefined otherwise. */
-  note(part: UnusablePart): string | undefined {
+  record(part: UnusablePart): string | undefined {
     const key = toKey(part);
     const existing = this.#parts.get(key);
     const isUsable = part.kind === 'tools' ? part.names.length === 0 : part.failure === undefined;
@@ -82,7 +82,7 @@ export class MissingDocuments {
    * Records all documents that an application lacks now. Returns one log line about documents that were not yet logged under the
    * current configuration, or undefined if there are none.
    */
-  note(application: string, references: readonly string[]): string | undefined {
+  record(application: string, references: readonly string[]): string | undefined {
     if (references.length === 0) this.#byApplication.delete(application);
     else if (!application.startsWith(applicationPrefix)) this.#byApplication.set(application, references);
     const added = this.#findUnlogged(application, references);

@@ -148,11 +148,11 @@ test('closeInOrder closes the stages in order despite errors, and logs each erro
     },
   };
   const areClosed = await closeInOrder(
-    [[rejecting, throwing, slow, closing('door')], [closing('records')], [closing('log')]],
+    [[rejecting, throwing, slow, closing('listener')], [closing('records')], [closing('log')]],
     errorLog,
   );
   expect(areClosed).toBe(false);
-  expect(closed).toEqual(['door', 'slow', 'records', 'log']);
+  expect(closed).toEqual(['listener', 'slow', 'records', 'log']);
   expect(lines.join('')).toMatch(/the watch is stuck[\s\S]*the port is closed/);
 });
 
@@ -182,7 +182,7 @@ it('ignoreEchoes drops a signal that npm repeats immediately, and accepts a late
   expect(signals).toEqual(['SIGINT', 'SIGTERM', 'SIGINT']);
 });
 
-it('ignoreEchoes passes every signal on without npm', () => {
+it('ignoreEchoes passes every signal on if the process was not started by npm', () => {
   const { signals, sendAt } = createListener({});
   sendAt(0, 'SIGTERM');
   sendAt(1, 'SIGTERM');

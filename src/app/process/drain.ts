@@ -7,7 +7,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Log } from '#telemetry/log.ts';
 
 /** Events that Node emits for requests, depending on their `Expect` header. */
-const requests = ['request', 'checkContinue', 'checkExpectation'] as const;
+const requestEvents = ['request', 'checkContinue', 'checkExpectation'] as const;
 const openWhileStopping = /^\/(health|ready|metrics)$/;
 
 /** Methods of an HTTP server that a drain needs. */
@@ -56,11 +56,11 @@ const interrupted = 130;
  * `shutting_down` as their last event. A second signal ends the process immediately.
  */
 export class Drain {
-  readonly #parts: DrainDeps;
+  readonly #deps: DrainDeps;
   #isDraining = false;
 
-  constructor(parts: DrainDeps) {
-    this.#parts = parts;
+  constructor(deps: DrainDeps) {
+    this.#deps = deps;
   }
 
   /** Whether the node must report that it is not ready. */
@@ -70,13 +70,13 @@ export class Drain {
 
   /** Handler for SIGTERM and SIGINT. After a SIGINT, there is no time for load balancers, because a person stops the process. */
   readonly handleSignal = (signal?: NodeJS.Signals): void => {
-    const { drainMs, exit, lameDuckMs = 0 } = this.#parts;
+    const { drainMs, exit, lameDuckMs = 0 } = this.#deps;
     if (this.#isDraining) exit(interrupted);
     else void this.#drain(signal === 'SIGTERM' ? Math.min(lameDuckMs, drainMs) : 0);
   };
 
   async #drain(lameDuckMs: number): Promise<void> {
-    const { clock, connections, drainMs, log } = this.#parts;
+    const { clock, connections, drainMs, log } = this.#deps;
     this.#isDraining = true;
     connections.closeAfterResponses();
     if (lameDuckMs > 0) {
@@ -87,7 +87,7 @@ export class Drain {
   }
 
   async #stop(drainMs: number): Promise<void> {
-    const { calls, closing, exit, log, server } = this.#parts;
+    const { calls, closing, exit, log, server } = this.#deps;
     log.info('stopping', { open_calls: calls.size, drain_ms: drainMs });
     const isIdle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
     if (!(await this.#within(drainMs, isIdle))) {
@@ -108,7 +108,7 @@ export class Drain {
 
   /** Resolves when the last connection is closed. Closes connections when they become idle. */
   #closeServer(): Promise<void> {
-    const { server } = this.#parts;
+    const { server } = this.#deps;
     return new Promise((resolve) => {
       const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
       server.close(() => {
@@ -121,7 +121,7 @@ export class Drain {
   /** Returns the result of `promise`, or false if it does not resolve within `ms`. */
   async #within(ms: number, promise: Promise<boolean>): Promise<boolean> {
     const stop = new AbortController();
-    const late = this.#parts.clock.sleep(ms, stop.signal).then(
+    const late = this.#deps.clock.sleep(ms, stop.signal).then(
       () => false,
       () => false,
     );
@@ -131,6 +131,7 @@ export class Drain {
   }
 }
 
+/** Resource that a stage closes. */
 export interface Closable {
   close(): unknown;
 }
@@ -176,7 +177,7 @@ export class TrackedConnections {
 
   /** Makes each connection close after its next response. This includes responses in progress whose headers are not sent yet. */
   closeAfterResponses(): void {
-    for (const event of requests) {
+    for (const event of requestEvents) {
       if (this.#server.listenerCount(event) === 0) continue;
       this.#server.prependListener(event, (_request: unknown, response: ServerResponse) => {
         response.shouldKeepAlive = false;

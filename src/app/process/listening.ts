@@ -10,7 +10,7 @@ type ListenSettings = Pick<Settings, 'host' | 'port' | 'tls'>;
 
 /**
  * Returns the option of `listen` for a port that all workers share. The kernel distributes connections evenly over them, and the
- * primary process has no part in it. Elsewhere than on Linux, node:cluster distributes connections.
+ * primary process has no part in it. On other systems, node:cluster distributes connections.
  */
 export function toSharedPort(worker: object | undefined): { readonly reusePort?: true } {
   return worker !== undefined && process.platform === 'linux' ? { reusePort: true } : {};
@@ -24,9 +24,9 @@ export async function listenForAddress(
 ): Promise<string> {
   const { host, port, tls } = settings;
   await listenAt(listen, { host, port, setting: '--port' });
-  const { port: bound } = server.address() as AddressInfo;
+  const { port: boundPort } = server.address() as AddressInfo;
   const displayedHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `${tls === undefined ? 'http' : 'https'}://${displayedHost.includes(':') ? `[${displayedHost}]` : displayedHost}:${bound}`;
+  return `${tls === undefined ? 'http' : 'https'}://${displayedHost.includes(':') ? `[${displayedHost}]` : displayedHost}:${boundPort}`;
 }
 
 /**

@@ -89,9 +89,9 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), onQuotaHeaders, perRequestKeys };
   const callEndpoints = createCallUpstreams(upstreams);
   const applications = { perRequestKeys, callUpstreams: callEndpoints };
-  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, clock, newId, reportError };
+  const addons = { addonTools: (configuration: Configuration) => toolSources(configuration).addons, clock, newId, reportError };
   const quickApps = {
-    toolSources: (of: Configuration) => toolSources(of).sources,
+    toolSources: (configuration: Configuration) => toolSources(configuration).sources,
     ...{ innerCalls, catalog, states, clock, newId, reportError, onGraph },
   };
   const responders: Responders = {
@@ -116,8 +116,8 @@ export function composePipeline(deps: CompleteServiceDeps) {
   };
   innerCalls.connect(calls);
   const starters: CallerRoutesDeps['starters'] = (deployment, options) => {
-    const { starters: ofServer } = toolSources(snapshot().configuration);
-    return listServerStarters({ starters: ofServer, reportError }, deployment, options);
+    const { starters: loadStarters } = toolSources(snapshot().configuration);
+    return listServerStarters({ starters: loadStarters, reportError }, deployment, options);
   };
   const survey: ToolRoutesDeps['survey'] = (settings, signal) => toolSources(snapshot().configuration).survey(settings, signal);
   const tryTool: ToolRoutesDeps['tryTool'] = (trial) => toolSources(snapshot().configuration).tryTool(trial);
@@ -135,18 +135,18 @@ function toStateSigner(seal: Seal): StateSigner {
 }
 
 /** Pause between frames. It is long enough for a reader to see that the demo streams. */
-const usualDemoPaceMs = 15;
+const defaultDemoPaceMs = 15;
 
 /** Returns the protocols of upstreams. `guarded` is for URLs that users control. */
 function composeProtocols(
-  { http, embedder, clock, demoPaceMs = usualDemoPaceMs, onUnsupported = () => undefined }: ServiceDeps,
+  { http, embedder, clock, demoPaceMs = defaultDemoPaceMs, onUnsupported = () => undefined }: ServiceDeps,
   guarded: HttpClient,
 ): Record<ProtocolName, ChatProtocol> {
   const newId = createLetterIds();
-  const tools = (protocol: ChatProtocol): ChatProtocol => withFunctions(protocol, newId);
+  const withTools = (protocol: ChatProtocol): ChatProtocol => withFunctions(protocol, newId);
   const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId, paceMs: demoPaceMs });
   const createProtocol = (name: VendorName): ChatProtocol =>
-    tools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, onUnsupported }))));
+    withTools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, onUnsupported }))));
   const vendorNames = Object.keys(vendors) as VendorName[];
   const vendorProtocols = Object.fromEntries(vendorNames.map((name) => [name, createProtocol(name)])) as Record<
     VendorName,
@@ -154,16 +154,17 @@ function composeProtocols(
   >;
   const responses = withChoices(createResponsesProtocol(http, clock, readErrorReply));
   return {
-    openai: tools(createOpenAiProtocol(http, 'openai', responses)),
-    azure: tools(createOpenAiProtocol(http, 'azure', responses)),
+    openai: withTools(createOpenAiProtocol(http, 'openai', responses)),
+    azure: withTools(createOpenAiProtocol(http, 'azure', responses)),
     application: chooseByGuard(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
     dial: createOpenAiProtocol(http, 'dial'),
-    anthropic: tools(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
+    anthropic: withTools(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
     ...vendorProtocols,
-    demo: tools(withChoices(demo)),
+    demo: withTools(withChoices(demo)),
   };
 }
 
+/** Returns a protocol that sends to `guarded` if the upstream's URL comes from a user, and to `open` otherwise. */
 function chooseByGuard(open: ChatProtocol, guarded: ChatProtocol): ChatProtocol {
   return {
     hasChoices: open.hasChoices,
@@ -196,25 +197,25 @@ interface CachedSources {
 }
 
 /** Returns a function that returns the tools of a configuration, which are created once per configuration. */
-function createToolSources(clock: Clock, lasting: CachedSources): (configuration: Configuration) => ConfiguredTools {
+function createToolSources(clock: Clock, sharedSources: CachedSources): (configuration: Configuration) => ConfiguredTools {
   const toolsByConfiguration = new WeakMap<Configuration, ConfiguredTools>();
   return (configuration) => {
     let tools = toolsByConfiguration.get(configuration);
     if (tools === undefined) {
-      tools = toTools(configuration, clock, lasting);
+      tools = createTools(configuration, clock, sharedSources);
       toolsByConfiguration.set(configuration, tools);
     }
     return tools;
   };
 }
 
-function toTools(configuration: Configuration, clock: Clock, lasting: CachedSources): ConfiguredTools {
+function createTools(configuration: Configuration, clock: Clock, sharedSources: CachedSources): ConfiguredTools {
   const { security, tools: limits } = configuration;
   const { connectMs, listMs, timeoutMs } = limits;
   const { allowPrivateNetworks } = security;
   const guard = new NetGuard(allowPrivateNetworks);
   const http: HttpClient = guardClient(guard, (lookup) => new LeanClient({ lookup }));
-  const { caches } = lasting;
+  const { caches } = sharedSources;
   const tokens = new TokenCache({
     http,
     clock,
@@ -228,21 +229,21 @@ function toTools(configuration: Configuration, clock: Clock, lasting: CachedSour
     tokens,
     limits,
     async mcp(settings, context) {
-      const loaded = await lasting.mcp.load(settings, network, context);
+      const loaded = await sharedSources.mcp.load(settings, network, context);
       const { application, owner } = context;
       if (owner === null && settings.allowedTools !== undefined)
-        lasting.onUnusablePart({ kind: 'tools', application, toolset: settings.name, names: loaded.unknownNames });
+        sharedSources.onUnusablePart({ kind: 'tools', application, toolset: settings.name, names: loaded.unknownNames });
       return loaded;
     },
-    documents: (settings, context) => lasting.documents.load(settings, configuration, context),
+    documents: (settings, context) => sharedSources.documents.load(settings, configuration, context),
   };
-  const onToolError = (tool: string, error: unknown): void => lasting.reportError(`the tool ${tool} failed`, error);
+  const onToolError = (tool: string, error: unknown): void => sharedSources.reportError(`the tool ${tool} failed`, error);
   return {
-    addons: new AddonTools({ http, tokens, clock, caches, limits, reader: lasting.openApi }),
+    addons: new AddonTools({ http, tokens, clock, caches, limits, reader: sharedSources.openApi }),
     sources,
     tryTool: (trial) => tryTool(trial, { sources, clock, limits, onToolError }),
-    starters: (settings, user) => lasting.mcp.loadStarters(settings, network, user),
-    survey: (settings, signal) => lasting.mcp.survey(settings, network, signal),
+    starters: (settings, user) => sharedSources.mcp.loadStarters(settings, network, user),
+    survey: (settings, signal) => sharedSources.mcp.survey(settings, network, signal),
   };
 }
 

@@ -53,6 +53,7 @@ const noSchemas = (): never => {
   throw new Error('a route has a schema, but there is no compiler for schemas');
 };
 
+/** A composed service. */
 export interface Service {
   readonly app: FastifyInstance;
   readonly inFlightCalls: InFlightCalls;
@@ -134,7 +135,7 @@ function composeContents({ files, snapshot, clock, reportError }: CompleteServic
   return new StoredResources({ ...defaultFileLimits, ...files, bounds, clock, newId: randomUUID, reportError });
 }
 
-/** Returns a function that notes audit events, and calls `onSaved` with the ID of each application that is saved. */
+/** Returns a function that records audit events, and calls `onSaved` with the ID of each application that is saved. */
 function withSavedApplications(recordAudit: RecordAudit, onSaved: (id: string) => void): RecordAudit {
   return (event) => {
     recordAudit(event);
@@ -146,9 +147,9 @@ function withSavedApplications(recordAudit: RecordAudit, onSaved: (id: string) =
 function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): FastifyInstance {
   const { aliases } = snapshot().configuration;
   const allowedOrigins = () => snapshot().configuration.security.allowedOrigins;
-  const elsewhere = compatErrorDialectAt(['compat', ...aliases.compat]);
+  const compatDialectAt = compatErrorDialectAt(['compat', ...aliases.compat]);
   const dialectAt = errorDialectAt(aliases.msgapi, (path) =>
-    path.startsWith(`${scimPrefix}/`) ? scimErrorDialect : elsewhere(path),
+    path.startsWith(`${scimPrefix}/`) ? scimErrorDialect : compatDialectAt(path),
   );
   const addin = new AddinMount(snapshot);
   const newRequestId = createLetterIds();

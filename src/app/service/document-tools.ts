@@ -30,6 +30,7 @@ export interface PassageStore {
   readonly owner: string;
 }
 
+/** Dependencies of `DocumentTools`. */
 export interface DocumentToolsDeps {
   readonly files: { readonly index: FileIndex; readonly blobs: BlobStore } | undefined;
   readonly passages: PassageStore | undefined;
@@ -61,15 +62,15 @@ interface IndexParts {
 
 /** Document search tools of quick apps. Create one per process. */
 export class DocumentTools {
-  readonly #parts: DocumentToolsDeps;
+  readonly #deps: DocumentToolsDeps;
   readonly #indexParts: IndexParts | undefined;
   #preparing: Promise<void> = Promise.resolve();
   #retryTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(parts: DocumentToolsDeps) {
-    this.#parts = parts;
-    const { files, passages, clock, caches, reportError } = parts;
+  constructor(deps: DocumentToolsDeps) {
+    this.#deps = deps;
+    const { files, passages, clock, caches, reportError } = deps;
     if (files === undefined || passages === undefined) return;
     const { index, owner } = passages;
     const countBytes = ({ byteLength }: Float32Array): number => byteLength;
@@ -99,7 +100,7 @@ export class DocumentTools {
    * the next use tries again.
    */
   prepare(find: FindDeployments): void {
-    const { reportError } = this.#parts;
+    const { reportError } = this.#deps;
     this.#preparing = this.#preparing
       .then(() => this.#prepare(find))
       .catch((error) => this.#isClosed || reportError('cannot index documents in advance', error))
@@ -111,7 +112,7 @@ export class DocumentTools {
     const references = listDocuments(deployment);
     if (this.#indexParts === undefined || references.length === 0) return [];
     const documents = await openDocumentSet(references, deployment.ownership?.owner ?? null, this.#indexParts.files);
-    const { configuration } = this.#parts.snapshot();
+    const { configuration } = this.#deps.snapshot();
     this.#onMissing(deployment.id, documents.missing);
     if (documents.missing.length > 0 && deployment.ownership === null) this.#retryLater();
     const embedder = this.#embedder(configuration);
@@ -140,13 +141,13 @@ export class DocumentTools {
     for (const { reference, file } of files) {
       const reading = this.#indexParts?.indexer.requestIndexing(file, embedder, 'ahead');
       reading?.done
-        .then(({ failure }) => this.#parts.onUnusablePart({ kind: 'document', application, reference, failure }))
+        .then(({ failure }) => this.#deps.onUnusablePart({ kind: 'document', application, reference, failure }))
         .catch(() => undefined);
     }
   }
 
   #onMissing(application: string, missing: readonly MissingToolset[]): void {
-    this.#parts.onMissing?.(
+    this.#deps.onMissing?.(
       application,
       missing.map(({ name }) => name),
     );
@@ -156,11 +157,11 @@ export class DocumentTools {
   #retryLater(): void {
     if (this.#isClosed) return;
     clearTimeout(this.#retryTimer);
-    this.#retryTimer = setTimeout(() => this.prepare(() => this.#parts.snapshot().deployments.values()), retryMs).unref();
+    this.#retryTimer = setTimeout(() => this.prepare(() => this.#deps.snapshot().deployments.values()), retryMs).unref();
   }
 
   #embedder({ retrieval }: Configuration): TextEmbedder {
-    const { embedder, snapshot, innerCalls } = this.#parts;
+    const { embedder, snapshot, innerCalls } = this.#deps;
     const deployment = snapshot().deployments.get(retrieval.embeddingModel ?? '');
     if (deployment === undefined) return embedder;
     // Different models of an upstream create different vectors, so the models are part of the name.

@@ -41,7 +41,7 @@ const answerTimeoutMs = 2_000;
 const interrupted = 130;
 
 /**
- * Runs the primary process of a node with several workers. It starts and replaces the workers, and has the state that they share.
+ * Runs the primary process of a node with several workers. It starts and replaces the workers, and holds the state that they share.
  * It serves no calls. Throws SettingError.
  */
 export async function runPrimary(settings: Settings, environment: Environment): Promise<void> {
@@ -149,7 +149,7 @@ async function openLimits(settings: Settings, { log, writeLock }: { log: Log; wr
     await writeLock.acquire(primary);
     return () => writeLock.release(primary);
   };
-  // Also creates the tables, so that the workers need not.
+  // This also creates the tables, so that the workers find them.
   const database = await openDatabase(settings, { note, reportError, acquireWriteLock });
   const isShared = settings.shared.databaseUrl !== undefined;
   const counters = new SqlLimitCounters(database.database, isShared ? randomUUID() : thisNode);

@@ -18,6 +18,7 @@ export interface WorkerProcess {
   readonly channel: RequestChannel;
 }
 
+/** Dependencies of `Supervisor`. */
 export interface SupervisorDeps {
   readonly count: number;
   readonly clock: Clock;
@@ -30,7 +31,7 @@ export interface SupervisorDeps {
   readonly onRemoved: (process: WorkerProcess) => void;
 }
 
-interface Running extends WorkerProcess {
+interface RunningWorker extends WorkerProcess {
   readonly child: Worker;
   readonly startedAtMs: number;
   isReady: boolean;
@@ -44,7 +45,7 @@ export class WorkerStartError extends Error {}
 /** Starts the workers of a node and replaces those that end. */
 export class Supervisor {
   readonly #deps: SupervisorDeps;
-  readonly #running = new Map<number, Running>();
+  readonly #running = new Map<number, RunningWorker>();
   readonly #failuresInARow = new Map<number, number>();
   /** Reasons why the workers of these positions could not start. */
   readonly #lastFailures = new Map<number, string>();
@@ -109,13 +110,13 @@ export class Supervisor {
     for (const { channel } of this.#running.values()) channel.send(topic, body);
   }
 
-  /** Passes a stop signal to all workers. Resolves with the highest exit code after they have ended, at the latest after `maxMs`. */
+  /** Passes a stop signal to all workers, and kills them after `maxMs`. Resolves with the highest exit code after all have ended. */
   async stop(signal: NodeJS.Signals, maxMs: number): Promise<number> {
     this.#isStopping = true;
     this.sendAll('signal', signal);
-    const forced = setTimeout(() => this.kill(), maxMs);
-    await this.#until(() => this.#running.size === 0);
-    clearTimeout(forced);
+    const killTimer = setTimeout(() => this.kill(), maxMs);
+    await this.#waitUntil(() => this.#running.size === 0);
+    clearTimeout(killTimer);
     return this.#worstExitCode;
   }
 
@@ -127,11 +128,11 @@ export class Supervisor {
 
   async #startFirst(slot: number): Promise<void> {
     const running = this.#fork(slot);
-    await this.#until(() => running.isReady || !this.#running.has(running.worker));
+    await this.#waitUntil(() => running.isReady || !this.#running.has(running.worker));
     if (!running.isReady) throw new WorkerStartError(running.failure ?? 'a worker ended at its start. The log has the reason');
   }
 
-  #fork(slot: number): Running {
+  #fork(slot: number): RunningWorker {
     const { clock, count, createHandlers, onLines, onRemoved } = this.#deps;
     this.#lastWorker += 1;
     const child = cluster.fork({ [workerVariable]: String(slot), [workerCountVariable]: String(count) });
@@ -139,7 +140,7 @@ export class Supervisor {
     const channel = new RequestChannel((message) => void child.send(message, undefined, () => undefined), handlers);
     const base = { slot, worker: this.#lastWorker, channel };
     for (const [topic, handler] of createHandlers(base)) handlers.set(topic, handler);
-    const running: Running = { ...base, child, startedAtMs: clock.nowMs(), isReady: false, failure: undefined };
+    const running: RunningWorker = { ...base, child, startedAtMs: clock.nowMs(), isReady: false, failure: undefined };
     this.#running.set(running.worker, running);
     child.on('message', (message: ChannelMessage) => channel.receive(message));
     child.on('error', () => undefined);
@@ -154,7 +155,7 @@ export class Supervisor {
     return running;
   }
 
-  #onExit(running: Running, code: number | null, signal: string | null): void {
+  #onExit(running: RunningWorker, code: number | null, signal: string | null): void {
     const { clock, log } = this.#deps;
     const { slot, worker, child, isReady, startedAtMs, failure } = running;
     this.#running.delete(worker);
@@ -173,7 +174,7 @@ export class Supervisor {
   }
 
   /** Resolves when the condition is true after a change of a worker. */
-  #until(condition: () => boolean): Promise<void> {
+  #waitUntil(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const previous = this.#onChange;
       let isDone = false;
@@ -189,7 +190,7 @@ export class Supervisor {
   }
 }
 
-/** Passes on complete lines, so that lines of different workers never mix. */
+/** Passes complete lines on, so that lines of different workers never mix. */
 function forwardLines(child: Worker, onLines: (lines: string) => void): void {
   let incompleteLine = '';
   const { stdout } = child.process;

@@ -36,7 +36,7 @@ export interface WorkerContext extends Omit<WorkerStart, 'local'> {
   /** Handlers for requests of other processes, by topic. */
   readonly handlers: Map<string, RequestHandler>;
   readonly acquireWriteLock: AcquireWriteLock;
-  /** Returns the problems of all workers. */
+  /** Returns the issues of all workers. */
   readonly listIssues: () => Promise<readonly Reason[]>;
   /** Returns the metrics of all workers. */
   readonly readMetrics: () => Promise<readonly Metric[]>;
@@ -52,7 +52,7 @@ const ownSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Connects this process to the primary process. The process ends with the primary process. */
 export async function connectToPrimary(): Promise<WorkerContext> {
-  // A terminal sends signals to all processes of a group. Workers act only on those that the primary process passes on.
+  // A terminal sends signals to all processes of a group. Workers react only to signals that the primary process passes on.
   for (const signal of ownSignals) process.on(signal, () => undefined);
   process.on('disconnect', () => process.exit(1));
   const handlers = new Map<string, RequestHandler>([['signal', (signal: NodeJS.Signals) => exitEarly(signal)]]);

@@ -116,7 +116,7 @@ describe('journal records', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(writer.losses()).toEqual(['2 usage records are lost: the store is unavailable and the queue is full']);
     const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
-    state.storesOpened({ shared: [], losses: () => writer.losses(), isWritable: () => true, areFilesElsewhere: () => false });
+    state.setStores({ shared: [], losses: () => writer.losses(), isWritable: () => true, areFilesElsewhere: () => false });
     expect(state.listIssues()).toMatchObject([
       { code: 'records_lost', message: expect.stringMatching(/^2 usage records are lost/) },
     ]);

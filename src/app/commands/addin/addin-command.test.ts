@@ -8,7 +8,7 @@ import { type AddinSettings, readAddinSettings } from './addin-command.ts';
 /** Returns the settings for a command line. */
 function readSettings(...args: string[]): Promise<AddinSettings> {
   const command = readCommand(['addin', ...args]);
-  if (command.name !== 'addin') throw new Error(command.name === 'mistake' ? command.message : command.name);
+  if (command.name !== 'addin') throw new Error(command.name === 'usage-error' ? command.message : command.name);
   return readAddinSettings(command.flags, { PARLEY_HOST: '0.0.0.0', PARLEY_PORT: '1234' });
 }
 

@@ -57,9 +57,9 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   const connections = new TrackedConnections(server as Server);
   const address = await listenForAddress(() => once(server.listen(port, host), 'listening'), server, settings);
   const certificate = tls && (await watchTls(tls, server as Server, log));
-  const closing = [[upstream, ...(certificate ? [certificate] : [])], [lines]];
+  const closeStages = [[upstream, ...(certificate ? [certificate] : [])], [lines]];
   const exit = (code: number): void => process.exit(code);
-  const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closing, exit });
+  const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closing: closeStages, exit });
   const onSignal = ignoreEchoes(drain.handleSignal, environment, clock);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   onHangUp = () => {

@@ -21,28 +21,29 @@ export interface AppliedWrite {
 /** The service is unreachable or rejects the request. The message may be shown to the user. */
 export class AdministrationError extends Error {
   override readonly name = 'AdministrationError';
-  /** Code of the service, such as `in_use`. Undefined if the service did not return one. */
+  /** Error code of the service, such as `in_use`. Undefined if the service did not return one. */
   readonly code: string | undefined;
   /** Errors of the document, by path. */
   readonly errors: readonly { readonly path: string; readonly message: string; readonly hint?: string }[];
   /** Next step for the user. */
-  readonly advice: string | undefined;
+  readonly suggestion: string | undefined;
 
-  constructor(message: string, details: Partial<Pick<AdministrationError, 'code' | 'errors' | 'advice' | 'cause'>> = {}) {
+  constructor(message: string, details: Partial<Pick<AdministrationError, 'code' | 'errors' | 'suggestion' | 'cause'>> = {}) {
     super(message, { cause: details.cause });
     this.code = details.code;
     this.errors = details.errors ?? [];
-    this.advice = details.advice;
+    this.suggestion = details.suggestion;
   }
 }
 
 const timeoutMs = 120_000;
-const retryAdvice = 'Check the address, and run the command again. It does not repeat a change that is already stored';
+const retrySuggestion = 'Check the address, and run the command again. It does not repeat a change that is already stored';
 /** Error codes of requests that were not sent. */
 const unreachableCodes: ReadonlySet<unknown> = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'],
 ]);
 
+/** Dependencies of `AdministrationClient`. */
 export interface AdministrationClientDeps {
   readonly base: URL;
   readonly key: string;
@@ -95,19 +96,22 @@ export class AdministrationClient {
     const error = cause instanceof Error ? cause : undefined;
     const { code } = (error?.cause ?? error ?? {}) as { readonly code?: unknown };
     if (error?.name === 'TimeoutError')
-      return new AdministrationError(`${origin} did not respond within ${timeoutMs / 1000} s`, { advice: retryAdvice, cause });
+      return new AdministrationError(`${origin} did not respond within ${timeoutMs / 1000} s`, {
+        suggestion: retrySuggestion,
+        cause,
+      });
     if (unreachableCodes.has(code))
       return new AdministrationError(`${origin} is unreachable (${code})`, {
-        advice: 'Start the service, or set its address with --url or PARLEY_URL',
+        suggestion: 'Start the service, or set its address with --url or PARLEY_URL',
         cause,
       });
     if (typeof code === 'string' && /CERT|SIGNED|ISSUER/.test(code))
       return new AdministrationError(`The certificate of ${origin} is not trusted (${code})`, {
-        advice: 'Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority',
+        suggestion: 'Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority',
         cause,
       });
     return new AdministrationError(`The connection to ${origin} failed${code === undefined ? '' : ` (${code})`}`, {
-      advice: retryAdvice,
+      suggestion: retrySuggestion,
       cause,
     });
   }
@@ -118,16 +122,16 @@ export class AdministrationClient {
       return this.#toOtherServiceError(`redirects to ${headers.get('location') ?? 'another address'}`);
     if (typeof error?.message !== 'string') return this.#toOtherServiceError(`responded with ${status}`);
     const code = typeof error.code === 'string' ? error.code : undefined;
-    const advice = this.#getAdvice(status, code);
-    return new AdministrationError(trimEnd(error.message, '.'), { code, errors: readErrors(error), advice });
+    const suggestion = this.#getSuggestion(status, code);
+    return new AdministrationError(trimEnd(error.message, '.'), { code, errors: readErrors(error), suggestion });
   }
 
   #toOtherServiceError(reason: string): AdministrationError {
-    const advice = 'Set the address of a Parley service with --url or PARLEY_URL';
-    return new AdministrationError(`${this.#deps.base.origin} ${reason}`, { advice });
+    const suggestion = 'Set the address of a Parley service with --url or PARLEY_URL';
+    return new AdministrationError(`${this.#deps.base.origin} ${reason}`, { suggestion });
   }
 
-  #getAdvice(status: number, code: string | undefined): string | undefined {
+  #getSuggestion(status: number, code: string | undefined): string | undefined {
     const { keySource } = this.#deps;
     if (status === 401) return `Check the key in ${keySource}`;
     if (code === 'access_denied')

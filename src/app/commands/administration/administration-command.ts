@@ -62,9 +62,9 @@ function reportError(error: unknown, isJson: boolean, { report, show }: Administ
   }
   if (!(error instanceof RejectedError || error instanceof AdministrationError)) throw error;
   const { code = null, errors, message } = error;
-  const advice = error instanceof AdministrationError ? error.advice : undefined;
+  const suggestion = error instanceof AdministrationError ? error.suggestion : undefined;
   for (const item of errors) report(formatConfigurationError({ file: '', ...item }));
-  report(`parley: ${[message, advice].filter((sentence) => sentence !== undefined).join('. ')}`);
+  report(`parley: ${[message, suggestion].filter((sentence) => sentence !== undefined).join('. ')}`);
   if (isJson) show(JSON.stringify({ error: { code, message, errors } }, null, 2));
   return 1;
 }
@@ -106,10 +106,10 @@ async function apply(flags: ApplyFlags, deps: ApplyDeps): Promise<0 | 1> {
 /** Returns an error that names the file of each error in the document. */
 function withFiles(error: unknown, findFile: (path: string) => string): unknown {
   if (!(error instanceof AdministrationError) || error.errors.length === 0) return error;
-  const { code, errors, advice } = error;
-  // `in_use` names entries that depend on an entry of the document. They are not in it themselves.
+  const { code, errors, suggestion } = error;
+  // The paths of `in_use` name entries that depend on an entry of the document, but are not in the document.
   const toFile = (path: string): string => (code === 'in_use' ? '' : findFile(path));
-  const sentences = ['The service rejects the document. No entry was changed', ...(advice === undefined ? [] : [advice])];
+  const sentences = ['The service rejects the document. No entry was changed', ...(suggestion === undefined ? [] : [suggestion])];
   return new RejectedError(sentences.join('. '), { code, errors: errors.map((item) => ({ file: toFile(item.path), ...item })) });
 }
 
@@ -172,7 +172,7 @@ const maxValueChars = 200;
 /** Characters of a long text before its first difference. */
 const contextChars = 20;
 
-/** Returns a line such as `~ models.gpt.displayName: "GPT" → "GPT 5"`. Secrets are hidden already. */
+/** Returns a line such as `~ models.gpt.displayName: "GPT" → "GPT 5"`. The service has already hidden secrets. */
 export function formatDifference({ path, before, after }: AppliedWrite['differences'][number]): string {
   if (before === undefined) return `+ ${path}: ${formatValue(after)}`;
   if (after === undefined) return `- ${path}: ${formatValue(before)}`;

@@ -1,4 +1,4 @@
-import { helpOptions, type Parsed } from '../parsed.ts';
+import { helpOptions, type Parsed } from '../command-options.ts';
 
 /** Flags of `parley apply`, `parley diff`, and `parley export`. Undefined if a flag is absent, so that a default applies. */
 interface ConnectionFlags {

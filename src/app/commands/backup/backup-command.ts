@@ -62,11 +62,11 @@ async function openTarget(target: string): Promise<FolderLock> {
   const lock = lockFolder(target);
   if (lock === undefined) throw new SettingError(`${target} is in use by another parley backup. Wait until it ends`);
   await chmod(target, 0o700);
-  await writeFile(join(target, markerName), marker, { mode: 0o600 });
+  await writeFile(join(target, markerName), markerText, { mode: 0o600 });
   return lock;
 }
 
-const marker = `Backup of a data folder of Parley. Restore it with: parley restore --from FOLDER --data DIR
+const markerText = `Backup of a data folder of Parley. Restore it with: parley restore --from FOLDER --data DIR
 If this folder has no parley.db, the backup was interrupted. Run parley backup again.
 `;
 
@@ -107,12 +107,12 @@ async function copyData({ data, target, hasContents }: CopyOptions, deps: CopyDe
       if (hasContents) await deleteUnused(facts.contents, contentsCopy);
       return { facts, copiedCount };
     }
-    if (attempt === maxTries) throw createIncompleteError(missing, facts.contents, contents, incompleteAdvice);
+    if (attempt === maxTries) throw createIncompleteError(missing, facts.contents, contents, incompleteSuggestion);
     for (const name of missing) await rm(join(contentsCopy, name), { force: true });
   }
 }
 
-const incompleteAdvice =
+const incompleteSuggestion =
   'Run the command again. If it lists the same files, their contents are lost. Upload or delete these files. An earlier backup is unchanged';
 
 async function replaceBackup({ data, target, snapshot }: { data: string; target: string; snapshot: string }): Promise<void> {

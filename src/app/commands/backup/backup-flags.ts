@@ -1,4 +1,4 @@
-import { helpOptions, type Parsed } from '../parsed.ts';
+import { helpOptions, type Parsed } from '../command-options.ts';
 
 /** Flags of `parley backup`. */
 export interface BackupFlags {

@@ -107,17 +107,19 @@ export function readDatabase(file: string): DatabaseFacts {
 /** Checks every page and index of a database. Throws `CopyError` with the first errors. */
 export function requireIntactDatabase(file: string): void {
   withDatabase(file, (database) => {
-    const errors = (() => {
-      try {
-        const rows = database.prepare('pragma integrity_check(3)').all();
-        return rows.map(({ integrity_check }) => String(integrity_check)).filter((text) => text !== 'ok');
-      } catch (error) {
-        return [getMessage(error)];
-      }
-    })();
-    if (errors.length === 0) return;
-    throw new CopyError(`${file} is damaged: ${errors.join(' ').replaceAll('\n', ' ')}. Restore another backup`);
+    const errors = listIntegrityErrors(database);
+    if (errors.length > 0)
+      throw new CopyError(`${file} is damaged: ${errors.join(' ').replaceAll('\n', ' ')}. Restore another backup`);
   });
+}
+
+function listIntegrityErrors(database: DatabaseSync): readonly string[] {
+  try {
+    const rows = database.prepare('pragma integrity_check(3)').all();
+    return rows.map(({ integrity_check }) => String(integrity_check)).filter((text) => text !== 'ok');
+  } catch (error) {
+    return [getMessage(error)];
+  }
 }
 
 function withDatabase<Value>(file: string, run: (database: DatabaseSync) => Value): Value {
@@ -146,11 +148,11 @@ export function createIncompleteError(
   missing: readonly string[],
   contents: DatabaseFacts['contents'],
   folder: string,
-  advice: string,
+  suggestion: string,
 ): CopyError {
   const files = missing.slice(0, 5).map((name) => `${contents.get(name)?.file} (${name})`);
   const list = `${files.join(', ')}${missing.length > files.length ? ', …' : ''}`;
-  return new CopyError(`the contents of some stored files are missing in ${folder}: ${list}. ${advice}`);
+  return new CopyError(`the contents of some stored files are missing in ${folder}: ${list}. ${suggestion}`);
 }
 
 /** Deletes contents that the database does not name. */
@@ -158,7 +160,7 @@ export async function deleteUnused(contents: DatabaseFacts['contents'], folder: 
   for (const name of await readdir(folder)) if (!contents.has(name)) await rm(join(folder, name));
 }
 
-/** A rename is durable only after its folder is synced. Windows does this automatically and cannot open folders. */
+/** Makes renames in a folder durable. Windows does this automatically, and cannot open folders. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform !== 'win32') await syncFile(folder, 'r');
 }

@@ -80,7 +80,7 @@ async function requireRestorable(backup: string, data: string, isReplaceAllowed:
   for (const name of names.filter((name) => replacedNames.includes(name))) await requireMovable(data, name);
 }
 
-/** A link may lead to the intended disk of the data, and a mounted folder cannot be renamed. */
+/** Throws `CopyError` for a link, which may select the disk of the data, and for a mounted folder, which cannot be renamed. */
 async function requireMovable(data: string, name: string): Promise<void> {
   const [folder, entry] = [await stat(data), await lstat(join(data, name))];
   if (!entry.isSymbolicLink() && (!entry.isDirectory() || entry.dev === folder.dev)) return;
@@ -133,7 +133,7 @@ async function stageData({ backup, data, facts, hasContents }: Staging, deps: Co
   await syncFolder(stage);
 }
 
-interface Finished {
+interface CompletedRestore {
   /** Path of the backup. */
   readonly origin: string;
   /** Folder of the old data. Undefined if there was none. */
@@ -144,7 +144,7 @@ interface Finished {
  * Moves the old data aside and the new data into place. Also continues after a crash, because each step is a rename whose
  * source is missing if it was done. Returns undefined if there is nothing to move.
  */
-async function finishMoves(data: string, nowMs: number): Promise<Finished | undefined> {
+async function finishMoves(data: string, nowMs: number): Promise<CompletedRestore | undefined> {
   if (existsSync(join(data, movingOld))) await moveOldData(data);
   const step = join(data, movingNew);
   if (!existsSync(step)) return undefined;
@@ -155,9 +155,9 @@ async function finishMoves(data: string, nowMs: number): Promise<Finished | unde
   const hasOld = existsSync(old) && (await readdir(old)).length > 0;
   const replaced = join(data, `${replacedPrefix}${new Date(nowMs).toISOString().replaceAll(/[:.]/g, '-')}`);
   if (hasOld) await rename(old, replaced);
-  await chmodOwn(data);
+  await restrictAccess(data);
   await syncFolder(data);
-  // Renamed first, because a crash while it is deleted would leave a step without its origin.
+  // Renames the folder first, because a crash during its deletion would leave a step without its origin.
   await rename(step, join(data, copying));
   await rm(join(data, copying), { recursive: true });
   return { origin, replaced: hasOld ? replaced : undefined };
@@ -178,8 +178,8 @@ async function moveIfPresent(from: string, to: string): Promise<void> {
   if (existsSync(from)) await rename(from, to);
 }
 
-/** Ignores a folder of another user, such as a volume of Kubernetes, which gives access to a group. */
-async function chmodOwn(folder: string): Promise<void> {
+/** Restricts a folder to its owner. Ignores a folder of another user, such as a Kubernetes volume that a group can access. */
+async function restrictAccess(folder: string): Promise<void> {
   await chmod(folder, 0o700).catch((error) => {
     if (error.code !== 'EPERM') throw error;
   });

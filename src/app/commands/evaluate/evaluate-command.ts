@@ -18,10 +18,12 @@ export interface EvaluateDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether stderr is a terminal. */
   readonly isTerminal: boolean;
+  /** Writes text to stderr. */
   readonly writeProgress: (text: string) => void;
+  /** Writes a line to stdout. */
   readonly show: (line: string) => void;
-  /** Called with the function to run when the user interrupts the command. */
-  readonly onBreak: (cancel: () => Promise<void>) => void;
+  /** Called with the function that cancels the evaluation, to be run when the user interrupts the command. */
+  readonly onInterrupt: (cancel: () => Promise<void>) => void;
 }
 
 const pollMs = 250;
@@ -47,9 +49,9 @@ async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }
   const client = new EvaluationClient(new URL(url), key);
   const applicationPath = await client.resolvePath(flags.application);
   const request = { ...(cases && { cases }), ...(parallel !== undefined && { parallel }) };
-  const running = { ...terminal, client };
-  const before = against === undefined ? undefined : await run(running, applicationPath, { ...request, version: against });
-  const evaluation = await run(running, applicationPath, { ...request, ...(version !== undefined && { version }) });
+  const context = { ...terminal, client };
+  const before = against === undefined ? undefined : await run(context, applicationPath, { ...request, version: against });
+  const evaluation = await run(context, applicationPath, { ...request, ...(version !== undefined && { version }) });
   for (const line of toLines(evaluation)) show(line);
   if (before !== undefined)
     for (const line of formatComparison(before.version, await client.compare(before.id, evaluation.id))) show(line);
@@ -59,12 +61,12 @@ async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }
 }
 
 async function run(
-  { client, isTerminal, writeProgress, onBreak }: EvaluationContext,
+  { client, isTerminal, writeProgress, onInterrupt }: EvaluationContext,
   applicationPath: string,
   request: Parameters<EvaluationClient['start']>[1],
 ): Promise<EvaluationWithResults> {
   const { id, version, total } = await client.start(applicationPath, request);
-  onBreak(() => client.cancel(id));
+  onInterrupt(() => client.cancel(id));
   for (;;) {
     const { status, passed, failed, errors } = await client.progress(id);
     const hasEnded = status !== 'in_progress';
@@ -88,11 +90,11 @@ function formatComparison(before: number, { better, worse, same, otherAnswers, c
 /** Returns the reasons of each case that did not pass, and a summary line. */
 export function toLines(evaluation: EvaluationWithResults): readonly string[] {
   const { results, passed, total, failed, errors, version, status, error } = evaluation;
-  const invalid = results.filter(({ outcome }) => outcome !== 'passed');
+  const notPassed = results.filter(({ outcome }) => outcome !== 'passed');
   const counts = `${passed} of ${total} passed, ${failed} failed, ${errors} without an answer`;
   const ending = status === 'completed' ? '' : `. The evaluation ${status === 'failed' ? `failed: ${error}` : `was ${status}`}`;
   return [
-    ...invalid.flatMap((result) => [
+    ...notPassed.flatMap((result) => [
       `${result.outcome === 'error' ? 'ERROR ' : 'FAILED'}  ${getCaseName(result)}`,
       ...formatFailures(result),
     ]),
@@ -230,14 +232,14 @@ class EvaluationClient {
       ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
     };
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((cause) => {
       throw new EvaluateError(`${this.#base.origin} is unreachable`, { cause });
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new EvaluateError(`the service responded with ${answer.status}: ${getErrorMessage(text)}`);
+    const text = await response.text();
+    if (!response.ok) throw new EvaluateError(`the service responded with ${response.status}: ${getErrorMessage(text)}`);
     return parseJson(text, bounds) as JsonObject;
   }
 }

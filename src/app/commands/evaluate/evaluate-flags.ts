@@ -1,4 +1,4 @@
-import { helpOptions, type Parsed } from '../parsed.ts';
+import { helpOptions, type Parsed } from '../command-options.ts';
 
 /** Flags of `parley evaluate`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface EvaluateFlags {

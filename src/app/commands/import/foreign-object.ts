@@ -6,24 +6,24 @@ import type { Notes } from './result.ts';
 /** Reasons for not importing keys, by key. Null if nothing is lost without the key. */
 export type DropReasons = Readonly<Record<string, string | null>>;
 
-/** How the objects of a gateway are read. */
+/** Options for reading the configuration of a gateway. */
 export interface ReadOptions {
   readonly notes: Notes;
   /** Whether its keys use snake case. */
-  readonly isSnake: boolean;
+  readonly usesSnakeCase: boolean;
 }
 
 /** Object from another gateway's configuration. It records which keys are read, so that `reportUnread` can report the rest. */
 export class ForeignObject {
   readonly path: Path;
   readonly #value: JsonObject;
-  readonly #reading: ReadOptions;
+  readonly #options: ReadOptions;
   readonly #readKeys = new Set<string>();
 
-  constructor(value: JsonObject, path: Path, reading: ReadOptions) {
+  constructor(value: JsonObject, path: Path, options: ReadOptions) {
     this.#value = value;
     this.path = path;
-    this.#reading = reading;
+    this.#options = options;
   }
 
   /** Returns the value of a key, even if it is written in snake case. Returns undefined if it is null. */
@@ -42,7 +42,7 @@ export class ForeignObject {
   text(key: string): string | undefined {
     const value = this.value(key);
     if (typeof value === 'number') return String(value);
-    return this.#only(key, value, typeof value === 'string') as string | undefined;
+    return this.#requireType(key, value, typeof value === 'string') as string | undefined;
   }
 
   /** Returns a number, even if it is written as text. */
@@ -50,7 +50,7 @@ export class ForeignObject {
     const value = this.value(key);
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     const isNumber = typeof number === 'number' && !Number.isNaN(number);
-    return this.#only(key, number, isNumber, 'a number') as number | undefined;
+    return this.#requireType(key, number, isNumber, 'a number') as number | undefined;
   }
 
   /** Returns the numbers of several keys. */
@@ -60,35 +60,40 @@ export class ForeignObject {
 
   flag(key: string): boolean {
     const value = this.value(key);
-    return this.#only(key, value, typeof value === 'boolean', 'true or false') === true;
+    return this.#requireType(key, value, typeof value === 'boolean', 'true or false') === true;
   }
 
   texts(key: string): readonly string[] | undefined {
     const value = this.value(key);
     const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
-    return this.#only(key, value, isList, 'a list of strings') as readonly string[] | undefined;
+    return this.#requireType(key, value, isList, 'a list of strings') as readonly string[] | undefined;
   }
 
   object(key: string): ForeignObject | undefined {
     const value = this.value(key);
-    const object = this.#only(key, value, isJsonObject(value), 'an object') as JsonObject | undefined;
-    return object && new ForeignObject(object, this.at(key), this.#reading);
+    const object = this.#requireType(key, value, isJsonObject(value), 'an object') as JsonObject | undefined;
+    return object && new ForeignObject(object, this.at(key), this.#options);
   }
 
   /** Returns the entries of an object, by name. */
   namedObjects(key: string): readonly (readonly [name: string, entry: ForeignObject])[] {
     const holder = this.object(key);
-    return holder === undefined ? [] : holder.keys().flatMap((name) => pair(name, holder.object(name)));
+    return holder === undefined
+      ? []
+      : holder.keys().flatMap((name) => {
+          const entry = holder.object(name);
+          return entry === undefined ? [] : [[name, entry] as const];
+        });
   }
 
   /** Returns the objects of a list. */
   items(key: string): readonly ForeignObject[] {
     const value = this.value(key);
-    const list = this.#only(key, value, Array.isArray(value), 'a list') as readonly unknown[] | undefined;
+    const list = this.#requireType(key, value, Array.isArray(value), 'a list') as readonly unknown[] | undefined;
     return (list ?? []).flatMap((item, index) => {
       const path = [...this.at(key), index];
-      if (isJsonObject(item)) return [new ForeignObject(item, path, this.#reading)];
-      this.#reading.notes.addLoss(path, 'is left out: it must be an object');
+      if (isJsonObject(item)) return [new ForeignObject(item, path, this.#options)];
+      this.#options.notes.addLoss(path, 'is left out: it must be an object');
       return [];
     });
   }
@@ -97,28 +102,30 @@ export class ForeignObject {
     return Object.keys(this.#value).filter((key) => this.#value[key] !== null);
   }
 
-  /** Returns which existing key probably is a misspelling of a missing one. */
+  /** Returns a hint if another key is probably a misspelling of a missing key. */
   suggestKey(key: string): string | undefined {
     const actualKey = findNearest(key, this.keys());
-    const suggestedKey = this.#reading.isSnake ? toSnake(key) : key;
+    const suggestedKey = this.#options.usesSnakeCase ? toSnake(key) : key;
     return actualKey === undefined || this.value(key) !== undefined ? undefined : `did you mean ${suggestedKey} by ${actualKey}?`;
   }
 
   /**
-   * Reports each key that was not read, with its reason from `dropReasons` or as unknown. `whose` names the object in messages.
+   * Reports each key that was not read, with its reason from `dropReasons` or as unknown. `objectName` is for messages.
    */
-  reportUnread(dropReasons: DropReasons, whose: string): void {
-    const knownKeys = [...this.#readKeys, ...Object.keys(dropReasons)].map((key) => (this.#reading.isSnake ? toSnake(key) : key));
+  reportUnread(dropReasons: DropReasons, objectName: string): void {
+    const knownKeys = [...this.#readKeys, ...Object.keys(dropReasons)].map((key) =>
+      this.#options.usesSnakeCase ? toSnake(key) : key,
+    );
     for (const key of this.keys()) {
       if (this.#readKeys.has(key) || isEmpty(this.#value[key])) continue;
       const reason = [key, toCamel(key)]
         .filter((spelling) => Object.hasOwn(dropReasons, spelling))
         .map((spelling) => dropReasons[spelling])[0];
       if (reason === null) continue;
-      if (reason !== undefined) this.#reading.notes.addLoss([...this.path, key], `is not imported: ${reason}`);
+      if (reason !== undefined) this.#options.notes.addLoss([...this.path, key], `is not imported: ${reason}`);
       else {
         const { hint } = didYouMean(key, knownKeys);
-        this.#reading.notes.addLoss([...this.path, key], `is not imported: it is not a known key of ${whose}`, hint);
+        this.#options.notes.addLoss([...this.path, key], `is not imported: it is not a known key of ${objectName}`, hint);
       }
     }
   }
@@ -129,9 +136,10 @@ export class ForeignObject {
     return Object.hasOwn(this.#value, snake) ? snake : key;
   }
 
-  #only(key: string, value: unknown, isRight: boolean, kind = 'a string'): unknown {
-    if (value === undefined || isRight) return value;
-    this.#reading.notes.addLoss(this.at(key), `is left out: it must be ${kind}`);
+  /** Returns the value if it is valid. Otherwise reports it, and returns undefined. */
+  #requireType(key: string, value: unknown, isValid: boolean, kind = 'a string'): unknown {
+    if (value === undefined || isValid) return value;
+    this.#options.notes.addLoss(this.at(key), `is left out: it must be ${kind}`);
     return undefined;
   }
 }
@@ -142,17 +150,13 @@ export function withoutUndefined<Value>(object: Readonly<Record<string, Value | 
 }
 
 /** Returns the value at a path, or undefined if it does not exist. */
-export function valueAt(value: unknown, path: Path): unknown {
+export function getValueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((current, key) => (isJsonObject(current) ? current[key] : undefined), value);
 }
 
 /** Returns whether a value can be dropped without loss. */
 function isEmpty(value: unknown): boolean {
   return value === false || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
-}
-
-function pair<Value>(name: string, value: Value | undefined): readonly (readonly [string, Value])[] {
-  return value === undefined ? [] : [[name, value]];
 }
 
 function toSnake(key: string): string {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { importDial } from './dial/import-dial.ts';
-import { valueAt } from './foreign-object.ts';
+import { getValueAt } from './foreign-object.ts';
 import type { ImportFlags } from './import-flags.ts';
 import { importLitellm } from './litellm/import-litellm.ts';
 import { providerVariables } from './litellm/upstream.ts';
@@ -25,11 +25,11 @@ export async function importCommand({ from, files, database, settings, isStrict 
     const notes = new Notes();
     const settingsNotes = new Notes();
     const result = new Result();
-    const tools = { result, notes, variables: new Variables(notes), nowMs: Date.now() };
-    tools.variables.reserve(JSON.stringify(sources.map(({ value }) => value)), providerVariables);
-    if (from === 'dial') importDial({ sources, settings: settingsSource, settingsNotes }, tools);
-    else importLitellm(sources, tools);
-    result.settle((section) => (from === 'dial' && section === 'identityProviders' ? settingsNotes : notes));
+    const context = { result, notes, variables: new Variables(notes), nowMs: Date.now() };
+    context.variables.reserve(JSON.stringify(sources.map(({ value }) => value)), providerVariables);
+    if (from === 'dial') importDial({ sources, settings: settingsSource, settingsNotes }, context);
+    else importLitellm(sources, context);
+    result.removeInvalid((section) => (from === 'dial' && section === 'identityProviders' ? settingsNotes : notes));
     const lines = [
       ...toLines(notes.all, sources),
       ...toLines(settingsNotes.all, settingsSource === undefined ? [] : [settingsSource]),
@@ -48,7 +48,7 @@ async function importDatabase(url: string, isStrict: boolean): Promise<ImportOut
   const notes = new Notes();
   const result = new Result();
   importLitellmDatabase(tables, { result, notes, variables: new Variables(notes), nowMs: Date.now() });
-  result.settle(() => notes);
+  result.removeInvalid(() => notes);
   const exitCode = isStrict && notes.all.some(({ isLoss }) => isLoss) ? 1 : 0;
   const lines = notes.all.map(({ path, message }) => `${formatPath(path)}: ${message}`);
   return { exitCode, text: JSON.stringify(result.configuration, null, 2), lines };
@@ -56,9 +56,9 @@ async function importDatabase(url: string, isStrict: boolean): Promise<ImportOut
 
 /** Returns `FILE:LINE: path: message` for each note, ordered by file and line. */
 function toLines(notes: readonly Note[], sources: readonly Source[]): readonly string[] {
-  const located = notes.map(({ path, message }) => ({ path, message, ...findLocation(path, sources) }));
-  located.sort((left, right) => left.fileIndex - right.fileIndex || left.line - right.line);
-  return located.map(({ path, message, fileIndex, line }) => {
+  const locatedNotes = notes.map(({ path, message }) => ({ path, message, ...findLocation(path, sources) }));
+  locatedNotes.sort((left, right) => left.fileIndex - right.fileIndex || left.line - right.line);
+  return locatedNotes.map(({ path, message, fileIndex, line }) => {
     const { file, value } = sources[fileIndex] ?? { file: '', value: {} };
     return `${file}:${line}: ${formatPath(withoutKey(path, value))}: ${message}`;
   });
@@ -84,7 +84,7 @@ function findInJoinedList(path: Path, sources: readonly Source[]): SourceLocatio
   if (depth < 0) return undefined;
   const list = path.slice(0, depth);
   let index = Number(path[depth]);
-  const lengths = sources.map(({ value }) => lengthAt(value, list));
+  const lengths = sources.map(({ value }) => getListLength(value, list));
   if (lengths.filter((length) => length > 0).length < 2) return undefined;
   for (const [fileIndex, length] of lengths.entries()) {
     if (index < length)
@@ -94,8 +94,8 @@ function findInJoinedList(path: Path, sources: readonly Source[]): SourceLocatio
   return undefined;
 }
 
-function lengthAt(value: unknown, path: Path): number {
-  const target = valueAt(value, path);
+function getListLength(value: unknown, path: Path): number {
+  const target = getValueAt(value, path);
   return Array.isArray(target) ? target.length : 0;
 }
 

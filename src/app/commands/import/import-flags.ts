@@ -1,5 +1,6 @@
-import { helpOptions, type Parsed } from '../parsed.ts';
+import { helpOptions, type Parsed } from '../command-options.ts';
 
+/** Flags of `parley import`. */
 export interface ImportFlags {
   readonly from: 'dial' | 'litellm';
   readonly files: readonly string[];

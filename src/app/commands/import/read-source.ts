@@ -26,13 +26,13 @@ export class SourceError extends Error {
 }
 
 /**
- * Reads a file in the format of its extension. If the extension is unknown, uses `byDefault`, the format that the gateway reads.
+ * Reads a file in the format of its extension. If the extension is unknown, uses `defaultFormat`, the format that the gateway reads.
  * Throws SourceError.
  */
-export async function readSource(file: string, byDefault: 'json' | 'yaml'): Promise<Source> {
+export async function readSource(file: string, defaultFormat: 'json' | 'yaml'): Promise<Source> {
   const extension = extname(file).toLowerCase();
   const isJson = extension === '.json' || extension === '.jsonc';
-  const isYaml = extension === '.yaml' || extension === '.yml' || (!isJson && byDefault === 'yaml');
+  const isYaml = extension === '.yaml' || extension === '.yml' || (!isJson && defaultFormat === 'yaml');
   const text = await readText(file);
   const parse = isYaml
     ? (await import('#configuration/parse-yaml.ts')).parseOldYaml
@@ -49,7 +49,7 @@ function withoutHint(error: ConfigurationError | undefined): Partial<Configurati
 }
 
 async function readText(file: string): Promise<string> {
-  const refused = (message: string) => new SourceError({ file, path: '', message });
+  const createError = (message: string) => new SourceError({ file, path: '', message });
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -60,11 +60,11 @@ async function readText(file: string): Promise<string> {
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    throw refused(reasons[code] ?? `cannot be read (${code})`);
+    throw createError(reasons[code] ?? `cannot be read (${code})`);
   }
-  if (bytes > maxBytes) throw refused(`is larger than ${maxBytes / 1024 / 1024} MiB`);
+  if (bytes > maxBytes) throw createError(`is larger than ${maxBytes / 1024 / 1024} MiB`);
   const content = Buffer.concat(chunks);
-  if (!isUtf8(content)) throw refused('is not UTF-8 text');
+  if (!isUtf8(content)) throw createError('is not UTF-8 text');
   return content.toString('utf8');
 }
 

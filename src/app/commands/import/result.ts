@@ -39,20 +39,20 @@ export class Result {
   }
 
   /** Removes every part that the configuration check rejects, with a note for each. The rest passes the check. */
-  settle(getNotes: (section: string) => Notes): void {
+  removeInvalid(getNotes: (section: string) => Notes): void {
     for (;;) {
       const [error] = this.#errors();
       if (error === undefined) return;
       const { holder, key, path } = this.#findRemovable(error.path);
-      const what = path.length < error.path.length ? `${formatPath(error.path.slice(path.length))} ` : 'it ';
-      getNotes(String(path[0])).addLoss(this.#findOrigin(path), `is not imported: ${what}${error.message}`, error.hint);
+      const subject = path.length < error.path.length ? `${formatPath(error.path.slice(path.length))} ` : 'it ';
+      getNotes(String(path[0])).addLoss(this.#findOrigin(path), `is not imported: ${subject}${error.message}`, error.hint);
       if (Array.isArray(holder)) holder.splice(Number(key), 1);
       else delete holder[key];
     }
   }
 
   #errors(): readonly Issue[] {
-    const { value } = substitute(this.configuration, placeholders(this.configuration), { expectedTypeAt });
+    const { value } = substitute(this.configuration, createPlaceholders(this.configuration), { expectedTypeAt });
     const completed = complete(Configuration, value);
     return [...explain(Configuration, completed), ...findRuleIssues(completed)];
   }
@@ -82,8 +82,8 @@ export class Result {
   }
 }
 
-/** Returns a value of the right form for each variable that the configuration references. */
-function placeholders(configuration: JsonObject): Environment {
+/** Returns a valid value for each variable that the configuration references. */
+function createPlaceholders(configuration: JsonObject): Environment {
   const text = JSON.stringify(configuration);
   const collect = (pattern: RegExp, toValue: (name: string) => string) =>
     [...text.matchAll(pattern)].map(([, name = '']): [string, string] => [name, toValue(name)]);
@@ -108,7 +108,7 @@ export interface Note {
 export class Notes {
   readonly #notes = new Map<string, Note>();
 
-  /** Adds a note about something that is lost or changes its meaning. `suggestion` is what the user can do about it. */
+  /** Adds a note about something that is lost or changes its meaning. `suggestion` is the next step for the user. */
   addLoss(path: Path, message: string, suggestion?: string): void {
     this.#add({ path, message: suggestion === undefined ? message : `${message}; ${suggestion}`, isLoss: true });
   }
@@ -137,8 +137,8 @@ export function toDigest(key: string, path: Path, notes: Notes): JsonObject {
   return { sha256: hash('sha256', key, 'hex') };
 }
 
-/** Shared dependencies of the parts of an import. */
-export interface ImportTools {
+/** Result and dependencies that all parts of an import share. */
+export interface ImportContext {
   readonly result: Result;
   readonly notes: Notes;
   readonly variables: Variables;
@@ -164,10 +164,10 @@ export class Variables {
   }
 
   /** Returns a reference for a secret. A secret that is already a reference stays unchanged. */
-  reference(secret: string, path: Path, wish: string): string {
+  reference(secret: string, path: Path, preferredName: string): string {
     const resolved = this.environment(secret);
     if (isReference(resolved)) return resolved;
-    const name = this.#names.get(secret) ?? this.#free(wish);
+    const name = this.#names.get(secret) ?? this.#createName(preferredName);
     this.#names.set(secret, name);
     const reference = `\${${name}}`;
     this.#notes.addNotice(path, `is a secret. The result references it as ${reference}, so set this environment variable`);
@@ -190,26 +190,28 @@ export class Variables {
   }
 
   /** Returns a value with its texts escaped, and with references for texts whose field name looks like a secret. */
-  value(value: unknown, path: Path, wish: string): unknown {
+  value(value: unknown, path: Path, preferredName: string): unknown {
     const [parent, name = ''] = ['', ...path].slice(-2);
     if (typeof value === 'string') {
       const isSecret = value !== '' && parent !== parameterInfo && isSecretName(String(name));
-      return isSecret ? this.reference(value, path, `${wish}_${name}`) : this.text(value);
+      return isSecret ? this.reference(value, path, `${preferredName}_${name}`) : this.text(value);
     }
-    if (Array.isArray(value)) return value.map((item, index) => this.value(item, [...path, index], wish));
+    if (Array.isArray(value)) return value.map((item, index) => this.value(item, [...path, index], preferredName));
     if (!isJsonObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.value(member, [...path, key], wish)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, this.value(member, [...path, key], preferredName)]),
+    );
   }
 
-  /** The value of a header field. */
-  header(value: string, path: Path, wish: string): string {
+  /** Returns the value of a header field, or a reference if it looks like a secret. */
+  header(value: string, path: Path, preferredName: string): string {
     const [name = ''] = path.slice(-1);
     const isSecret = isSecretName(String(name)) || scheme.test(value) || value.startsWith('sk-');
-    return isSecret ? this.reference(value, path, `${wish}_${name}`) : this.environment(value);
+    return isSecret ? this.reference(value, path, `${preferredName}_${name}`) : this.environment(value);
   }
 
   /** Returns a URL with references for the secrets in its query. */
-  address(url: string, path: Path, wish: string): string {
+  address(url: string, path: Path, preferredName: string): string {
     const [base = '', ...queries] = this.environment(url).split('?');
     if (queries.length === 0) return base;
     const parts = queries
@@ -219,21 +221,21 @@ export class Variables {
         const [name = '', ...values] = part.split('=');
         const value = values.join('=');
         return value !== '' && isSecretName(name)
-          ? `${name}=${this.reference(tryDecode(value) ?? value, path, `${wish}_${name}`)}`
+          ? `${name}=${this.reference(tryDecode(value) ?? value, path, `${preferredName}_${name}`)}`
           : part;
       });
     return `${base}?${parts.join('&')}`;
   }
 
-  #free(wish: string): string {
-    const plain = wish
+  #createName(preferredName: string): string {
+    const baseName = preferredName
       .toUpperCase()
       .replaceAll(/[^A-Z0-9]+/g, '_')
       .replace(/^(?=\d)/, '_')
       // Pattern bound: a name in the operator's file.
       .replaceAll(/^_+(?=\D)|_+$/g, '');
-    let name = plain === '' ? 'SECRET' : plain;
-    for (let suffix = 2; this.#usedNames.has(name); suffix += 1) name = `${plain}_${suffix}`;
+    let name = baseName === '' ? 'SECRET' : baseName;
+    for (let suffix = 2; this.#usedNames.has(name); suffix += 1) name = `${baseName}_${suffix}`;
     this.#usedNames.add(name);
     return name;
   }

@@ -2,11 +2,11 @@ import { trimEndSlashes } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isQuickAppSchemaId } from '#contract/quick-app/form.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../result.ts';
-import { commonDropReasons, toCommon } from './common.ts';
+import type { ImportContext } from '../result.ts';
+import { deploymentDropReasons, toDeploymentFields } from './deployment-fields.ts';
 
 const dropReasons = {
-  ...commonDropReasons,
+  ...deploymentDropReasons,
   overrideName: 'Parley sends no name to applications',
   function: 'Parley does not build applications from code',
   routes: 'Parley has no routes',
@@ -15,7 +15,7 @@ const dropReasons = {
 };
 
 const addonDropReasons = {
-  ...commonDropReasons,
+  ...deploymentDropReasons,
   iconUrl: 'addons have no icon in Parley',
   displayVersion: 'addons have no version in Parley',
   features: 'addons have no features in Parley',
@@ -26,14 +26,17 @@ const addonDropReasons = {
 };
 
 /** Imports the entries of `applications`. */
-export function importApplications(root: ForeignObject, tools: ImportTools): void {
-  const programs = toPrograms(root);
+export function importApplications(root: ForeignObject, context: ImportContext): void {
+  const typeEndpoints = readTypeEndpoints(root);
   for (const [id, application] of root.namedObjects('applications')) {
-    const kind = toKind(id, application, { programs, tools });
-    if (kind === undefined) continue;
-    const entry = tools.result.withOrigin(application.path, { ...kind, ...toCommon(application, 'applications', tools) });
+    const responder = toResponderFields(id, application, { typeEndpoints, context });
+    if (responder === undefined) continue;
+    const entry = context.result.withOrigin(application.path, {
+      ...responder,
+      ...toDeploymentFields(application, 'applications', context),
+    });
     application.reportUnread(dropReasons, 'an application of DIAL');
-    tools.result.put('applications', id, entry);
+    context.result.put('applications', id, entry);
   }
 }
 
@@ -41,24 +44,24 @@ export function importApplications(root: ForeignObject, tools: ImportTools): voi
  * Returns the fields that determine the responder: the endpoint of the application, the endpoint of its type, or Parley itself
  * for a quick app.
  */
-function toKind(
+function toResponderFields(
   id: string,
   application: ForeignObject,
-  { programs, tools }: { readonly programs: Programs; readonly tools: ImportTools },
+  { typeEndpoints, context }: { readonly typeEndpoints: TypeEndpoints; readonly context: ImportContext },
 ) {
-  const { notes, variables, result } = tools;
+  const { notes, variables, result } = context;
   const schemaId = application.text('applicationTypeSchemaId');
   const at = application.at('applicationProperties');
   const properties = application.value('applicationProperties');
   const isQuick = schemaId !== undefined && isQuickAppSchemaId(schemaId);
   const convertedProperties = variables.value(isJsonObject(properties) ? properties : {}, at, id) as JsonObject;
-  const typed =
+  const typeFields =
     schemaId === undefined
       ? {}
       : { applicationTypeSchemaId: schemaId, applicationProperties: result.withOrigin(at, convertedProperties) };
-  if (isQuick) return typed;
-  const endpoint = toEndpoint(id, application) ?? programs.get(schemaId ?? '');
-  if (endpoint !== undefined) return { endpoint: variables.address(endpoint, application.at('endpoint'), id), ...typed };
+  if (isQuick) return typeFields;
+  const endpoint = toEndpoint(id, application) ?? typeEndpoints.get(schemaId ?? '');
+  if (endpoint !== undefined) return { endpoint: variables.address(endpoint, application.at('endpoint'), id), ...typeFields };
   const suggestion =
     schemaId === undefined ? application.suggestKey('endpoint') : 'set its `endpoint` to the service that runs its type';
   notes.addLoss(application.path, 'is left out: it has no endpoint that Parley can call', suggestion);
@@ -66,15 +69,15 @@ function toKind(
 }
 
 /** Endpoints of application types, by the schema id of the type. */
-type Programs = ReadonlyMap<string, string>;
+type TypeEndpoints = ReadonlyMap<string, string>;
 
-function toPrograms(root: ForeignObject): Programs {
-  const programs = root.items('applicationTypeSchemas').flatMap((schema) => {
+function readTypeEndpoints(root: ForeignObject): TypeEndpoints {
+  const typeEndpoints = root.items('applicationTypeSchemas').flatMap((schema) => {
     const id = schema.text('$id');
     const endpoint = schema.text('dial:applicationTypeCompletionEndpoint');
     return id === undefined || endpoint === undefined ? [] : [[id, endpoint] as const];
   });
-  return new Map(programs);
+  return new Map(typeEndpoints);
 }
 
 function toEndpoint(id: string, application: ForeignObject): string | undefined {
@@ -87,7 +90,7 @@ function toEndpoint(id: string, application: ForeignObject): string | undefined 
 }
 
 /** Imports the entries of `addons`. Addons for specific roles are left out, because addons are open to all users in Parley. */
-export function importAddons(root: ForeignObject, { notes, variables, result }: ImportTools): void {
+export function importAddons(root: ForeignObject, { notes, variables, result }: ImportContext): void {
   for (const [name, addon] of root.namedObjects('addons')) {
     const endpoint = addon.text('endpoint');
     if (addon.value('userRoles') !== undefined) {

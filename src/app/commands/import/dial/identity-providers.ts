@@ -1,7 +1,7 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../result.ts';
+import type { ImportContext } from '../result.ts';
 
 const dropReasons = {
   loggingKey: null,
@@ -14,16 +14,16 @@ const dropReasons = {
 };
 
 /** Imports the identity providers of the static settings. Providers whose tokens DIAL does not verify are left out. */
-export function importIdentityProviders(settings: ForeignObject, tools: ImportTools): void {
+export function importIdentityProviders(settings: ForeignObject, context: ImportContext): void {
   for (const [name, provider] of settings.namedObjects('identityProviders')) {
-    const why = getOmissionReason(provider);
-    const entry = why === undefined ? toEntry(provider, tools) : undefined;
+    const reason = getOmissionReason(provider);
+    const entry = reason === undefined ? toEntry(provider, context) : undefined;
     if (entry === undefined)
-      tools.notes.addLoss(
+      context.notes.addLoss(
         provider.path,
-        `is left out: ${why ?? 'its issuer is unknown, so write `issuer`, the `iss` claim of its tokens'}`,
+        `is left out: ${reason ?? 'its issuer is unknown, so write `issuer`, the `iss` claim of its tokens'}`,
       );
-    else tools.result.put('identityProviders', name, tools.result.withOrigin(provider.path, entry));
+    else context.result.put('identityProviders', name, context.result.withOrigin(provider.path, entry));
   }
 }
 
@@ -33,7 +33,7 @@ function getOmissionReason(provider: ForeignObject): string | undefined {
   return undefined;
 }
 
-function toEntry(provider: ForeignObject, { notes, variables }: ImportTools): JsonObject | undefined {
+function toEntry(provider: ForeignObject, { notes, variables }: ImportContext): JsonObject | undefined {
   const jwksUrl = provider.text('jwksUrl');
   const issuer = toIssuer(provider.text('issuerPattern'), jwksUrl);
   if (issuer === undefined) return undefined;
@@ -59,7 +59,7 @@ function toEntry(provider: ForeignObject, { notes, variables }: ImportTools): Js
   };
 }
 
-function toRolesClaim(provider: ForeignObject, notes: ImportTools['notes']): string | undefined {
+function toRolesClaim(provider: ForeignObject, notes: ImportContext['notes']): string | undefined {
   const path = provider.value('rolePath');
   const [first, ...otherClaims] = Array.isArray(path) ? path : [path];
   const isFunction = typeof first === 'string' && first.startsWith('fn:');
@@ -80,15 +80,15 @@ function toIssuer(pattern: string | undefined, jwksUrl: string | undefined): Iss
   const isLiteral = plain !== undefined && !/(?<!\\)[.*+?()[\]{}|^$]|\\[a-zA-Z0-9]/.test(plain);
   const isAnchored = pattern?.endsWith('$') === true;
   if (isLiteral && isAnchored) return { url: plain.replaceAll(/\\(.)/g, '$1'), isGuess: false };
-  const guessed = layouts.flatMap(([layout, toUrl]) => {
+  const guesses = keyUrlLayouts.flatMap(([layout, toIssuerUrl]) => {
     const match = layout.exec(jwksUrl ?? '');
-    return match === null ? [] : [toUrl(match)];
+    return match === null ? [] : [toIssuerUrl(match)];
   });
-  return guessed[0] === undefined ? undefined : { url: guessed[0], isGuess: true };
+  return guesses[0] === undefined ? undefined : { url: guesses[0], isGuess: true };
 }
 
 /** Layouts of the key URLs of well-known providers, with their issuers. */
-const layouts: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
+const keyUrlLayouts: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/^(.+)\/protocol\/openid-connect\/certs$/, ([, realm = '']) => realm],
   [/^(https:\/\/[^/]+\.auth0\.com\/)\.well-known\/jwks\.json$/, ([, tenant = '']) => tenant],
   [

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { defaultRole } from '#contract/roles.ts';
-import { ForeignObject, valueAt } from '../foreign-object.ts';
+import { ForeignObject, getValueAt } from '../foreign-object.ts';
 import { type Source, SourceError } from '../read-source.ts';
-import type { ImportTools, Notes } from '../result.ts';
+import type { ImportContext, Notes } from '../result.ts';
 import { importAddons, importApplications } from './applications.ts';
 import { importIdentityProviders } from './identity-providers.ts';
 import { importKeys } from './keys.ts';
@@ -31,29 +31,29 @@ const dropReasons = {
 };
 
 /** Imports configuration files of DIAL, merged by DIAL's rules. */
-export function importDial({ sources, settings, settingsNotes }: DialFiles, tools: ImportTools): void {
-  const overwrites = valueAt(settings?.value, ['config', 'jsonMergeStrategy', 'overwriteArrays']) === true;
-  const value = sources.reduce<JsonObject>((base, { value: overrides }) => join(base, overrides, !overwrites), {});
+export function importDial({ sources, settings, settingsNotes }: DialFiles, context: ImportContext): void {
+  const overwrites = getValueAt(settings?.value, ['config', 'jsonMergeStrategy', 'overwriteArrays']) === true;
+  const value = sources.reduce<JsonObject>((base, { value: overrides }) => merge(base, overrides, !overwrites), {});
   requireSections(value, sources);
-  const root = new ForeignObject(value, [], { notes: tools.notes, isSnake: false });
-  importModels(root, tools);
-  importApplications(root, tools);
-  importAddons(root, tools);
-  importRoles(root, tools);
-  importKeys(root, tools);
+  const root = new ForeignObject(value, [], { notes: context.notes, usesSnakeCase: false });
+  importModels(root, context);
+  importApplications(root, context);
+  importAddons(root, context);
+  importRoles(root, context);
+  importKeys(root, context);
   for (const [, route] of root.namedObjects('routes'))
-    tools.notes.addLoss(route.path, 'is not imported: Parley has no routes', 'serve it with the proxy in front of Parley');
-  requireConsentOfDirectCalls(root, tools);
-  reportSchedule(root, tools.notes);
+    context.notes.addLoss(route.path, 'is not imported: Parley has no routes', 'serve it with the proxy in front of Parley');
+  requireConsentOfDirectCalls(root, context);
+  reportSchedule(root, context.notes);
   root.reportUnread(dropReasons, 'DIAL');
   if (settings === undefined) return;
-  const settingsRoot = new ForeignObject(settings.value, [], { notes: settingsNotes, isSnake: false });
-  importIdentityProviders(settingsRoot, { ...tools, notes: settingsNotes });
+  const settingsRoot = new ForeignObject(settings.value, [], { notes: settingsNotes, usesSnakeCase: false });
+  importIdentityProviders(settingsRoot, { ...context, notes: settingsNotes });
   settingsRoot.reportUnread(settingsDropReasons, 'the settings of DIAL');
 }
 
 /** In DIAL, `consentRequired` also applies to the user's own calls. Parley has a separate setting for it. */
-function requireConsentOfDirectCalls(root: ForeignObject, { notes, result }: ImportTools): void {
+function requireConsentOfDirectCalls(root: ForeignObject, { notes, result }: ImportContext): void {
   const [first] = root
     .namedObjects('applications')
     .filter(([, application]) => application.object('features')?.flag('consentRequired'));
@@ -71,11 +71,11 @@ function reportSchedule(root: ForeignObject, notes: Notes): void {
   const schedule = root.object('rateLimitSchedule');
   if (schedule === undefined) return;
   const isSame = (key: string, pattern: RegExp) => pattern.test(schedule.text(key) ?? '');
-  const isOurs =
+  const isSupported =
     isSame('timezone', /^(UTC|Etc\/UTC|GMT|Z|)$/i) &&
     isSame('weekStartDay', /^(mon.*|)$/i) &&
     isSame('resetTime', /^(00:00.*|)$/);
-  if (!isOurs) notes.addLoss(schedule.path, 'is not imported: limits reset at midnight UTC, and weeks start on Monday');
+  if (!isSupported) notes.addLoss(schedule.path, 'is not imported: limits reset at midnight UTC, and weeks start on Monday');
 }
 
 /**
@@ -97,14 +97,15 @@ function requireSections(value: JsonObject, sources: readonly Source[]): void {
     });
 }
 
-function join(base: JsonObject, overrides: JsonObject, appends: boolean): JsonObject {
-  const joined: JsonObject = Object.assign(Object.create(null), base);
+/** Merges `overrides` into `base` by the rules of DIAL. `appendsArrays` is whether arrays are concatenated instead of replaced. */
+function merge(base: JsonObject, overrides: JsonObject, appendsArrays: boolean): JsonObject {
+  const merged: JsonObject = Object.assign(Object.create(null), base);
   for (const [key, value] of Object.entries(overrides)) {
-    const before = joined[key];
-    if (isJsonObject(before) && isJsonObject(value)) joined[key] = join(before, value, appends);
-    else joined[key] = appends && Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
+    const before = merged[key];
+    if (isJsonObject(before) && isJsonObject(value)) merged[key] = merge(before, value, appendsArrays);
+    else merged[key] = appendsArrays && Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
   }
-  return joined;
+  return merged;
 }
 
 type Windows = Readonly<Record<string, number>>;
@@ -124,27 +125,27 @@ const costWindows = ['day', 'week', 'month'] as const;
  * a role without an entry has no limit in Parley. Limits of other deployments than models are left out, because DIAL does not
  * enforce them.
  */
-function importRoles(root: ForeignObject, tools: ImportTools): void {
+function importRoles(root: ForeignObject, context: ImportContext): void {
   const models = new Set(root.namedObjects('models').map(([id]) => id));
-  const roles = new Map(root.namedObjects('roles').map(([name, source]) => [name, toRole(source, models, tools)]));
-  const byDefault = roles.get(defaultRole);
+  const roles = new Map(root.namedObjects('roles').map(([name, source]) => [name, toRole(source, models, context)]));
+  const fallbackRole = roles.get(defaultRole);
   for (const [name, role] of roles) {
-    if (name !== defaultRole) reportWidened(role, [...roles.values()], { models, byDefault, tools });
-    const limits = name === defaultRole ? role.limits : new Map([...(byDefault?.limits ?? []), ...role.limits]);
-    const costLimit = role.costLimit ?? byDefault?.costLimit;
+    if (name !== defaultRole) reportMoreGenerous(role, [...roles.values()], { models, fallbackRole, context });
+    const limits = name === defaultRole ? role.limits : new Map([...(fallbackRole?.limits ?? []), ...role.limits]);
+    const costLimit = role.costLimit ?? fallbackRole?.costLimit;
     const entry: JsonObject = {};
-    if (limits.size > 0) entry.limits = tools.result.withOrigin(role.source.at('limits'), Object.fromEntries(limits));
-    if (costLimit !== undefined) entry.costLimit = tools.result.withOrigin(role.source.at('costLimit'), { ...costLimit });
-    tools.result.put('roles', name, tools.result.withOrigin(role.source.path, entry));
+    if (limits.size > 0) entry.limits = context.result.withOrigin(role.source.at('limits'), Object.fromEntries(limits));
+    if (costLimit !== undefined) entry.costLimit = context.result.withOrigin(role.source.at('costLimit'), { ...costLimit });
+    context.result.put('roles', name, context.result.withOrigin(role.source.path, entry));
   }
 }
 
-function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, result }: ImportTools): Role {
+function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, result }: ImportContext): Role {
   const limits = new Map<string, Windows>();
   for (const [id, limit] of source.namedObjects('limits')) {
     const windows = toWindows(limit, tokenWindows);
     limit.reportUnread({}, 'a limit of DIAL');
-    if (isCarried(id, result)) limits.set(id, windows);
+    if (hasModel(id, result)) limits.set(id, windows);
     else if (models.has(id)) continue;
     else if (Object.keys(windows).length > 0)
       notes.addLoss(
@@ -161,7 +162,7 @@ function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, res
 }
 
 /** Returns whether the result contains the model. A note at the model itself covers models that are left out. */
-function isCarried(id: string, { configuration }: ImportTools['result']): boolean {
+function hasModel(id: string, { configuration }: ImportContext['result']): boolean {
   return isJsonObject(configuration.models) && Object.hasOwn(configuration.models, id);
 }
 
@@ -172,23 +173,23 @@ function toWindows(limit: ForeignObject, keys: readonly string[]): Windows {
 
 interface RoleContext {
   readonly models: ReadonlySet<string>;
-  readonly byDefault: Role | undefined;
-  readonly tools: ImportTools;
+  readonly fallbackRole: Role | undefined;
+  readonly context: ImportContext;
 }
 
 /**
  * Reports roles that become more generous. In DIAL, a role without an entry for a model is ignored if another role of the caller
  * has one. In Parley, the most generous role applies.
  */
-function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, tools }: RoleContext): void {
-  const widened = [...models].filter((id) => {
+function reportMoreGenerous(role: Role, roles: readonly Role[], { models, fallbackRole, context }: RoleContext): void {
+  const affectedModels = [...models].filter((id) => {
     if (role.limits.has(id)) return false;
-    const defaultLimits = byDefault?.limits.get(id) ?? {};
-    return roles.some((otherRole) => otherRole !== byDefault && isMoreGenerous(defaultLimits, otherRole.limits.get(id)));
+    const defaultLimits = fallbackRole?.limits.get(id) ?? {};
+    return roles.some((otherRole) => otherRole !== fallbackRole && isMoreGenerous(defaultLimits, otherRole.limits.get(id)));
   });
-  if (widened.length === 0) return;
-  const names = widened.slice(0, 5).join(', ') + (widened.length > 5 ? ', …' : '');
-  tools.notes.addLoss(
+  if (affectedModels.length === 0) return;
+  const names = affectedModels.slice(0, 5).join(', ') + (affectedModels.length > 5 ? ', …' : '');
+  context.notes.addLoss(
     role.source.path,
     `is more generous than in DIAL for ${names}: the most generous role applies, even if this role has no limit or inherits it from default`,
     'set its own limits if its users also have other roles',

@@ -1,10 +1,10 @@
 import { isReference } from '#configuration/substitute.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import { type ImportTools, toDigest } from '../result.ts';
+import { type ImportContext, toDigest } from '../result.ts';
 
 /** Imports the entries of `keys`, named by project and stored as digests, so that existing keys keep working. */
-export function importKeys(root: ForeignObject, tools: ImportTools): void {
+export function importKeys(root: ForeignObject, context: ImportContext): void {
   const names = new Set<string>();
   for (const [key, entry] of root.namedObjects('keys')) {
     const project = entry.text('project');
@@ -26,19 +26,19 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       },
       'a key of DIAL',
     );
-    const omissionReason = getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs: tools.nowMs });
+    const omissionReason = getOmissionReason({ project, roles, allowedIps, expiresAtMs, nowMs: context.nowMs });
     if (omissionReason !== undefined || project === undefined) {
-      tools.notes.addLoss(entry.path, `is left out: ${omissionReason}`);
+      context.notes.addLoss(entry.path, `is left out: ${omissionReason}`);
       continue;
     }
-    const name = findFreeName(tools.variables.text(project), names);
-    tools.result.put(
+    const name = findFreeName(context.variables.text(project), names);
+    context.result.put(
       'keys',
       name,
-      tools.result.withOrigin(entry.path, {
-        project: tools.variables.text(project),
+      context.result.withOrigin(entry.path, {
+        project: context.variables.text(project),
         roles,
-        ...(isReference(key) ? { key } : toDigest(key, entry.path, tools.notes)),
+        ...(isReference(key) ? { key } : toDigest(key, entry.path, context.notes)),
         ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs).toISOString() }),
         ...(allowedIps !== undefined && { allowedIps }),
       }),

@@ -1,11 +1,11 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../result.ts';
-import { commonDropReasons, responsesByChat, toCommon } from './common.ts';
+import type { ImportContext } from '../result.ts';
+import { deploymentDropReasons, responsesReason, toDeploymentFields } from './deployment-fields.ts';
 
 const dropReasons = {
-  ...commonDropReasons,
+  ...deploymentDropReasons,
   tokenizerModel: 'Parley does not list tokenizers',
   embeddingDimensions: 'Parley does not list dimensions',
 };
@@ -17,50 +17,50 @@ const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
 
 const upstreamDropReasons = {
   id: null,
-  responsesEndpoint: responsesByChat,
+  responsesEndpoint: responsesReason,
   interfaces: 'an upstream has one `endpoint` in Parley',
   baseUrl: 'an upstream has one `endpoint` in Parley',
   authType: 'Parley sends the key to the adapter unchanged',
 };
 
 /** Imports the entries of `models`. */
-export function importModels(root: ForeignObject, tools: ImportTools): void {
+export function importModels(root: ForeignObject, context: ImportContext): void {
   for (const [id, model] of root.namedObjects('models')) {
-    const type = toType(model, tools);
+    const type = toType(model, context);
     if (type === undefined) continue;
-    const service = toService(model, { id, type, tools });
+    const service = toService(model, { id, type, context });
     if (service === undefined) continue;
-    const entry = tools.result.withOrigin(model.path, {
+    const entry = context.result.withOrigin(model.path, {
       ...(type === 'embedding' && { type }),
       ...service,
-      ...toCommon(model, 'models', tools),
-      ...toNumbers(model, tools),
+      ...toDeploymentFields(model, 'models', context),
+      ...toNumbers(model, context),
     });
     model.reportUnread(dropReasons, 'a model of DIAL');
-    tools.result.put('models', id, entry);
+    context.result.put('models', id, entry);
   }
 }
 
-function toType(model: ForeignObject, { notes }: ImportTools): 'chat' | 'embedding' | undefined {
+function toType(model: ForeignObject, { notes }: ImportContext): 'chat' | 'embedding' | undefined {
   const type = (model.text('type') ?? 'chat').toLowerCase();
   if (type === 'chat' || type === 'embedding') return type;
   notes.addLoss(model.path, 'is left out: Parley serves only models of the types chat and embedding');
   return undefined;
 }
 
-function toNumbers(model: ForeignObject, tools: ImportTools): JsonObject {
+function toNumbers(model: ForeignObject, context: ImportContext): JsonObject {
   const limits = model.object('limits');
   const pricing = model.object('pricing');
   const bounds = limits === undefined ? {} : limits.numbers(limitKeys);
   limits?.reportUnread({}, 'the limits of a model');
-  const prices = pricing === undefined ? {} : toPrices(pricing, tools);
+  const prices = pricing === undefined ? {} : toPrices(pricing, context);
   return {
-    ...(Object.keys(bounds).length > 0 && { limits: tools.result.withOrigin(model.at('limits'), bounds) }),
-    ...(Object.keys(prices).length > 0 && { pricing: tools.result.withOrigin(model.at('pricing'), prices) }),
+    ...(Object.keys(bounds).length > 0 && { limits: context.result.withOrigin(model.at('limits'), bounds) }),
+    ...(Object.keys(prices).length > 0 && { pricing: context.result.withOrigin(model.at('pricing'), prices) }),
   };
 }
 
-function toPrices(pricing: ForeignObject, { notes }: ImportTools): JsonObject {
+function toPrices(pricing: ForeignObject, { notes }: ImportContext): JsonObject {
   const unit = pricing.text('unit') ?? 'token';
   if (unit === 'none') return {};
   if (unit !== 'token') {
@@ -75,7 +75,7 @@ function toPrices(pricing: ForeignObject, { notes }: ImportTools): JsonObject {
 interface ModelParts {
   readonly id: string;
   readonly type: 'chat' | 'embedding';
-  readonly tools: ImportTools;
+  readonly context: ImportContext;
 }
 
 /** Fields that determine how a model is served: its upstreams, and its adapter if it has one. */
@@ -86,20 +86,20 @@ type Service = JsonObject & { readonly upstreams: readonly JsonObject[] };
  * undefined, with a note, if the model cannot be called.
  */
 function toService(model: ForeignObject, parts: ModelParts): Service | undefined {
-  const { id, tools } = parts;
+  const { id, context } = parts;
   const address = toAddress(model, parts);
   if (address === undefined) return undefined;
   const base = address.replace(operation, '');
   const [, deploymentName] = deployment.exec(base) ?? [];
   const override = model.text('overrideName');
   const entries = model.items('upstreams');
-  const name = tools.variables.environment(override ?? deploymentName ?? id);
+  const name = context.variables.environment(override ?? deploymentName ?? id);
   if (entries.length === 0 && deploymentName === undefined && base !== address)
-    return { upstreams: [tools.result.withOrigin(model.path, { endpoint: base, model: name })] };
+    return { upstreams: [context.result.withOrigin(model.path, { endpoint: base, model: name })] };
   const upstreams = entries.map((entry) => toUpstream(entry, parts));
-  if (upstreams.length === 0) upstreams.push(tools.result.withOrigin(model.path, {}));
+  if (upstreams.length === 0) upstreams.push(context.result.withOrigin(model.path, {}));
   if (override !== undefined)
-    tools.notes.addLoss(
+    context.notes.addLoss(
       model.at('overrideName'),
       'is not imported: Parley sends the `model` of the request to the adapter',
       'put it into the URL if the adapter needs it',
@@ -107,8 +107,8 @@ function toService(model: ForeignObject, parts: ModelParts): Service | undefined
   return { protocol: 'dial', endpoint: address, upstreams };
 }
 
-function toUpstream(entry: ForeignObject, { id, tools }: ModelParts): JsonObject {
-  const { variables, result } = tools;
+function toUpstream(entry: ForeignObject, { id, context }: ModelParts): JsonObject {
+  const { variables, result } = context;
   const endpoint = entry.text('endpoint') || undefined;
   const key = entry.text('key') || undefined;
   const extra = entry.value('extraData');
@@ -127,15 +127,15 @@ function toUpstream(entry: ForeignObject, { id, tools }: ModelParts): JsonObject
 }
 
 /** Returns the URL of the model, from `endpoint` or from `interfaces`. Returns undefined, with a note, if there is none. */
-function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): string | undefined {
-  const { notes, variables } = tools;
+function toAddress(model: ForeignObject, { id, type, context }: ModelParts): string | undefined {
+  const { notes, variables } = context;
   const [name, path] = type === 'chat' ? ['openaiChatCompletions', 'chat/completions'] : ['openaiEmbeddings', 'embeddings'];
   const interfaces = model.object('interfaces');
   const base = interfaces?.object(name)?.text('baseUrl');
   interfaces?.reportUnread(
     {
       anthropicMessages: 'only the interface for the type of the model is imported',
-      openaiResponses: responsesByChat,
+      openaiResponses: responsesReason,
     },
     'the interfaces of a model',
   );

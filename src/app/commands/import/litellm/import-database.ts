@@ -5,7 +5,7 @@ import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import { MissingTableError, readTables } from '#stores/sql/engine/read-tables.ts';
 import { withoutUndefined } from '../foreign-object.ts';
 import { SourceError } from '../read-source.ts';
-import type { ImportTools, Notes } from '../result.ts';
+import type { ImportContext, Notes } from '../result.ts';
 
 /** Rows of the tables that an import reads, by their names in the database of LiteLLM. */
 export type LitellmTables = Readonly<Record<(typeof tableNames)[number], readonly JsonObject[]>>;
@@ -48,7 +48,7 @@ const unsupportedMetadata: Readonly<Record<string, string>> = {
 };
 
 /** Imports keys, teams, users, and budgets. Teams become projects. Current spend is not imported. */
-export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools): void {
+export function importLitellmDatabase(tables: LitellmTables, context: ImportContext): void {
   const teams = new Map<string, Team>();
   const names = new Set<string>();
   for (const row of tables.LiteLLM_TeamTable) {
@@ -58,7 +58,7 @@ export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools)
     const team = { row, name };
     names.add(team.name);
     teams.set(id, team);
-    importTeam(team, tools);
+    importTeam(team, context);
   }
   const budgets = new Map(tables.LiteLLM_BudgetTable.map((row) => [getText(row, 'budget_id') ?? '', row]));
   const personalProjects = new Map<string, string>();
@@ -66,11 +66,11 @@ export function importLitellmDatabase(tables: LitellmTables, tools: ImportTools)
   const toPersonalProject = (owner: string): string => (names.has(owner) ? `user ${owner}` : owner);
   const users = new Map(tables.LiteLLM_UserTable.map((row) => [getText(row, 'user_id') ?? '', row]));
   for (const row of tables.LiteLLM_VerificationToken) {
-    const user = importKey(row, { teams, users, budgets, keyNames, toPersonalProject }, tools);
+    const user = importKey(row, { teams, users, budgets, keyNames, toPersonalProject }, context);
     if (user !== undefined) personalProjects.set(user, toPersonalProject(user));
   }
-  for (const row of tables.LiteLLM_UserTable) importUser(row, personalProjects, tools);
-  tools.notes.addNotice(['LiteLLM_VerificationToken', 'spend'], 'is not imported: limits count from 0');
+  for (const row of tables.LiteLLM_UserTable) importUser(row, personalProjects, context);
+  context.notes.addNotice(['LiteLLM_VerificationToken', 'spend'], 'is not imported: limits count from 0');
 }
 
 interface Team {
@@ -79,7 +79,7 @@ interface Team {
   readonly name: string;
 }
 
-function importTeam({ row, name }: Team, { notes, result }: ImportTools): void {
+function importTeam({ row, name }: Team, { notes, result }: ImportContext): void {
   const path: Path = ['LiteLLM_TeamTable', name];
   reportUnsupported(row, path, notes);
   const members = Array.isArray(row.members_with_roles) ? row.members_with_roles.filter(isJsonObject) : [];
@@ -92,7 +92,7 @@ function importTeam({ row, name }: Team, { notes, result }: ImportTools): void {
 /**
  * Imports the limits of a user. `personalProjects` maps each user who has keys without a team to the project of these keys.
  */
-function importUser(row: JsonObject, personalProjects: ReadonlyMap<string, string>, { notes, result }: ImportTools): void {
+function importUser(row: JsonObject, personalProjects: ReadonlyMap<string, string>, { notes, result }: ImportContext): void {
   const id = getText(row, 'user_id') ?? '';
   const path: Path = ['LiteLLM_UserTable', id];
   reportUnsupported(row, path, notes);
@@ -120,14 +120,14 @@ interface KeySources {
 function importKey(
   row: JsonObject,
   { teams, users, budgets, keyNames, toPersonalProject }: KeySources,
-  { notes, result, nowMs }: ImportTools,
+  { notes, result, nowMs }: ImportContext,
 ): string | undefined {
   const teamId = getText(row, 'team_id');
   if (teamId === dashboardTeam) return undefined;
   const digest = toDigest(getText(row, 'token') ?? '');
   const alias = getText(row, 'key_alias');
-  const fallback = `litellm_${(digest ?? hash('sha256', String(row.token), 'hex')).slice(0, 12)}`;
-  const name = alias === undefined || keyNames.has(alias) || /^\d+$/.test(alias) ? fallback : alias;
+  const fallbackName = `litellm_${(digest ?? hash('sha256', String(row.token), 'hex')).slice(0, 12)}`;
+  const name = alias === undefined || keyNames.has(alias) || /^\d+$/.test(alias) ? fallbackName : alias;
   const path: Path = ['LiteLLM_VerificationToken', name];
   if (digest === undefined) {
     notes.addLoss(path, 'is not imported: LiteLLM does not store its SHA-256 digest', 'create a new key for its clients');
@@ -158,7 +158,7 @@ function importKey(
   return team === undefined && user !== '' ? user : undefined;
 }
 
-/** Old versions of LiteLLM store some keys as they are. */
+/** Returns the digest of a stored key. Old versions of LiteLLM store some keys in plain text. */
 function toDigest(token: string): string | undefined {
   if (token.startsWith('sk-')) return hash('sha256', token, 'hex');
   return /^[0-9a-f]{64}$/i.test(token) ? token.toLowerCase() : undefined;
@@ -169,8 +169,9 @@ function toDigest(token: string): string | undefined {
  * all.
  */
 function toDeployments(row: JsonObject, holder: JsonObject, path: Path, notes: Notes): readonly string[] | undefined {
-  const [keyModels, bound] = [readModels(row), readModels(holder)];
-  const models = keyModels === undefined || bound === undefined ? (keyModels ?? bound) : intersect(keyModels, bound);
+  const [keyModels, holderModels] = [readModels(row), readModels(holder)];
+  const models =
+    keyModels === undefined || holderModels === undefined ? (keyModels ?? holderModels) : intersect(keyModels, holderModels);
   if (models === undefined) return undefined;
   const specificModels = models.filter((model) => !model.includes('*'));
   if (specificModels.length < models.length)
@@ -182,19 +183,16 @@ function toDeployments(row: JsonObject, holder: JsonObject, path: Path, notes: N
 function readModels(row: JsonObject): readonly string[] | undefined {
   const models = getList(row, 'models');
   if (models.includes('no-default-models')) return [];
-  const isUnrestricted = models.length === 0 || models.find((model) => allModels.has(model)) !== undefined;
+  const isUnrestricted = models.length === 0 || models.some((model) => allModels.has(model));
   return isUnrestricted ? undefined : models;
 }
 
-/** A pattern such as `openai/*` allows all models with its prefix. */
-function intersect(models: readonly string[], bound: readonly string[]): readonly string[] {
+/** Returns the models that both lists allow. A pattern such as `openai/*` allows all models with its prefix. */
+function intersect(left: readonly string[], right: readonly string[]): readonly string[] {
   const allows = (pattern: string, model: string): boolean =>
     pattern === model || (pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)));
-  const allowsAny = (patterns: readonly string[], model: string) =>
-    patterns.find((pattern) => allows(pattern, model)) !== undefined;
-  return [
-    ...new Set([...models.filter((model) => allowsAny(bound, model)), ...bound.filter((model) => allowsAny(models, model))]),
-  ];
+  const allowsAny = (patterns: readonly string[], model: string) => patterns.some((pattern) => allows(pattern, model));
+  return [...new Set([...left.filter((model) => allowsAny(right, model)), ...right.filter((model) => allowsAny(left, model))])];
 }
 
 const dayHours = 24;

@@ -1,32 +1,32 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import { type Source, SourceError } from '../read-source.ts';
-import { type ImportTools, toDigest } from '../result.ts';
+import { type ImportContext, toDigest } from '../result.ts';
 import { type Group, readModelList } from './model-list.ts';
 import { unsupportedGeneral, unsupportedRouter, unsupportedSettings, unsupportedTop } from './unsupported-keys.ts';
-import type { LitellmTools } from './upstream.ts';
+import type { LitellmContext } from './upstream.ts';
 
 /** Imports the configuration of a LiteLLM proxy. */
-export function importLitellm(sources: readonly Source[], imported: ImportTools): void {
+export function importLitellm(sources: readonly Source[], importContext: ImportContext): void {
   const [source] = sources;
   if (source === undefined) return;
   requireSections(source);
-  const root = new ForeignObject(source.value, [], { notes: imported.notes, isSnake: true });
+  const root = new ForeignObject(source.value, [], { notes: importContext.notes, usesSnakeCase: true });
   const settings = root.object('litellmSettings');
   const router = root.object('routerSettings');
-  const holders = [settings, router].filter((holder) => holder !== undefined);
+  const sections = [settings, router].filter((section) => section !== undefined);
   const credentials = root.items('credentialList').flatMap((credential) => {
     const values = credential.object('credentialValues');
     return values === undefined ? [] : [[credential.text('credentialName') ?? '', values] as const];
   });
-  const tools: LitellmTools = {
-    ...imported,
+  const context: LitellmContext = {
+    ...importContext,
     credentials: new Map(credentials),
     timeoutSeconds: settings?.number('requestTimeout'),
   };
-  const groups = new Map(readModelList(root, tools));
-  addFallbacks(holders, groups, tools);
-  if (router !== undefined) addAliases(router, groups, tools);
+  const groups = new Map(readModelList(root, context));
+  addFallbacks(sections, groups, context);
+  if (router !== undefined) addAliases(router, groups, context);
   const retries = router?.number('numRetries') ?? settings?.number('numRetries');
   for (const [name, { path, type, upstreams, fields }] of groups) {
     const entry = {
@@ -35,10 +35,10 @@ export function importLitellm(sources: readonly Source[], imported: ImportTools)
       ...fields,
       ...(retries !== undefined && { maxRetryAttempts: retries + 1 }),
     };
-    tools.result.put('models', name, tools.result.withOrigin(path, entry));
+    context.result.put('models', name, context.result.withOrigin(path, entry));
   }
-  importAccess(root, tools);
-  reportStrategy(router, tools);
+  importAccess(root, context);
+  reportStrategy(router, context);
   settings?.value('numRetries');
   settings?.reportUnread(unsupportedSettings, 'litellm_settings');
   router?.reportUnread(unsupportedRouter, 'router_settings');
@@ -46,7 +46,7 @@ export function importLitellm(sources: readonly Source[], imported: ImportTools)
 }
 
 /** Adds each alias as a separate model with the same upstreams. */
-function addAliases(router: ForeignObject, groups: Map<string, Group>, { notes }: LitellmTools): void {
+function addAliases(router: ForeignObject, groups: Map<string, Group>, { notes }: LitellmContext): void {
   const aliases = router.object('modelGroupAlias');
   for (const alias of aliases?.keys() ?? []) {
     const aliasValue = aliases?.value(alias);
@@ -61,7 +61,7 @@ function addAliases(router: ForeignObject, groups: Map<string, Group>, { notes }
   }
 }
 
-function reportStrategy(router: ForeignObject | undefined, { notes }: LitellmTools): void {
+function reportStrategy(router: ForeignObject | undefined, { notes }: LitellmContext): void {
   const strategy = router?.text('routingStrategy');
   if (router !== undefined && strategy !== undefined && strategy !== 'simple-shuffle')
     notes.addLoss(router.at('routingStrategy'), 'is not imported: Parley balances upstreams by `weight`, lowest `tier` first');
@@ -76,38 +76,38 @@ function requireSections({ file, value, findLine }: Source): void {
 }
 
 /** Imports the master key, and the issuer of tokens. */
-function importAccess(root: ForeignObject, tools: LitellmTools): void {
+function importAccess(root: ForeignObject, context: LitellmContext): void {
   const general = root.object('generalSettings');
   const master = general?.text('masterKey');
   if (general === undefined || master === undefined || master === '')
-    tools.notes.addLoss(
+    context.notes.addLoss(
       ['general_settings', 'master_key'],
       'is missing: LiteLLM then accepts all requests, but Parley requires a key',
       'add one to `keys` of the result',
     );
   else
-    tools.result.put(
+    context.result.put(
       'keys',
       'master',
-      tools.result.withOrigin(general.at('masterKey'), {
+      context.result.withOrigin(general.at('masterKey'), {
         project: 'master',
         roles: ['admin'],
-        ...toSecret(master, general, tools),
+        ...toSecret(master, general, context),
       }),
     );
   const issuer = general?.object('litellmJwtauth');
-  if (issuer !== undefined) importIssuer(issuer, tools);
+  if (issuer !== undefined) importIssuer(issuer, context);
   general?.reportUnread(unsupportedGeneral, 'general_settings');
 }
 
-function toSecret(master: string, general: ForeignObject, { notes, variables }: LitellmTools): JsonObject {
+function toSecret(master: string, general: ForeignObject, { notes, variables }: LitellmContext): JsonObject {
   const masterKey = variables.environment(master);
   return masterKey === master ? toDigest(master, general.at('masterKey'), notes) : { key: masterKey };
 }
 
 /** Imports the settings for tokens. Parley requires the name of the issuer. */
-function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
-  const { notes, variables, result } = tools;
+function importIssuer(jwt: ForeignObject, context: LitellmContext): void {
+  const { notes, variables, result } = context;
   const issuer = jwt.text('issuer');
   const keys = jwt.text('publicKeyUrl');
   if (issuer === undefined) {
@@ -144,29 +144,29 @@ type Groups = ReadonlyMap<string, Group>;
  * Imports `fallbacks` and `default_fallbacks` as tiers: the upstreams of the fallback models get higher tiers than those of the
  * model itself.
  */
-function addFallbacks(settings: readonly ForeignObject[], groups: Groups, tools: LitellmTools): void {
+function addFallbacks(sections: readonly ForeignObject[], groups: Groups, context: LitellmContext): void {
   const ownUpstreams = new Map([...groups].map(([name, { upstreams }]) => [name, [...upstreams]]));
-  const context = { groups, ownUpstreams, tools };
+  const fallbacks = { groups, ownUpstreams, context };
   const modelsWithFallbacks = new Set<string>();
-  for (const holder of settings) {
+  for (const holder of sections) {
     for (const entry of holder.items('fallbacks')) {
       for (const model of entry.keys()) {
         modelsWithFallbacks.add(model);
-        addFallbackTiers(model, entry, model, context);
+        addFallbackTiers(model, entry, model, fallbacks);
       }
     }
   }
-  for (const holder of settings) {
+  for (const holder of sections) {
     if (holder.value('defaultFallbacks') === undefined) continue;
     for (const model of groups.keys())
-      if (!modelsWithFallbacks.has(model)) addFallbackTiers(model, holder, 'defaultFallbacks', context);
+      if (!modelsWithFallbacks.has(model)) addFallbackTiers(model, holder, 'defaultFallbacks', fallbacks);
   }
 }
 
 interface FallbackContext {
   readonly groups: Groups;
   readonly ownUpstreams: ReadonlyMap<string, readonly JsonObject[]>;
-  readonly tools: LitellmTools;
+  readonly context: LitellmContext;
 }
 
 /** Adds the models that `holder` lists under `key` as fallbacks of `model`. */
@@ -174,9 +174,9 @@ function addFallbackTiers(
   model: string,
   holder: ForeignObject,
   key: string,
-  { groups, ownUpstreams, tools }: FallbackContext,
+  { groups, ownUpstreams, context }: FallbackContext,
 ): void {
-  const { notes, result } = tools;
+  const { notes, result } = context;
   const group = groups.get(model);
   const fallbacks = holder.value(key);
   const names = Array.isArray(fallbacks) ? fallbacks : [];
@@ -186,9 +186,9 @@ function addFallbackTiers(
   }
   let wasAdded = false;
   for (const [index, name] of names.entries()) {
-    const why = whyNoFallback(model, name, groups);
-    if (why !== undefined) {
-      notes.addLoss([...holder.at(key), index], `is not imported: ${why}`);
+    const reason = getOmissionReason(model, name, groups);
+    if (reason !== undefined) {
+      notes.addLoss([...holder.at(key), index], `is not imported: ${reason}`);
       continue;
     }
     const first = 1 + Math.max(...group.upstreams.map(getTier));
@@ -205,7 +205,8 @@ function addFallbackTiers(
     );
 }
 
-function whyNoFallback(model: string, name: unknown, groups: Groups): string | undefined {
+/** Returns why a model cannot be a fallback, or undefined if it can. */
+function getOmissionReason(model: string, name: unknown, groups: Groups): string | undefined {
   if (typeof name !== 'string')
     return isJsonObject(name) ? 'Parley does not support fallbacks with separate parameters' : 'it must be the name of a model';
   if (name === model) return 'a model cannot be its own fallback';

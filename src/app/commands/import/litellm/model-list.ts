@@ -3,7 +3,7 @@ import type { Path } from '#contract/configuration/issue.ts';
 import { type ForeignObject, withoutUndefined } from '../foreign-object.ts';
 import type { Variables } from '../result.ts';
 import { unsupportedInfo, unsupportedParams } from './unsupported-keys.ts';
-import { type LitellmTools, toUpstream } from './upstream.ts';
+import { type LitellmContext, toUpstream } from './upstream.ts';
 
 /** Entries of `model_list` with the same name. */
 export interface Group {
@@ -16,19 +16,19 @@ export interface Group {
 }
 
 const chatModes: ReadonlySet<string> = new Set(['chat', 'completion', 'responses']);
-const ownModel = 'write the model yourself, and set `api` of its upstream';
-const notServed =
+const ownModelSuggestion = 'write the model yourself, and set `api` of its upstream';
+const unsupportedModels =
   /(^|[/-])(dall-e|whisper|tts|gpt-image|sora|rerank|omni-moderation|text-moderation)|stable-diffusion|transcribe/i;
 
 /** Returns the entries of `model_list` by name. Entries with the same name become upstreams of one model. */
-export function readModelList(root: ForeignObject, tools: LitellmTools): ReadonlyMap<string, Group> {
+export function readModelList(root: ForeignObject, context: LitellmContext): ReadonlyMap<string, Group> {
   const groups = new Map<string, Group>();
   for (const entry of root.items('modelList')) {
     const name = entry.text('modelName');
     const params = entry.object('litellmParams');
     const info = entry.object('modelInfo');
     if (name === undefined || params === undefined) {
-      tools.notes.addLoss(
+      context.notes.addLoss(
         entry.path,
         'is left out: it has no model_name or no litellm_params',
         entry.suggestKey('modelName') ?? entry.suggestKey('litellmParams'),
@@ -37,13 +37,18 @@ export function readModelList(root: ForeignObject, tools: LitellmTools): Readonl
     }
     const type = toType(entry, params, info);
     if (name.includes('*'))
-      tools.notes.addLoss(
+      context.notes.addLoss(
         entry.at('modelName'),
         'is left out: in Parley, a name identifies one model',
         'write one entry per model',
       );
-    else if (type === 'chat' || type === 'embedding') addTo(groups, name, { entry, params, info, type, tools });
-    else tools.notes.addLoss(entry.path, `is left out: the import supports only chat and embeddings, not ${type}`, ownModel);
+    else if (type === 'chat' || type === 'embedding') addUpstream(groups, name, { entry, params, info, type, context });
+    else
+      context.notes.addLoss(
+        entry.path,
+        `is left out: the import supports only chat and embeddings, not ${type}`,
+        ownModelSuggestion,
+      );
   }
   for (const [name, { upstreams }] of groups) if (upstreams.length === 0) groups.delete(name);
   return groups;
@@ -53,38 +58,38 @@ function toType(entry: ForeignObject, params: ForeignObject, info: ForeignObject
   const mode = info?.text('mode') ?? params.text('mode');
   if (mode !== undefined) return chatModes.has(mode) ? 'chat' : mode;
   const model = `${params.text('model') ?? ''} ${info?.text('baseModel') ?? ''}`;
-  if (notServed.test(model)) return 'images, audio, moderation, or reranking';
+  if (unsupportedModels.test(model)) return 'images, audio, moderation, or reranking';
   return /embed/i.test(`${model} ${entry.text('modelName') ?? ''}`) ? 'embedding' : 'chat';
 }
 
-interface Entry {
+interface ModelListEntry {
   readonly entry: ForeignObject;
   readonly params: ForeignObject;
   readonly info: ForeignObject | undefined;
   readonly type: Group['type'];
-  readonly tools: LitellmTools;
+  readonly context: LitellmContext;
 }
 
-function addTo(groups: Map<string, Group>, name: string, { entry, params, info, type, tools }: Entry): void {
-  const upstream = toUpstream(name, params, tools);
+function addUpstream(groups: Map<string, Group>, name: string, { entry, params, info, type, context }: ModelListEntry): void {
+  const upstream = toUpstream(name, params, context);
   if (upstream === undefined) return;
   const group: Group = groups.get(name) ?? {
     path: entry.path,
     type,
     upstreams: [],
-    fields: tools.result.withOrigin(entry.path, {}),
+    fields: context.result.withOrigin(entry.path, {}),
   };
   if (group.type !== type) {
-    tools.notes.addLoss(entry.path, 'is left out: other entries with this name have a different mode');
+    context.notes.addLoss(entry.path, 'is left out: other entries with this name have a different mode');
     return;
   }
   const isFirst = group.upstreams.length === 0;
   group.upstreams.push(upstream);
   groups.set(name, group);
-  addFields(group, { params, info, tools, isFirst });
-  for (const holder of [entry, params]) reportRates(holder, tools);
+  addFields(group, { params, info, context, isFirst });
+  for (const holder of [entry, params]) reportRateLimits(holder, context);
   if (info?.value('baseModel') !== undefined)
-    tools.notes.addLoss(
+    context.notes.addLoss(
       info.at('baseModel'),
       'is not imported: Parley has no built-in data about models',
       'set its prices and limits in `pricing` and `limits`',
@@ -97,30 +102,30 @@ function addTo(groups: Map<string, Group>, name: string, { entry, params, info, 
 /** Adds defaults, prices, and features, which belong to the model in Parley. The first entry determines them. */
 function addFields(
   { fields }: Group,
-  { params, info, tools, isFirst }: Omit<Entry, 'entry' | 'type'> & { readonly isFirst: boolean },
+  { params, info, context, isFirst }: Omit<ModelListEntry, 'entry' | 'type'> & { readonly isFirst: boolean },
 ): void {
-  const defaults = toDefaults(params, tools.variables);
+  const defaults = toDefaults(params, context.variables);
   const pricing = toPricing(params, info);
   const [maxPromptTokens, maxCompletionTokens] = [info?.number('maxInputTokens'), info?.number('maxOutputTokens')];
   const limits = withoutUndefined({ maxPromptTokens, maxCompletionTokens });
   const description = info?.text('description');
   const modelFields = {
-    ...(description !== undefined && { description: tools.variables.text(description) }),
-    ...(Object.keys(defaults).length > 0 && { defaults: tools.result.withOrigin(params.path, defaults) }),
+    ...(description !== undefined && { description: context.variables.text(description) }),
+    ...(Object.keys(defaults).length > 0 && { defaults: context.result.withOrigin(params.path, defaults) }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(pricing).length > 0 && { pricing }),
-    ...toAbilities(info),
+    ...toFeatures(info),
   };
   if (isFirst) Object.assign(fields, modelFields);
   else if (Object.entries(modelFields).some(([key, value]) => JSON.stringify(fields[key]) !== JSON.stringify(value)))
-    tools.notes.addLoss(
+    context.notes.addLoss(
       params.path,
       'has different defaults, limits, prices, or features: those of the first entry with this name apply',
     );
 }
 
 /** Reports rate limits of a deployment. LiteLLM enforces them, but Parley has limits only for callers. */
-function reportRates(holder: ForeignObject, { notes }: LitellmTools): void {
+function reportRateLimits(holder: ForeignObject, { notes }: LitellmContext): void {
   for (const key of ['rpm', 'tpm', 'maxParallelRequests']) {
     if (holder.value(key) !== undefined)
       notes.addLoss(
@@ -163,7 +168,7 @@ const prices = [
 ] as const;
 
 /** Returns the features and attachment types of the model. */
-function toAbilities(info: ForeignObject | undefined): JsonObject {
+function toFeatures(info: ForeignObject | undefined): JsonObject {
   if (info === undefined) return {};
   const features = {
     ...(info.value('supportsFunctionCalling') !== undefined && { toolsSupported: info.flag('supportsFunctionCalling') }),

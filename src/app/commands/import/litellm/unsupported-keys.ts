@@ -1,8 +1,8 @@
 import type { DropReasons } from '../foreign-object.ts';
 
-const ownDeal = 'docs/translation.md lists the fields that each protocol drops or rejects';
-const leftToUpstream = 'the upstream rejects requests that the model does not support';
-const noBudgets = 'set `costLimit` of a role or a project';
+const fieldHandling = 'docs/translation.md lists the fields that each protocol drops or rejects';
+const upstreamRejects = 'the upstream rejects requests that the model does not support';
+const costLimitSuggestion = 'set `costLimit` of a role or a project';
 
 /** Keys of `litellm_params` that are not imported. */
 export const unsupportedParams: DropReasons = {
@@ -10,12 +10,12 @@ export const unsupportedParams: DropReasons = {
   maxRetries: 'set `maxRetryAttempts` of the model',
   numRetries: 'set `maxRetryAttempts` of the model',
   cooldownTime: 'Parley pauses failing upstreams automatically',
-  dropParams: ownDeal,
-  additionalDropParams: ownDeal,
-  allowedOpenaiParams: ownDeal,
+  dropParams: fieldHandling,
+  additionalDropParams: fieldHandling,
+  allowedOpenaiParams: fieldHandling,
   useInPassThrough: 'Parley has no pass-through endpoints',
-  maxBudget: noBudgets,
-  budgetDuration: noBudgets,
+  maxBudget: costLimitSuggestion,
+  budgetDuration: costLimitSuggestion,
   tags: 'Parley does not select upstreams by tags',
   regionName: 'Parley does not select upstreams by region',
   awsProfileName: 'credentials come from `key` or the environment',
@@ -44,13 +44,13 @@ export const unsupportedInfo: DropReasons = {
   dbModel: null,
   inputCostPerSecond: 'prices are for tokens',
   outputCostPerSecond: 'prices are for tokens',
-  supportsParallelFunctionCalling: leftToUpstream,
-  supportsResponseSchema: leftToUpstream,
-  supportsPromptCaching: leftToUpstream,
-  supportsToolChoice: leftToUpstream,
-  supportsPdfInput: leftToUpstream,
-  supportsAudioInput: leftToUpstream,
-  supportsAudioOutput: leftToUpstream,
+  supportsParallelFunctionCalling: upstreamRejects,
+  supportsResponseSchema: upstreamRejects,
+  supportsPromptCaching: upstreamRejects,
+  supportsToolChoice: upstreamRejects,
+  supportsPdfInput: upstreamRejects,
+  supportsAudioInput: upstreamRejects,
+  supportsAudioOutput: upstreamRejects,
   healthCheckTimeout: 'Parley monitors upstreams by their calls',
   healthCheckModel: 'Parley monitors upstreams by their calls',
   accessGroups: 'set `userRoles` of the model',
@@ -65,11 +65,11 @@ const noCache = 'Parley does not cache replies';
 
 /** Keys of `litellm_settings` that are not imported. */
 export const unsupportedSettings: DropReasons = {
-  dropParams: ownDeal,
+  dropParams: fieldHandling,
   setVerbose: null,
   telemetry: null,
   jsonLogs: null,
-  modifyParams: ownDeal,
+  modifyParams: fieldHandling,
   includeCostInStreamingUsage: 'costs are only in usage (docs/administration.md)',
   callbacks: noCallbacks,
   successCallback: noCallbacks,
@@ -80,8 +80,8 @@ export const unsupportedSettings: DropReasons = {
   contextWindowFallbacks: 'Parley has no fallback for prompts that are too long',
   contentPolicyFallbacks: 'Parley has no fallback for rejected content',
   allowedFails: 'Parley pauses failing upstreams automatically',
-  maxBudget: noBudgets,
-  budgetDuration: noBudgets,
+  maxBudget: costLimitSuggestion,
+  budgetDuration: costLimitSuggestion,
   defaultTeamSettings: noCallbacks,
   defaultInternalUserParams: 'users come with the tokens of an identity provider (docs/identity.md)',
   turnOffMessageLogging: null,

@@ -2,9 +2,9 @@ import type { JsonObject } from '#base/json/json.ts';
 import { isApiVersion } from '#contract/api-version.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../result.ts';
+import type { ImportContext } from '../result.ts';
 
-/** How Parley calls one of LiteLLM's providers. */
+/** Protocol and defaults for one of LiteLLM's providers. */
 interface Provider {
   readonly protocol: 'openai' | 'azure' | 'anthropic' | 'bedrock' | 'vertex' | 'gemini' | 'mistral';
   /** Default URL. Undefined if the URL comes from the configuration or from the protocol. */
@@ -81,11 +81,11 @@ function findProvider(model: string, providerName: string | undefined): Provider
 /** API version if the configuration has none. LiteLLM also sends a default version to Azure. */
 const defaultApiVersion = '2024-10-21';
 
-const newAzure: Provider = { protocol: 'openai', key: 'AZURE_API_KEY' };
+const azureV1: Provider = { protocol: 'openai', key: 'AZURE_API_KEY' };
 
 /** Returns the upstream for `litellm_params` of one entry. Returns undefined, with a note, if Parley cannot call it. */
-export function toUpstream(id: string, params: ForeignObject, tools: LitellmTools): JsonObject | undefined {
-  const { notes } = tools;
+export function toUpstream(id: string, params: ForeignObject, context: LitellmContext): JsonObject | undefined {
+  const { notes } = context;
   const name = params.text('model');
   if (name === undefined || name === '') {
     notes.addLoss(params.path, 'is left out: it has no model', params.suggestKey('model'));
@@ -101,48 +101,48 @@ export function toUpstream(id: string, params: ForeignObject, tools: LitellmTool
     );
     return undefined;
   }
-  const reader = new UpstreamReader(id, params, tools);
-  const providerModel = { ...match, provider: reader.isNewAzure(match.provider) ? newAzure : match.provider };
+  const reader = new UpstreamReader(id, params, context);
+  const providerModel = { ...match, provider: reader.isAzureV1(match.provider) ? azureV1 : match.provider };
   const endpoint = reader.endpoint(providerModel);
   if (endpoint === undefined && providerModel.provider.needsBase) {
     notes.addLoss(params.path, 'is left out: it has no api_base');
     return undefined;
   }
-  return tools.result.withOrigin(params.path, {
+  return context.result.withOrigin(params.path, {
     ...(providerModel.provider.protocol !== 'openai' && { protocol: providerModel.provider.protocol }),
     ...(endpoint !== undefined && { endpoint }),
     ...reader.vendorFields(providerModel),
-    model: tools.variables.environment(providerModel.model),
+    model: context.variables.environment(providerModel.model),
     ...reader.headers(),
-    ...reader.share(),
+    ...reader.routingFields(),
   });
 }
 
 class UpstreamReader {
   readonly #id: string;
   readonly #params: ForeignObject;
-  readonly #tools: LitellmTools;
+  readonly #context: LitellmContext;
   readonly #credentials: ForeignObject | undefined;
 
-  constructor(id: string, params: ForeignObject, tools: LitellmTools) {
+  constructor(id: string, params: ForeignObject, context: LitellmContext) {
     this.#id = id;
     this.#params = params;
-    this.#tools = tools;
+    this.#context = context;
     const credentialName = params.text('litellmCredentialName');
-    this.#credentials = credentialName === undefined ? undefined : tools.credentials.get(credentialName);
+    this.#credentials = credentialName === undefined ? undefined : context.credentials.get(credentialName);
     if (credentialName !== undefined && this.#credentials === undefined)
-      tools.notes.addLoss(params.at('litellmCredentialName'), 'is not in credential_list, so the upstream has no key');
+      context.notes.addLoss(params.at('litellmCredentialName'), 'is not in credential_list, so the upstream has no key');
   }
 
   /** Returns whether the URL is for Azure's newer API, which is compatible with OpenAI's. */
-  isNewAzure({ protocol }: Provider): boolean {
+  isAzureV1({ protocol }: Provider): boolean {
     return protocol === 'azure' && /\/openai\/v1\/?$/.test(this.#base() ?? '');
   }
 
   endpoint({ provider, model }: ProviderModel): string | undefined {
     const baseUrl = this.#base();
     if (baseUrl === undefined) return provider.endpoint;
-    const { variables } = this.#tools;
+    const { variables } = this.#context;
     const base = variables
       .address(baseUrl, this.#at('apiBase'), this.#id)
       // Pattern bound: an address in the operator's file.
@@ -171,7 +171,7 @@ class UpstreamReader {
   }
 
   headers(): JsonObject {
-    const { variables } = this.#tools;
+    const { variables } = this.#context;
     const headers: JsonObject = Object.create(null);
     const organization = this.#text('organization');
     if (organization !== undefined) headers['OpenAI-Organization'] = variables.environment(organization);
@@ -186,10 +186,10 @@ class UpstreamReader {
   }
 
   /** Returns the weight, the tier, and the timeout for the start of the reply. */
-  share(): JsonObject {
+  routingFields(): JsonObject {
     const weight = this.#params.number('weight');
     const tier = this.#params.number('order');
-    const seconds = this.#params.number('timeout') ?? this.#tools.timeoutSeconds;
+    const seconds = this.#params.number('timeout') ?? this.#context.timeoutSeconds;
     return {
       ...(weight !== undefined && weight !== 1 && { weight }),
       ...(tier !== undefined && { tier }),
@@ -216,7 +216,7 @@ class UpstreamReader {
 
   #apiVersion(version: string | undefined): JsonObject {
     if (version === undefined) return { apiVersion: defaultApiVersion };
-    const { variables, notes } = this.#tools;
+    const { variables, notes } = this.#context;
     const resolvedVersion = variables.environment(version);
     if (resolvedVersion === version && !isApiVersion(version)) {
       notes.addLoss(
@@ -237,7 +237,7 @@ class UpstreamReader {
 
   #region(key: string): JsonObject {
     const region = this.#text(key);
-    return region === undefined ? {} : { region: this.#tools.variables.environment(region) };
+    return region === undefined ? {} : { region: this.#context.variables.environment(region) };
   }
 
   /** Returns a Bedrock API key, or the parts of a signing key. Returns no key if the credentials come from the environment. */
@@ -248,9 +248,9 @@ class UpstreamReader {
       ['awsAccessKeyId', 'AWS_ACCESS_KEY_ID'],
       ['awsSecretAccessKey', 'AWS_SECRET_ACCESS_KEY'],
       ['awsSessionToken', 'AWS_SESSION_TOKEN'],
-    ].flatMap(([key = '', wish = '']) => {
+    ].flatMap(([key = '', secretName = '']) => {
       const part = this.#text(key);
-      return part === undefined ? [] : [this.#secret(part, key, wish)];
+      return part === undefined ? [] : [this.#secret(part, key, secretName)];
     });
     return parts.length < 2 ? {} : { key: parts.join(':') };
   }
@@ -260,20 +260,20 @@ class UpstreamReader {
     if (account === undefined) return {};
     const text = typeof account === 'string' ? account : JSON.stringify(account);
     const key = this.#secret(text, 'vertexCredentials', 'account');
-    this.#tools.notes.addNotice(
+    this.#context.notes.addNotice(
       this.#params.at('vertexCredentials'),
       `is ${key} in the result, which must contain the JSON of the account, not a file name`,
     );
     return { key };
   }
 
-  #secret(secret: string, key: string, wish: string): string {
-    return this.#tools.variables.reference(secret, this.#at(key), `${this.#id}_${wish}`);
+  #secret(secret: string, key: string, secretName: string): string {
+    return this.#context.variables.reference(secret, this.#at(key), `${this.#id}_${secretName}`);
   }
 }
 
 /** Shared dependencies of the model list import. */
-export interface LitellmTools extends ImportTools {
+export interface LitellmContext extends ImportContext {
   /** Values of `credential_list`, by name. */
   readonly credentials: ReadonlyMap<string, ForeignObject>;
   /** Default timeout for the start of a reply in seconds, from `request_timeout`. */

@@ -1,12 +1,12 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { DropReasons, ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../result.ts';
+import type { ImportContext } from '../result.ts';
 
 /** Reason for not importing URLs for the Responses API. */
-export const responsesByChat = 'Parley serves the Responses API through chat completions';
+export const responsesReason = 'Parley serves the Responses API through chat completions';
 
 /** Reasons for not importing fields of models and applications that have no counterpart in Parley. */
-export const commonDropReasons: DropReasons = {
+export const deploymentDropReasons: DropReasons = {
   name: null,
   reference: null,
   author: 'Parley does not show authors',
@@ -16,8 +16,8 @@ export const commonDropReasons: DropReasons = {
   descriptionKeywords: 'Parley has no keywords',
   topics: 'Parley has no keywords',
   fieldsHashingOrder: null,
-  responsesEndpoint: responsesByChat,
-  responsesDefaults: responsesByChat,
+  responsesEndpoint: responsesReason,
+  responsesDefaults: responsesReason,
   defaultHeaders: 'set `headers` of the upstreams, which are always sent',
   catalogSchemaId: 'Parley has no catalog',
   catalogProperties: 'Parley has no catalog',
@@ -28,10 +28,10 @@ export const commonDropReasons: DropReasons = {
 const sharedTextFields = ['displayName', 'displayVersion', 'iconUrl', 'description'] as const;
 
 /** Returns the fields that models and applications share. */
-export function toCommon(
+export function toDeploymentFields(
   entry: ForeignObject,
   section: 'models' | 'applications',
-  { notes, variables }: ImportTools,
+  { notes, variables }: ImportContext,
 ): JsonObject {
   const common: JsonObject = {};
   const put = (key: string, value: unknown): void => {
@@ -62,7 +62,7 @@ export function toCommon(
 }
 
 /** Returns the roles. Unreadable roles close the deployment to all users instead of opening it. */
-function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonly string[] | undefined {
+function toUserRoles(entry: ForeignObject, notes: ImportContext['notes']): readonly string[] | undefined {
   const roles = entry.value('userRoles');
   if (roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'))) return roles;
   notes.addLoss(entry.at('userRoles'), 'is not a list of strings, so the deployment is closed to all users');
@@ -70,7 +70,7 @@ function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonl
 }
 
 /** Returns the features with their names in camel case. Their meaning is the same in both gateways. */
-function toFeatures(features: ForeignObject, variables: ImportTools['variables']): JsonObject {
+function toFeatures(features: ForeignObject, variables: ImportContext['variables']): JsonObject {
   const entries = features.keys().map((key): [string, unknown] => {
     const value = features.value(key);
     const path = features.at(key);
@@ -83,7 +83,7 @@ function toFeatures(features: ForeignObject, variables: ImportTools['variables']
 
 interface FieldWriter {
   readonly put: (key: string, value: unknown) => void;
-  readonly notes: ImportTools['notes'];
+  readonly notes: ImportContext['notes'];
 }
 
 function putForwarding(entry: ForeignObject, section: 'models' | 'applications', { put, notes }: FieldWriter): void {
