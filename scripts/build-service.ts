@@ -33,7 +33,7 @@ const lineByLine = (text: string): string => `AAAA${';AACA'.repeat(text.split('\
 
 /**
  * Rewrites relative URLs in the sources, because all files of dist are in one folder. Each program of a worker thread becomes a
- * chunk of its own.
+ * separate chunk.
  */
 const rewriteRelativeUrls: Plugin = {
   name: 'rewrite-relative-urls',
@@ -55,12 +55,12 @@ const rewriteRelativeUrls: Plugin = {
   },
 };
 
-/** Packages that Fastify loads for schemas of its kind and for injected requests. The service has neither: `compose.ts`. */
+/** Packages that Fastify loads for its route schemas and for injected requests. The service uses neither (`compose.ts`). */
 const unusedPackages = /^(?:@fastify\/(?:ajv|fast-json-stringify)-compiler|light-my-request)$/;
 
-/** Leaves out packages that are never used, because V8 would keep their text in memory: 0.5 MB. */
-const leftOut: Plugin = {
-  name: 'left-out',
+/** Omits packages that are never used, because V8 would keep their 0.5 MB of text in memory. */
+const omitUnusedPackages: Plugin = {
+  name: 'omit-unused-packages',
   resolveId: {
     filter: { id: unusedPackages },
     handler: (id) => `\0${id}`,
@@ -77,8 +77,8 @@ const leftOut: Plugin = {
  */
 function withLeanBuiltins(code: string): string {
   return code.replaceAll(/^import (?:\* as )?(.+) from "(node:[\w/]+)";$/gm, (_all, names: string, module: string) => {
-    const [, only, , list] = /^([\w$]+)?(, )?(\{.*\})?$/.exec(names) ?? [];
-    const bindings = [only, list?.replaceAll(' as ', ': ')].filter((binding) => binding !== undefined);
+    const [, defaultName, , list] = /^([\w$]+)?(, )?(\{.*\})?$/.exec(names) ?? [];
+    const bindings = [defaultName, list?.replaceAll(' as ', ': ')].filter((binding) => binding !== undefined);
     const [first, ...otherBindings] = bindings;
     const second = otherBindings.map((pattern) => `, ${pattern} = ${first}`).join('');
     return `const ${first} = process.getBuiltinModule("${module}")${second};`;
@@ -94,7 +94,7 @@ async function bundle(): Promise<OutputChunk[]> {
     tsconfig: join(root, 'tsconfig.json'),
     external: isExternal,
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [rewriteRelativeUrls, leftOut],
+    plugins: [rewriteRelativeUrls, omitUnusedPackages],
   });
   const { output } = await bundling.generate({
     format: 'esm',
@@ -125,4 +125,4 @@ async function buildService(folder: string): Promise<void> {
 
 // bin/parley compares this stamp before it starts the built service.
 const stamp = execFileSync(join(root, 'bin/source-stamp'), { encoding: 'utf8' });
-await runBuild({ title: 'The service', out, stampFile: '.stamp', stamp, build: buildService }, process.argv[2]);
+await runBuild({ title: 'The service', out, stamp, build: buildService }, process.argv[2]);

@@ -18,7 +18,7 @@ const sources = [
   'src/{base,contract}/**/*.ts',
 ];
 
-function stampOfPage(): string {
+function computeStamp(): string {
   const hash = createHash('sha256');
   const files = globSync([...sources, 'package-lock.json'], { cwd: root }).filter((file) => !file.includes('.test.'));
   for (const file of files.sort()) {
@@ -35,8 +35,8 @@ async function buildWorker(folder: string): Promise<void> {
     cwd: folder,
   }).sort();
   const [, entry] = /src="\.\/(assets\/[^"]+\.js)"/.exec(readFileSync(join(folder, 'index.html'), 'utf8')) ?? [];
-  if (entry === undefined) throw new Error('index.html names no script');
-  const id = stampOfPage().slice(0, 16);
+  if (entry === undefined) throw new Error('index.html has no script');
+  const id = computeStamp().slice(0, 16);
   await build({
     input: join(root, 'web/worker/service-worker.ts'),
     output: { file: join(folder, 'service-worker.js'), format: 'iife', minify: true },
@@ -70,15 +70,16 @@ function addLicenses(file: string, added: readonly License[]): void {
   writeFileSync(file, `${JSON.stringify(licenses, null, 2)}\n`);
 }
 
-/** The best quality takes several seconds for a larger file. */
-const bestQualityBytes = 1024 ** 2;
+/** Maximum size of a file that is compressed with the best quality, which takes several seconds for a larger file. */
+const maxBestQualityBytes = 1024 ** 2;
 
-function pack(folder: string): void {
+/** Writes a Brotli and a gzip copy next to each file. */
+function compressFiles(folder: string): void {
   for (const file of globSync('**/*.{html,js,css,svg}', { cwd: folder })) {
     const bytes = readFileSync(join(folder, file));
     const params = {
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      [constants.BROTLI_PARAM_QUALITY]: bytes.length > bestQualityBytes ? 9 : constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_QUALITY]: bytes.length > maxBestQualityBytes ? 9 : constants.BROTLI_MAX_QUALITY,
     };
     writeFileSync(join(folder, `${file}.br`), brotliCompressSync(bytes, { params }));
     writeFileSync(join(folder, `${file}.gz`), gzipSync(bytes, { level: 9 }));
@@ -93,8 +94,8 @@ async function buildPage(folder: string): Promise<void> {
   await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn', build: { outDir: folder, license } });
   addLicenses(join(folder, licensesFile), await buildDiagram(folder));
   await buildWorker(folder);
-  pack(folder);
+  compressFiles(folder);
 }
 
-const plan = { title: 'The page', out: join(root, 'web/dist'), stampFile: '.stamp', stamp: stampOfPage(), build: buildPage };
+const plan = { title: 'The page', out: join(root, 'web/dist'), stamp: computeStamp(), build: buildPage };
 await runBuild(plan, process.argv[2]);

@@ -58,7 +58,7 @@ function audit(): Report {
     copyFileSync('package-lock.json', join(folder, 'package-lock.json'));
     const run = spawnSync('npm', ['audit', ...options], { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
     if (run.error) throw run.error;
-    return { message: run.stderr.trim(), ...toReport(run.stdout) };
+    return { message: run.stderr.trim(), ...parseReport(run.stdout) };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -73,7 +73,7 @@ function listImported(): ReadonlySet<string> {
   return new Set(imports.map(([, name = '']) => name));
 }
 
-function toReport(text: string): Report {
+function parseReport(text: string): Report {
   try {
     return JSON.parse(text) as Report;
   } catch {

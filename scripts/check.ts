@@ -42,11 +42,11 @@ function run(name: string, stdio: 'pipe' | 'inherit'): Promise<Outcome> {
 /** Runs one check and prints its result. */
 async function runAndReport(name: string): Promise<boolean> {
   const startedAt = performance.now();
-  const { hasPassed: isGood, output } = await run(name, 'pipe');
+  const { hasPassed, output } = await run(name, 'pipe');
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${isGood ? 'passed' : 'FAILED'}  ${name.padEnd(8)}${seconds.padStart(6)} s`);
-  if (!isGood) console.error(`\n${output.trimEnd()}\n`);
-  return isGood;
+  console.log(`${hasPassed ? 'passed' : 'FAILED'}  ${name.padEnd(8)}${seconds.padStart(6)} s`);
+  if (!hasPassed) console.error(`\n${output.trimEnd()}\n`);
+  return hasPassed;
 }
 
 /** Runs one check and shows its output live. */
@@ -63,7 +63,7 @@ async function runConcurrently(names: readonly string[]): Promise<boolean> {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) outcomes.push(await runAndReport(name));
   };
   await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, runNext));
-  return outcomes.every((isGood) => isGood);
+  return outcomes.every(Boolean);
 }
 
 const { values } = parseArgs({ options: { fast: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });

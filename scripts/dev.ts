@@ -23,7 +23,7 @@ const pageKey = 'dev';
 const target = { protocol: 'http:', host: '127.0.0.1', port: 8080 };
 let demoKey: string | undefined;
 
-/** Runs the service and restarts it after a change. */
+/** Runs the service, and restarts it after a change. */
 class RestartingService {
   readonly #args: readonly string[];
   readonly #onLine: (line: string) => void;

@@ -19,7 +19,7 @@ test/upgrade. Run it once for each release, with the bin/parley of its built che
 
 With --database, the data goes to this empty PostgreSQL database. pg_dump must be in PATH and support its version.`;
 
-const never = Date.UTC(2100, 0);
+const farFutureMs = Date.UTC(2100, 0);
 /** Tables whose rows expire. A fixture must be readable in all years. */
 const expiringTables = ['responses', 'chat_shares', 'api_keys'];
 const userKey = 'upgrade-key';
@@ -90,7 +90,7 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
   const legacyFields = { messages: [{ role: 'user', content: 'Hello' }], selectedAddons: [], assistantModelId: 'demo' };
   await send(url, ['PUT', `/v1/conversations/${bucket}/talk`, { ...conversation, ...legacyFields }]);
 
-  const app = (instructions: string) => ({
+  const createApp = (instructions: string) => ({
     displayName: 'Handbook',
     description: 'Answers questions about vacation',
     userRoles: ['staff', 'default'],
@@ -110,7 +110,8 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
       ],
     },
   });
-  for (const text of ['Be kind.', 'Be brief.']) await send(url, ['PUT', `/v1/applications/${bucket}/Hand%20Book`, app(text)]);
+  for (const text of ['Be kind.', 'Be brief.'])
+    await send(url, ['PUT', `/v1/applications/${bucket}/Hand%20Book`, createApp(text)]);
   const id = encodeURIComponent(`applications/${bucket}/Hand%20Book`);
   const question = { messages: [{ role: 'user', content: 'How many days of vacation do employees get?' }] };
   await send(url, ['POST', '/v1/chat/completions', { ...question, model: `applications/${bucket}/Hand%20Book` }]);
@@ -149,16 +150,16 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
   const { token } = await send(url, ['POST', '/v1/chats/trip/shares', {}]);
   await send(url, ['POST', '/v1/demo/rate', { rate: true, comment: 'Good', responseId: 'r' }]);
 
-  const ask = (body: object) => send(url, ['POST', '/v1/responses', { model: 'demo', ...body }]);
+  const createResponse = (body: object) => send(url, ['POST', '/v1/responses', { model: 'demo', ...body }]);
   const { id: conversationId } = await send(url, [
     'POST',
     '/v1/conversations',
     { metadata: { topic: 'upgrade' }, items: [{ type: 'message', role: 'user', content: 'Hello' }] },
   ]);
-  const first = await ask({ input: 'Hello', metadata: { turn: '1' } });
-  const second = await ask({ input: 'How are you?', previous_response_id: first.id });
-  await ask({ input: 'Hello again', conversation: conversationId });
-  const background = await ask({ input: 'Hello', background: true, max_output_tokens: 5 });
+  const first = await createResponse({ input: 'Hello', metadata: { turn: '1' } });
+  const second = await createResponse({ input: 'How are you?', previous_response_id: first.id });
+  await createResponse({ input: 'Hello restartedNode', conversation: conversationId });
+  const background = await createResponse({ input: 'Hello', background: true, max_output_tokens: 5 });
   await wait(url, `/v1/responses/${background.id}`);
 
   const cases = [
@@ -199,7 +200,7 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
   return [...paths.map((path) => [userKey, path] as const), ...adaPaths.map((path) => [adaKey, path] as const)];
 }
 
-async function run(statement: string): Promise<void> {
+async function runSql(statement: string): Promise<void> {
   if (database !== undefined) return void (await queryPostgres(database, statement));
   const sqlite = new DatabaseSync(join(folder.path, 'data/parley.db'));
   sqlite.exec(statement);
@@ -215,14 +216,14 @@ async function record(): Promise<readonly RecordedAnswer[]> {
   await using node = await start();
   const requests = await store(node.url);
   await stop(node);
-  for (const table of expiringTables) await run(`update ${table} set expires_at_ms = ${never}`);
-  await using again = await start();
+  for (const table of expiringTables) await runSql(`update ${table} set expires_at_ms = ${farFutureMs}`);
+  await using restartedNode = await start();
   const answers: RecordedAnswer[] = [];
   for (const [key, path] of requests) {
-    const body: unknown = await send(again.url, ['GET', path], key);
+    const body: unknown = await send(restartedNode.url, ['GET', path], key);
     answers.push({ key, path, body });
   }
-  await stop(again);
+  await stop(restartedNode);
   return answers;
 }
 

@@ -86,10 +86,7 @@ function toLine(
   const text = [...sentences, ...fields, ...bodyFields, ...success].join(' ').replaceAll(/\s+/g, ' ');
   const request = toRequest({ method, path });
   if (!isEntry) return `- \`${request}\`: ${text.trim()}\n`;
-  return `- \`${request.replace('models', '{kind}')}\`: ${text
-    .trim()
-
-    .replaceAll(/\bmodels\b/g, 'entries')}\n`;
+  return `- \`${request.replace('models', '{kind}')}\`: ${text.trim().replaceAll(/\bmodels\b/g, 'entries')}\n`;
 }
 
 function listFields(schema: Schema, schemas: Readonly<Record<string, Schema>>): readonly string[] {

@@ -32,14 +32,14 @@ This page lists which callers each route admits. A test sends these requests to 
 
 /** Returns a Markdown table of the routes and the callers that they admit. */
 export function roleReference(): string {
-  const rows = Map.groupBy(routeTable, ({ route }) => route.replace(/\([^)]*\)/g, ''));
+  const rowsByRoute = Map.groupBy(routeTable, ({ route }) => route.replace(/\([^)]*\)/g, ''));
   const names = Object.keys(columns) as Column[];
   const header = ['Route', ...Object.values(columns)];
-  const lines = [...rows].map(([route, requests]) => [
+  const lines = [...rowsByRoute].map(([route, requests]) => [
     `\`${route}\``,
     ...names.map((column) => summarize(requests.map((row) => isAdmitted(row, column)))),
   ]);
-  lines.sort(([left = ''], [right = '']) => compare(toSortKey(left), toSortKey(right)));
+  lines.sort(([left = ''], [right = '']) => (toSortKey(left) < toSortKey(right) ? -1 : 1));
   return opening + [header, header.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
@@ -49,7 +49,7 @@ function summarize(admissions: readonly boolean[]): string {
 }
 
 function isAdmitted({ outcomes }: Row, column: Column): boolean {
-  // A route that answers all callers alike does not check the caller.
+  // A route with the same outcome for all callers does not check the caller.
   if (new Set(Object.values(outcomes)).size === 1) return true;
   // In the table, the owner of the resources has the role `admin` too.
   if (column === 'owner' && isAllowed(outcomes.admin) && !isAllowed(outcomes.user)) return false;
@@ -60,12 +60,8 @@ function isAllowed(outcome: Outcome): boolean {
   return !/^40[13]\b/.test(String(outcome));
 }
 
-/** Sorts routes by path, and then by method. */
+/** Returns the sort key of a route: its path, then its method. */
 function toSortKey(route: string): string {
   const [method, path] = route.replaceAll('`', '').split(' ');
   return `${path} ${method}`;
-}
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : Number(left > right);
 }

@@ -1,30 +1,32 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
+/** Name of the file in a build with the stamp of its sources. bin/parley reads it. */
+const stampName = '.stamp';
+
 /** A build output folder with the stamp of its sources. */
 export interface StampedBuild {
   /** Name in messages: "The page". */
   readonly title: string;
   readonly out: string;
-  readonly stampFile: string;
   /** Identifies the current sources. */
   readonly stamp: string;
   /** Builds into an empty folder. */
   readonly build: (folder: string) => Promise<void>;
 }
 
-function readStamp({ out, stampFile }: StampedBuild): string | undefined {
-  const file = join(out, stampFile);
+function readStamp({ out }: StampedBuild): string | undefined {
+  const file = join(out, stampName);
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 /** Replaces a folder atomically, while other processes may do the same. */
-function putInPlace(folder: string, out: string): void {
-  const replaced = `${folder}-replaced`;
-  for (let isInPlace = false; !isInPlace; ) {
-    tryRename(out, replaced, ['ENOENT']);
-    isInPlace = tryRename(folder, out, ['ENOTEMPTY', 'EEXIST']);
-    rmSync(replaced, { recursive: true, force: true });
+function replaceFolder(folder: string, out: string): void {
+  const previous = `${folder}-replaced`;
+  for (let isReplaced = false; !isReplaced; ) {
+    tryRename(out, previous, ['ENOENT']);
+    isReplaced = tryRename(folder, out, ['ENOTEMPTY', 'EEXIST']);
+    rmSync(previous, { recursive: true, force: true });
   }
 }
 
@@ -43,17 +45,17 @@ function tryRename(from: string, to: string, reasons: readonly string[]): boolea
  * Builds into a temporary folder and renames it, because several processes may build concurrently and must never read
  * a partial build.
  */
-async function buildAside(plan: StampedBuild): Promise<void> {
-  const { out, stampFile, stamp, build } = plan;
-  const aside = join(dirname(out), `.${basename(out)}-${process.pid}`);
+async function buildAtomically(plan: StampedBuild): Promise<void> {
+  const { out, stamp, build } = plan;
+  const temporaryFolder = join(dirname(out), `.${basename(out)}-${process.pid}`);
   try {
-    await build(aside);
-    writeFileSync(join(aside, stampFile), stamp);
-    putInPlace(aside, out);
+    await build(temporaryFolder);
+    writeFileSync(join(temporaryFolder, stampName), stamp);
+    replaceFolder(temporaryFolder, out);
   } catch (error) {
     if (readStamp(plan) !== stamp) throw error;
   } finally {
-    rmSync(aside, { recursive: true, force: true });
+    rmSync(temporaryFolder, { recursive: true, force: true });
   }
 }
 
@@ -68,7 +70,7 @@ export async function runBuild(plan: StampedBuild, flag: string | undefined): Pr
   const { title, out } = plan;
   const startedMs = performance.now();
   try {
-    await buildAside(plan);
+    await buildAtomically(plan);
     console.log(`${title} is built: ${out}, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
   } catch (error) {
     const areToolsMissing = flag === '--at-start' && isMissingModule(error);

@@ -69,7 +69,7 @@ function summarize(cells: Feature['cells'] | undefined, upstreams: readonly Dial
   return [describe(usual), ...exceptions];
 }
 
-const signs: Readonly<Record<Cell['handling'], string>> = { carried: '✓', lost: '–', refused: '400', none: 'n/a' };
+const signs: Readonly<Record<Cell['handling'], string>> = { supported: '✓', dropped: '–', rejected: '400', none: 'n/a' };
 
 function describe({ handling, how }: Cell): string {
   return how === undefined ? signs[handling] : `${signs[handling]} (${how})`;

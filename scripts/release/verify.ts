@@ -6,8 +6,8 @@ import { basename, delimiter, join } from 'node:path';
 
 const maxStartMs = 120_000;
 
-/** Where commands run. */
-interface Place {
+/** Folder and environment of commands. */
+interface CommandOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -20,12 +20,12 @@ export async function verifyPackage(tarball: string, lockfile: string, version: 
   const folder = mkdtempSync(join(tmpdir(), 'parley-verify-'));
   try {
     const env = { ...listUserEnvironment(), npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'error' };
-    const place = { cwd: join(folder, 'empty'), env };
-    mkdirSync(place.cwd);
+    const options = { cwd: join(folder, 'empty'), env };
+    mkdirSync(options.cwd);
     // npx runs an absolute path as a program instead of installing it.
-    copyFileSync(tarball, join(place.cwd, basename(tarball)));
+    copyFileSync(tarball, join(options.cwd, basename(tarball)));
     const run = (command: string, ...args: readonly string[]): string =>
-      execFileSync(command, args, { ...place, encoding: 'utf8' });
+      execFileSync(command, args, { ...options, encoding: 'utf8' });
     console.log(`verify: Node ${run('node', '--version').trim()}, npm ${run('npm', '--version').trim()}`);
 
     const unpacked = join(folder, 'unpacked');
@@ -35,22 +35,22 @@ export async function verifyPackage(tarball: string, lockfile: string, version: 
     run('npm', 'ci', '--omit=dev', '--ignore-scripts', '--prefix', unpacked);
     const locked = new Set(listRuntimePackages(lockfile));
     const installed = listRuntimePackages(join(unpacked, 'node_modules/.package-lock.json'));
-    expectNone(
+    expectEmpty(
       'npm ci installed',
       installed.filter((entry) => !locked.has(entry)),
     );
-    await expectDemo([join(unpacked, 'bin/parley')], place);
+    await expectDemo([join(unpacked, 'bin/parley')], options);
     console.log(`verify: the unpacked package runs after npm ci, which installed ${installed.length} packages of the lockfile`);
 
     const parley = ['npx', '--yes', `./${basename(tarball)}`] as const;
     expectText(run(...parley, '--version'), version);
     expectText(run(...parley, '--help'), 'Usage');
-    writeFileSync(join(place.cwd, 'demo.json'), JSON.stringify({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }));
+    writeFileSync(join(options.cwd, 'demo.json'), JSON.stringify({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }));
     run(...parley, 'check', 'demo.json');
-    await expectDemo(parley, place);
+    await expectDemo(parley, options);
     const [modules = ''] = globSync(join(folder, 'cache/_npx/*/node_modules'));
     if (!existsSync(join(modules, 'parley'))) throw new Error('npx installed no package');
-    expectNone(
+    expectEmpty(
       'npx installed',
       listDevelopmentPackages(unpacked).filter((name) => existsSync(join(modules, name))),
     );
@@ -88,7 +88,7 @@ function listDevelopmentPackages(folder: string): readonly string[] {
   return Object.keys(devDependencies).filter((name) => !runtime.has(name));
 }
 
-function expectNone(action: string, names: readonly string[]): void {
+function expectEmpty(action: string, names: readonly string[]): void {
   if (names.length > 0) throw new Error(`${action} ${names.join(', ')}`);
 }
 
@@ -100,8 +100,8 @@ function expectText(output: string, text: string): void {
  * Starts the service and the add-in gateway in front of it, and sends a message to the demo model through both. The sample
  * application answers from documents that a separate process reads.
  */
-async function expectDemo(parley: readonly string[], place: Place): Promise<void> {
-  await using service = await start([...parley, 'serve', '--port', '0'], /: (http\S+)\/#key=(\S+)/, place);
+async function expectDemo(parley: readonly string[], options: CommandOptions): Promise<void> {
+  await using service = await start([...parley, 'serve', '--port', '0'], /: (http\S+)\/#key=(\S+)/, options);
   const [, url = '', key = ''] = service.match;
   expectText(await readText(`${url}/health`), '"ok"');
   expectText(await readText(`${url}/`), '<title>');
@@ -109,8 +109,8 @@ async function expectDemo(parley: readonly string[], place: Place): Promise<void
   await expectReply(`${url}/v1/chat/completions`, headers, 'demo', 'Hello', 'I am Parley');
   const question = 'How long may I keep a borrowed book?';
   await expectReply(`${url}/v1/chat/completions`, headers, 'sample', question, 'Books may be kept for three weeks');
-  expectNone('The log contains', /"msg":"[^"]*cannot search[^"]*"/.exec(service.readOutput()) ?? []);
-  await using gateway = await start([...parley, 'addin', '--port', '0', '--upstream', url], /add-in: (http\S+)/, place);
+  expectEmpty('The log contains', /"msg":"[^"]*cannot search[^"]*"/.exec(service.readOutput()) ?? []);
+  await using gateway = await start([...parley, 'addin', '--port', '0', '--upstream', url], /add-in: (http\S+)/, options);
   const [, base = ''] = gateway.match;
   await expectReply(`${base}/v1/messages`, { 'x-api-key': key }, 'demo', 'Hello', 'I am Parley');
 }
@@ -131,15 +131,19 @@ async function expectReply(
   expectText(await response.text(), text);
 }
 
-interface Started extends AsyncDisposable {
+interface RunningCommand extends AsyncDisposable {
   readonly match: RegExpExecArray;
   /** Returns the output on stdout and stderr so far. */
   readOutput(): string;
 }
 
 /** Starts a command and waits until its output matches. Disposal ends the command and its child processes. */
-async function start([command = '', ...args]: readonly string[], greeting: RegExp, place: Place): Promise<Started> {
-  const child = spawn(command, args, { ...place, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+async function start(
+  [command = '', ...args]: readonly string[],
+  greeting: RegExp,
+  options: CommandOptions,
+): Promise<RunningCommand> {
+  const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
   const end = async (): Promise<void> => {
     // npx does not forward signals to the programs that it starts, so the signal goes to the process group.

@@ -136,7 +136,7 @@ it('concurrent builds of multiple processes all succeed, and the last one is com
     let stamp = '';
     for (let turn = 0; turn < 25; turn += 1) {
       stamp = process.pid + '-' + turn;
-      await runBuild({ title: 'It', out: ${JSON.stringify(join(folder.path, 'out'))}, stampFile: 'stamp', stamp, build });
+      await runBuild({ title: 'It', out: ${JSON.stringify(join(folder.path, 'out'))}, stamp, build });
     }`;
   const command = [process.execPath, '--input-type=module', '--eval', script];
   for (const { code, stderr } of await Promise.all(Array.from({ length: 5 }, () => runProgram(command))))

@@ -12,7 +12,7 @@ import type { DialectName } from '../../scripts/upstream-features.ts';
 export type Body = { readonly [key: string]: unknown };
 
 /** Treatment of a field: sent upstream in some form, omitted (the request is the same as without it), or rejected by Parley. */
-type Fate = 'carried' | 'lost' | 'refused';
+type Fate = 'supported' | 'dropped' | 'rejected';
 
 /**
  * Requests without and with a field. If a differing request is not proof enough, `mark` is the text that the upstream must
@@ -129,10 +129,10 @@ export async function startProber(): Promise<Prober> {
   };
   const compare = async ([without, withField, mark]: ProbeBodies, send: (body: Body) => Promise<Observation | undefined>) => {
     const other = await send(withField);
-    if (other === undefined) return { fate: 'refused' as const, isReported: true };
+    if (other === undefined) return { fate: 'rejected' as const, isReported: true };
     const { received, isReported } = other;
     const isSame = mark === undefined ? received === (await send(without))?.received : !received.includes(mark);
-    return { fate: isSame ? ('lost' as const) : ('carried' as const), isReported };
+    return { fate: isSame ? ('dropped' as const) : ('supported' as const), isReported };
   };
   return {
     service,

@@ -59,7 +59,7 @@ describe('feature table for chat requests', () => {
     const { fates, claimed } = await collectFates(name, async (dialect) => {
       const { fate, isReported } = await prober.getFate(dialect, probe);
       // The demo does not report omitted fields.
-      if (fate === 'lost' && !isReported && dialect !== 'demo') unreported.push(dialect);
+      if (fate === 'dropped' && !isReported && dialect !== 'demo') unreported.push(dialect);
       return fate;
     });
     expect(fates).toEqual(claimed);
@@ -81,7 +81,7 @@ describe('feature table for Messages requests', () => {
       name,
       async (dialect) => {
         const { fate, isReported } = await prober.getMessagesFate(dialect, probe);
-        if (fate === 'lost' && !isReported && !unsupportedBy.has(dialect)) unreported.push(dialect);
+        if (fate === 'dropped' && !isReported && !unsupportedBy.has(dialect)) unreported.push(dialect);
         return fate;
       },
       messagesFeatures,
@@ -106,7 +106,7 @@ describe('feature table for Responses requests', () => {
       name,
       async (dialect) => {
         const { fate, isReported } = await prober.getResponsesFate(dialect, probe);
-        if (fate === 'lost' && !isReported && dialect !== 'demo') unreportedBy.push(dialect);
+        if (fate === 'dropped' && !isReported && dialect !== 'demo') unreportedBy.push(dialect);
         return fate;
       },
       responsesFeatures,
@@ -126,8 +126,8 @@ describe('feature table for replies', () => {
       const reply = dialect === 'demo' ? silence : replies[dialect];
       if (reply === undefined) return undefined;
       const { choice, usage } = await prober.getResult(dialect, reply);
-      if (isReported(isJsonObject(choice) ? choice : {}, isJsonObject(usage) ? usage : {})) return 'carried';
-      return claimedNone(name, dialect) ? undefined : 'lost';
+      if (isReported(isJsonObject(choice) ? choice : {}, isJsonObject(usage) ? usage : {})) return 'supported';
+      return claimedNone(name, dialect) ? undefined : 'dropped';
     });
     expect(fates).toEqual(claimed);
   });
@@ -140,7 +140,7 @@ describe('feature table for replies', () => {
       const body = { model: `${dialect}-vectors`, input: 'Hello' };
       const { status, json } = await prober.service.sendRequest({ path: '/v1/embeddings', headers: withKey(), body });
       if (status === 200) expect(json).toMatchObject({ data: [{ index: 0 }] });
-      return status === 200 ? 'carried' : 'refused';
+      return status === 200 ? 'supported' : 'rejected';
     });
     expect(fates).toEqual(claimed);
   });
