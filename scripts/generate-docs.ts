@@ -5,8 +5,7 @@ import { administrationHelp } from '#app/commands/administration/administration-
 import { backupHelp, restoreHelp } from '#app/commands/backup/backup-flags.ts';
 import { evaluateHelp } from '#app/commands/evaluate/evaluate-flags.ts';
 import { importHelp } from '#app/commands/import/import-flags.ts';
-import { configurationJsonSchema } from '#configuration/json-schema.ts';
-import { configurationReference, quickAppReference } from '#configuration/reference.ts';
+import { configurationJsonSchema, configurationReference, quickAppReference } from '#configuration/reference.ts';
 import { errorMeanings, httpRejections } from '#contract/errors/error-meanings.ts';
 import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 import { withheldHeaderFamilies, withheldHeaders } from '#domain/callers/forwarded-fields.ts';

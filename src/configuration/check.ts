@@ -15,16 +15,15 @@ import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
-
 import { isReference } from './substitute.ts';
 
 /** The compiled check is ten times faster than `explain`, so a reload calls `explain` only for an invalid configuration. */
 const schema = compileShape(Configuration);
 
-const nowhere: Origin = { writtenKeys: new Map(), findFile: () => '' };
+const noOrigin: Origin = { writtenKeys: new Map(), findFile: () => '' };
 
 /** Accepts any value as a configuration, or returns all its errors. Does not throw. */
-export function checkConfiguration(value: unknown, origin: Origin = nowhere): ValidConfiguration | RejectedConfiguration {
+export function checkConfiguration(value: unknown, origin: Origin = noOrigin): ValidConfiguration | RejectedConfiguration {
   const completed = complete(Configuration, value);
   const toError = (error: Issue) => toConfigurationError(error, completed, origin);
   const errors = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...findRuleIssues(completed)];
@@ -40,13 +39,11 @@ export function checkConfiguration(value: unknown, origin: Origin = nowhere): Va
 /**
  * Sections whose invalid entries are removed before the rest is checked for warnings. References to removed entries remain valid.
  */
-const leftOut: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons']);
+const removableSections: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons']);
 
-/**
- * Returns the warnings about a configuration without its invalid entries. Returns an empty list if there are errors elsewhere.
- */
+/** Returns the warnings about a configuration without its invalid entries. The list is empty if there are errors elsewhere. */
 function findRemainingWarnings(errors: readonly Issue[], completed: unknown): readonly Issue[] {
-  if (!isJsonObject(completed) || !errors.every(({ path }) => leftOut.has(path[0]) && path.length > 1)) return [];
+  if (!isJsonObject(completed) || !errors.every(({ path }) => removableSections.has(path[0]) && path.length > 1)) return [];
   const remaining: JsonObject = { ...completed };
   const removedNames = errors.map(({ path }) => String(path[1]));
   for (const section of new Set(errors.map(({ path }) => String(path[0])))) {
@@ -54,8 +51,8 @@ function findRemainingWarnings(errors: readonly Issue[], completed: unknown): re
     const entries = Object.entries(remaining[section] as JsonObject).filter(([name]) => !invalidNames.has(name));
     remaining[section] = Object.assign(Object.create(null), Object.fromEntries(entries));
   }
-  const isRight = schema.Check(remaining) && findRuleIssues(remaining).length === 0;
-  return isRight ? [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)] : [];
+  const isValid = schema.Check(remaining) && findRuleIssues(remaining).length === 0;
+  return isValid ? [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)] : [];
 }
 
 /** Adds the file and the formatted path to an error. Hides `keys` entry names that are secrets. */

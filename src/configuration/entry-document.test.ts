@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are written so
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests contain references
 import { expect, it } from 'vitest';
 import { toReferences } from './entry-document.ts';
 import { formatYaml, parseYaml } from './parse-yaml.ts';

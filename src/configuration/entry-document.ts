@@ -30,7 +30,7 @@ export async function readEntryDocument(
     expectedTypeAt: (path) => schemaAt(Configuration, path).type,
     readFile: readSecretFile,
   });
-  const issues = [...findWrongSections(source), ...findSecretNames(writtenKeys.values()), ...errors];
+  const issues = [...findInvalidSections(source), ...findSecretNames(writtenKeys.values()), ...errors];
   if (issues.length > 0)
     return { errors: issues.map(({ path, ...issue }) => ({ file: merged.findFile(path), path: formatPath(path), ...issue })) };
   return { value: value as JsonObject, findFile: merged.findFileAt };
@@ -38,7 +38,7 @@ export async function readEntryDocument(
 
 const sections = entryKindNames.map((kind) => entryKinds[kind].section);
 
-function findWrongSections(document: JsonObject): readonly Issue[] {
+function findInvalidSections(document: JsonObject): readonly Issue[] {
   const settings = Object.keys(Configuration.properties);
   return Object.keys(document)
     .filter((section) => findKind(section) === undefined)
@@ -58,7 +58,7 @@ function findSecretNames(names: Iterable<string>): readonly Issue[] {
   return [...names].filter(hasReference).map((name) => ({
     path: ['keys', name],
     message: 'has a reference as its name, but the name is the ID of the key and visible',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference is written so
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the hint shows a reference
     hint: 'choose a name, and write the secret as "key": "${NAME}"',
   }));
 }

@@ -53,13 +53,13 @@ interface Step {
 function stepInto(node: unknown, key: string | number | undefined): Step | undefined {
   if (isSeq(node)) {
     const item = node.items[Number(key)];
-    return isPlaced(item) ? { node: item, offset: item.range[0] } : undefined;
+    return hasRange(item) ? { node: item, offset: item.range[0] } : undefined;
   }
   if (!isMap(node)) return undefined;
   const match = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
-  return match !== undefined && isPlaced(match.key) ? { node: match.value, offset: match.key.range[0] } : undefined;
+  return match !== undefined && hasRange(match.key) ? { node: match.value, offset: match.key.range[0] } : undefined;
 }
 
-function isPlaced(node: unknown): node is { readonly range: readonly [number, number, number] } {
+function hasRange(node: unknown): node is { readonly range: readonly [number, number, number] } {
   return typeof node === 'object' && node !== null && !isAlias(node) && 'range' in node && Array.isArray(node.range);
 }

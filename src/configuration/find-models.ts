@@ -27,19 +27,19 @@ export interface Surroundings {
  * if their API keys are set, and models of a local Ollama.
  */
 export function findModels({ environment, ollamaTags }: Surroundings): JsonObject {
-  const setting = (name: string): string => environment[name]?.trim() ?? '';
-  const openai = setting('OPENAI_API_KEY');
-  const anthropic = setting('ANTHROPIC_API_KEY');
+  const readVariable = (name: string): string => environment[name]?.trim() ?? '';
+  const openai = readVariable('OPENAI_API_KEY');
+  const anthropic = readVariable('ANTHROPIC_API_KEY');
   return Object.fromEntries([
-    ...(openai === '' ? [] : openaiModels(openai, setting('OPENAI_BASE_URL') || openaiEndpoint)),
-    ...(anthropic === '' ? [] : toAnthropicModels(anthropic, setting('ANTHROPIC_BASE_URL'))),
-    ...ollamaModels(ollamaTags),
+    ...(openai === '' ? [] : createOpenaiModels(openai, readVariable('OPENAI_BASE_URL') || openaiEndpoint)),
+    ...(anthropic === '' ? [] : createAnthropicModels(anthropic, readVariable('ANTHROPIC_BASE_URL'))),
+    ...createOllamaModels(ollamaTags),
   ]);
 }
 
 type ModelById = readonly [id: string, entry: JsonObject];
 
-function openaiModels(key: string, endpoint: string): readonly ModelById[] {
+function createOpenaiModels(key: string, endpoint: string): readonly ModelById[] {
   const toEntry =
     (type: string) =>
     (model: string): ModelById => [model, { type, displayName: model, upstreams: [{ endpoint, key, model }] }];
@@ -47,7 +47,7 @@ function openaiModels(key: string, endpoint: string): readonly ModelById[] {
 }
 
 /** Base addresses for Anthropic's own clients do not include the version, so `/v1` is added if it is missing. */
-function toAnthropicModels(key: string, base: string): readonly ModelById[] {
+function createAnthropicModels(key: string, base: string): readonly ModelById[] {
   const address = trimEndSlashes(base);
   const versioned = address.endsWith('/v1') ? address : `${address}/v1`;
   const endpoint = address === '' ? anthropicEndpoint : versioned;
@@ -58,7 +58,7 @@ function toAnthropicModels(key: string, base: string): readonly ModelById[] {
 }
 
 /** The prefix `ollama/` prevents local models from taking the IDs of other models. */
-function ollamaModels(tags: unknown): readonly ModelById[] {
+function createOllamaModels(tags: unknown): readonly ModelById[] {
   const models = isJsonObject(tags) && Array.isArray(tags.models) ? tags.models.filter(isJsonObject) : [];
   return models.flatMap(({ name, details }): ModelById[] => {
     const id = `ollama/${name}`;

@@ -41,7 +41,7 @@ export class LiveConfig {
   }
 }
 
-const minChars = 6;
+const minSecretChars = 6;
 
 /**
  * Returns all secrets of a configuration, for redaction in the log. Omits values that are too short to differ from ordinary
@@ -53,7 +53,7 @@ function collectSecrets(configuration: Configuration): readonly Secret[] {
     values.push(...listQueryValues(model.endpoint));
     for (const upstream of model.upstreams) {
       const { key, headers, endpoint, extraData } = upstream;
-      values.push(...keySecrets(protocolFor(upstream, model), key), ...listFieldSecrets(headers));
+      values.push(...listUpstreamKeySecrets(protocolFor(upstream, model), key), ...listFieldSecrets(headers));
       values.push(...listQueryValues(endpoint), ...listTexts(extraData));
     }
   }
@@ -64,11 +64,13 @@ function collectSecrets(configuration: Configuration): readonly Secret[] {
     values.push(...Object.values(authorization ?? {}), ...listQueryValues(url));
   for (const { endpoint, applicationProperties } of Object.values(configuration.applications))
     values.push(...listQueryValues(endpoint), ...listSecrets(applicationProperties ?? {}));
-  return values.filter((value) => value !== undefined && value.length >= minChars).map((value) => new Secret(String(value)));
+  return values
+    .filter((value) => value !== undefined && value.length >= minSecretChars)
+    .map((value) => new Secret(String(value)));
 }
 
 /** Returns a key and its secret parts, such as the private key of a service account. */
-function keySecrets(protocol: string, key: string | undefined): readonly string[] {
+function listUpstreamKeySecrets(protocol: string, key: string | undefined): readonly string[] {
   if (key === undefined) return [];
   const parsedKey = readUpstreamKey(protocol, key);
   return [key, ...('error' in parsedKey ? [] : listKeySecrets(parsedKey))];

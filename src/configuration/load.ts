@@ -64,7 +64,7 @@ async function readConfiguration(file: string): Promise<ReadResult> {
   return 'value' in parsed ? { file, value: parsed.value } : parsed;
 }
 
-const reasons: ReadonlyMap<unknown, string> = new Map([
+const readErrors: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['EISDIR', 'is a folder'],
   ['EACCES', 'cannot be read because of its permissions'],
@@ -72,7 +72,7 @@ const reasons: ReadonlyMap<unknown, string> = new Map([
 
 function describeReadError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return reasons.get(code) ?? `cannot be read${code === undefined ? '' : ` (${code})`}`;
+  return readErrors.get(code) ?? `cannot be read${code === undefined ? '' : ` (${code})`}`;
 }
 
 async function checkMerged(
@@ -90,15 +90,14 @@ async function checkMerged(
   const checked = checkConfiguration(logo.value, { findFile, writtenKeys, isCheck });
   const toError = (error: Issue) => toConfigurationError(error, value, { findFile, writtenKeys: new Map() });
   const result = unset.length === 0 ? checked : withUnset(checked, unset.map(toError));
-  const missed = logo.error === undefined ? errors : [...errors, logo.error];
-  if (missed.length === 0) return result;
-  const missing = missed.map(toError);
+  const inputErrors = (logo.error === undefined ? errors : [...errors, logo.error]).map(toError);
+  if (inputErrors.length === 0) return result;
   // Other errors at the same path only follow from the missing value.
-  const reportedPaths = new Set(missing.map(({ path }) => path));
+  const reportedPaths = new Set(inputErrors.map(({ path }) => path));
   const otherErrors = 'errors' in result ? result.errors.filter(({ path }) => !reportedPaths.has(path)) : [];
   // Warnings about empty sections apply only if the rest of the configuration is valid.
   const warnings = result.warnings.filter(({ path }) => path !== 'keys' && path !== 'models' && !reportedPaths.has(path));
-  return { errors: [...missing, ...otherErrors], warnings };
+  return { errors: [...inputErrors, ...otherErrors], warnings };
 }
 
 /**
@@ -109,13 +108,13 @@ function withUnset(
   unset: readonly ConfigurationError[],
 ): ValidConfiguration | RejectedConfiguration {
   const paths = new Set(unset.map(({ path }) => path));
-  const isOfOther = ({ path }: ConfigurationError) => !paths.has(path);
-  const warnings = [...unset, ...checked.warnings.filter(isOfOther)];
-  return 'errors' in checked ? { errors: checked.errors.filter(isOfOther), warnings } : { ...checked, warnings };
+  const isElsewhere = ({ path }: ConfigurationError) => !paths.has(path);
+  const warnings = [...unset, ...checked.warnings.filter(isElsewhere)];
+  return 'errors' in checked ? { errors: checked.errors.filter(isElsewhere), warnings } : { ...checked, warnings };
 }
 
 interface ConfigurationFile {
-  /** Name of the file as it was passed. Errors of its values have this name. */
+  /** Name of the file as it was passed. Errors in its values have this name. */
   readonly file: string;
   readonly value: JsonObject;
 }
@@ -133,8 +132,8 @@ export function merge(files: readonly ConfigurationFile[]): MergedFiles {
   const origins = new Map<string, string>();
   let value: JsonObject = Object.create(null);
   for (const entry of files) {
-    const note = (path: Path) => origins.set(formatPath(path), entry.file);
-    value = join(value, entry.value, { path: [], note });
+    const setOrigin = (path: Path) => origins.set(formatPath(path), entry.file);
+    value = mergeObjects(value, entry.value, { path: [], setOrigin });
   }
   const findFileAt = (path: string): string => {
     // A dot in the name of a key adds a step, which no file holds.
@@ -146,41 +145,42 @@ export function merge(files: readonly ConfigurationFile[]): MergedFiles {
   return { value, findFile: (path) => findFileAt(formatPath(path)), findFileAt };
 }
 
-interface JoinContext {
+interface MergeContext {
   readonly path: Path;
-  readonly note: (path: Path) => void;
+  /** Records the file of the value at a path. */
+  readonly setOrigin: (path: Path) => void;
 }
 
-function join(base: JsonObject, overrides: JsonObject, { path, note }: JoinContext): JsonObject {
-  const joined: JsonObject = Object.assign(Object.create(null), base);
+function mergeObjects(base: JsonObject, overrides: JsonObject, { path, setOrigin }: MergeContext): JsonObject {
+  const merged: JsonObject = Object.assign(Object.create(null), base);
   for (const [key, value] of Object.entries(overrides)) {
-    const context = { path: [...path, key], note };
-    const before = joined[key];
-    joined[key] = isJsonObject(value) ? join(isJsonObject(before) ? before : {}, value, context) : value;
-    note(context.path);
+    const context = { path: [...path, key], setOrigin };
+    const previous = merged[key];
+    merged[key] = isJsonObject(value) ? mergeObjects(isJsonObject(previous) ? previous : {}, value, context) : value;
+    setOrigin(context.path);
   }
-  return joined;
+  return merged;
 }
 
 /** Configuration with the content of its logo. If the logo file is invalid, the configuration has no logo. */
-interface LogoRead {
+interface LogoResult {
   readonly value: unknown;
   readonly error?: Issue;
 }
 
 /** Replaces the file name in `page.logo` by the file content. A relative name starts at the folder of `file`. */
-async function readLogo(value: unknown, file: string): Promise<LogoRead> {
+async function readLogo(value: unknown, file: string): Promise<LogoResult> {
   const page = isJsonObject(value) ? value.page : undefined;
   if (!isJsonObject(value) || !isJsonObject(page)) return { value };
   const { logo, ...otherSettings } = page;
   if (typeof logo !== 'string' || logo === '' || logo.startsWith('data:')) return { value };
-  const picture = await readPicture(logo, file);
-  if (typeof picture === 'string') return { value: { ...value, page: { ...page, logo: picture } } };
-  return { value: { ...value, page: otherSettings }, error: { path: ['page', 'logo'], ...picture } };
+  const image = await readImage(logo, file);
+  if (typeof image === 'string') return { value: { ...value, page: { ...page, logo: image } } };
+  return { value: { ...value, page: otherSettings }, error: { path: ['page', 'logo'], ...image } };
 }
 
-/** Returns the picture as a `data:` URL, or an error. */
-async function readPicture(name: string, file: string): Promise<string | Omit<Issue, 'path'>> {
+/** Returns the image as a `data:` URL, or an error. */
+async function readImage(name: string, file: string): Promise<string | Omit<Issue, 'path'>> {
   const end = extname(name).slice(1).toLowerCase();
   const type = Object.entries({ ...logoTypes, jpeg: logoTypes.jpg }).find(([extension]) => extension === end)?.[1];
   if (type === undefined)
@@ -194,9 +194,9 @@ async function readPicture(name: string, file: string): Promise<string | Omit<Is
 }
 
 /** Maximum size of a secret file. Google service accounts and certificate chains are smaller. */
-const maxBytes = 65_536;
+const maxSecretBytes = 65_536;
 
-const fileErrors: ReadonlyMap<unknown, string> = new Map([
+const secretFileErrors: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'does not exist'],
   ['EACCES', 'cannot be read because of its permissions'],
@@ -209,13 +209,13 @@ export const readSecretFile: ReadSecretFile = (path) => {
   try {
     const stats = statSync(path);
     if (!stats.isFile()) return { error: 'is not a regular file' };
-    if (stats.size > maxBytes) return { error: `has more than ${maxBytes} bytes` };
+    if (stats.size > maxSecretBytes) return { error: `has more than ${maxSecretBytes} bytes` };
     const bytes = readFileSync(path);
     if (!isUtf8(bytes)) return { error: 'is not UTF-8 text' };
     const text = bytes.toString('utf8').replace(/\r?\n$/, '');
     return text === '' ? { error: 'is empty' } : { text };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return { error: fileErrors.get(code) ?? `cannot be read (${code})` };
+    return { error: secretFileErrors.get(code) ?? `cannot be read (${code})` };
   }
 };

@@ -26,7 +26,7 @@ const emptyHint = 'write {} for an empty configuration, or start without a file 
  */
 export async function parseText(file: string, text: string): Promise<ParsedFile> {
   const loadParser = parsers.get(extname(file).toLowerCase());
-  if (loadParser === undefined) return refused(file, `must have a name that ends in ${[...parsers.keys()].join(', ')}`);
+  if (loadParser === undefined) return reject(file, `must have a name that ends in ${[...parsers.keys()].join(', ')}`);
   return parseTextAs(file, text, await loadParser());
 }
 
@@ -40,8 +40,8 @@ export function parseTextAs(file: string, text: string, parse: Parse): ParsedFil
   }
   const { value } = parsed;
   if (value === undefined) return { errors: [{ file, path: '', message: 'is empty', hint: emptyHint }] };
-  if (isTooDeep(value, maxDepth)) return refused(file, `is nested more than ${maxDepth} levels deep`);
-  return isJsonObject(value) ? { value } : refused(file, 'must contain an object');
+  if (isTooDeep(value, maxDepth)) return reject(file, `is nested more than ${maxDepth} levels deep`);
+  return isJsonObject(value) ? { value } : reject(file, 'must contain an object');
 }
 
 /** The parsers are recursive, so a hostile text can exhaust the stack. */
@@ -54,7 +54,7 @@ function parseSafely(parse: Parse, text: string): ParsedText {
   }
 }
 
-function refused(file: string, message: string): ParsedFile {
+function reject(file: string, message: string): ParsedFile {
   return { errors: [{ file, path: '', message }] };
 }
 

@@ -31,7 +31,7 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['UNEXPECTED_TOKEN', 'this is not expected here'],
 ]);
 
-const indented = {
+const indentationMessages = {
   list: 'the indentation of this list is wrong, or its key has a value already',
   deeper:
     'this line is indented as a continuation of the value above it, but contains a key. Indent it like the other keys, or put the value in quotes',
@@ -44,7 +44,7 @@ const maxAliases = 1000;
  * syntax error.
  */
 export function parseYaml(text: string): ParsedText {
-  return toParsed(text, { schema: 'core', version: '1.2' }, 100);
+  return parseDialect(text, { schema: 'core', version: '1.2' }, 100);
 }
 
 /** Returns a value as YAML that `parseYaml` reads. */
@@ -52,10 +52,10 @@ export function formatYaml(value: unknown): string {
   return stringify(value, { schema: 'core', version: '1.2', lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** Parses YAML 1.1 like Python, with merge keys, `yes` and `1_000`. Dates stay strings. */
+/** Parses YAML 1.1 as PyYAML does, with merge keys, `yes`, and `1_000`. Dates stay strings. */
 export function parseOldYaml(text: string): ParsedText {
   const customTags = (tags: Tags) => tags.filter(isPlain);
-  return toParsed(text, { schema: 'yaml-1.1', version: '1.1', merge: true, customTags }, 10_000);
+  return parseDialect(text, { schema: 'yaml-1.1', version: '1.1', merge: true, customTags }, 10_000);
 }
 
 /** Returns whether a tag does not convert a text such as 2024-10-21 or 12:30 to another type. */
@@ -65,7 +65,7 @@ function isPlain(tag: Tags[number]): boolean {
 
 type Dialect = Pick<DocumentOptions & SchemaOptions, 'schema' | 'version' | 'merge' | 'customTags'>;
 
-function toParsed(text: string, dialect: Dialect, maxAliasCount: number): ParsedText {
+function parseDialect(text: string, dialect: Dialect, maxAliasCount: number): ParsedText {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     ...dialect,
@@ -81,7 +81,7 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
   const errors = [
     ...findFirstProblem(problems),
     ...findDuplicateKeys(document),
-    ...(problems.length === 0 ? findWrongAlias(document) : []),
+    ...(problems.length === 0 ? findInvalidAlias(document) : []),
   ].map(({ offset, message }): TextError => {
     const { line, col } = lineCounter.linePos(offset);
     return { line, column: col, message };
@@ -103,8 +103,8 @@ function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
       const keys = new Set<unknown>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
-        const isTwice = keys.has(key.value) && key.value !== '<<';
-        if (isTwice) problems.push({ offset: key.range?.[0] ?? 0, message: 'this key is a duplicate' });
+        const isDuplicate = keys.has(key.value) && key.value !== '<<';
+        if (isDuplicate) problems.push({ offset: key.range?.[0] ?? 0, message: 'this key is a duplicate' });
         keys.add(key.value);
       }
     },
@@ -116,7 +116,7 @@ function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
  * Finds the first alias without an anchor, or the first alias over the limit. The limit exists because the parser resolves each
  * alias with a search through all previous nodes.
  */
-function findWrongAlias(document: Document.Parsed): readonly Problem[] {
+function findInvalidAlias(document: Document.Parsed): readonly Problem[] {
   const problems: Problem[] = [];
   const anchors = new Set<string>();
   let aliases = 0;
@@ -153,5 +153,9 @@ function findFirstProblem([first, second]: readonly YAMLError[]): readonly Probl
   if (first === undefined) return [];
   if (first.code !== 'BLOCK_AS_IMPLICIT_KEY' || second?.code !== 'MULTILINE_IMPLICIT_KEY') return [toProblem(first)];
   const isText = second.pos[0] === first.pos[0];
-  return [isText ? { offset: second.pos[1], message: indented.deeper } : { offset: second.pos[0], message: indented.list }];
+  return [
+    isText
+      ? { offset: second.pos[1], message: indentationMessages.deeper }
+      : { offset: second.pos[0], message: indentationMessages.list },
+  ];
 }

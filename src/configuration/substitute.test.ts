@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are written so
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests contain references
 import { describe, expect, it } from 'vitest';
 import { isReference, substitute } from './substitute.ts';
 

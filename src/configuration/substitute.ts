@@ -8,13 +8,13 @@ export interface SubstitutionResult {
   readonly value: unknown;
   /** Errors with paths as in the files. */
   readonly errors: readonly Issue[];
-  /** Variables that are not set, if the caller accepts that. Their values are placeholders. */
+  /** Variables that are not set, if `allowsMissing` is set. Their values are placeholders. */
   readonly unset: readonly Issue[];
   /** Names of the `keys` entries in the files, by their names after substitution. */
   readonly writtenKeys: ReadonlyMap<string, string>;
 }
 
-/** Reads a file named by a reference. Returns its text or an error. */
+/** Reads the file of a reference. Returns its text or an error. */
 export type ReadSecretFile = (path: string) => { readonly text: string } | { readonly error: string };
 
 export interface SubstituteOptions {
@@ -31,7 +31,7 @@ export interface SubstituteOptions {
 export type ExpectedTypeAt = (path: Path) => string | undefined;
 
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
-const fileMark = 'file:';
+const filePrefix = 'file:';
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Returns whether a text consists of exactly one reference to a variable. */
@@ -52,11 +52,11 @@ export function escapeReferences(text: string): string {
 /**
  * Replaces `${NAME}` in strings, and in the entry names of `keys`, by the environment variable. Replaces `${file:/path}` by the
  * text of a file without its trailing line break. `$${` becomes a literal `${`. A string that is only one reference becomes a
- * number, true, or false if the caller requests it.
+ * number, true, or false if `expectedTypeAt` returns that type.
  */
 export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): SubstitutionResult {
   const substitution = new Substitution(environment, options);
-  const substituted = substitution.inValue(value, []);
+  const substituted = substitution.substituteValue(value, []);
   return { value: substituted, errors: substitution.errors, unset: substitution.unset, writtenKeys: substitution.writtenKeys };
 }
 
@@ -72,34 +72,34 @@ class Substitution implements Omit<SubstitutionResult, 'value'> {
     this.#options = options;
   }
 
-  inValue(value: unknown, path: Path): unknown {
+  substituteValue(value: unknown, path: Path): unknown {
     if (typeof value === 'string') {
-      const text = this.#inText(value, path);
-      return isReference(value) ? readAs(this.#options.expectedTypeAt?.(path), text) : text;
+      const text = this.#substituteText(value, path);
+      return isReference(value) ? convertTo(this.#options.expectedTypeAt?.(path), text) : text;
     }
-    if (Array.isArray(value)) return value.map((item, index) => this.inValue(item, [...path, index]));
-    return isJsonObject(value) ? this.#inObject(value, path) : value;
+    if (Array.isArray(value)) return value.map((item, index) => this.substituteValue(item, [...path, index]));
+    return isJsonObject(value) ? this.#substituteObject(value, path) : value;
   }
 
-  #inObject(value: JsonObject, path: Path): JsonObject {
+  #substituteObject(value: JsonObject, path: Path): JsonObject {
     const copy: JsonObject = Object.create(null);
     const isKeys = path.length === 1 && path[0] === 'keys';
     for (const [writtenKey, member] of Object.entries(value)) {
       const memberPath = [...path, writtenKey];
-      const key = isKeys ? this.#inText(writtenKey, memberPath) : writtenKey;
+      const key = isKeys ? this.#substituteText(writtenKey, memberPath) : writtenKey;
       if (isKeys) {
         if (key in copy) this.errors.push({ path: memberPath, message: 'is also the key of another entry' });
         this.writtenKeys.set(key, writtenKey);
       }
-      copy[key] = this.inValue(member, memberPath);
+      copy[key] = this.substituteValue(member, memberPath);
     }
     return copy;
   }
 
-  #inText(text: string, path: Path): string {
+  #substituteText(text: string, path: Path): string {
     return text.replaceAll(references, (_, name: string | undefined, end: string) => {
       if (name === undefined) return '${';
-      if (end !== '' && name.startsWith(fileMark)) return this.#inFile(name.slice(fileMark.length), path);
+      if (end !== '' && name.startsWith(filePrefix)) return this.#readFile(name.slice(filePrefix.length), path);
       if (end === '' || !variableName.test(name)) {
         this.errors.push({
           path,
@@ -119,13 +119,13 @@ class Substitution implements Omit<SubstitutionResult, 'value'> {
 
   #onMissing(name: string, path: Path): void {
     const message = `needs the environment variable ${name}, which is not set`;
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference is written so
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the hint shows a reference
     const hint = 'the environment of a running process is fixed at its start: restart Parley, or use ${file:/path}';
     if (this.#options.allowsMissing) this.unset.push({ path, message });
     else this.errors.push({ path, message, ...(this.#options.isRunning && { hint }) });
   }
 
-  #inFile(file: string, path: Path): string {
+  #readFile(file: string, path: Path): string {
     const result = this.#options.readFile?.(file) ?? { error: 'cannot be read here' };
     if ('text' in result) return result.text;
     this.errors.push({ path, message: `needs the file ${file}, which ${result.error}` });
@@ -140,7 +140,7 @@ function toPlaceholder(expectedType: string | undefined, name: string): string {
   return expectedType === 'part' ? 'unset' : `https://unset.invalid/${name}`;
 }
 
-function readAs(expectedType: string | undefined, text: string): unknown {
+function convertTo(expectedType: string | undefined, text: string): unknown {
   if (expectedType === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   const isNumber = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
   return isNumber && (expectedType === 'number' || expectedType === 'integer') ? Number(text) : text;

@@ -109,7 +109,7 @@ describe('watchConfiguration', () => {
 
   it.each([[true], [false]])(
     'reloads when the link to its folder gets a new target, as on Kubernetes, while deletion of the old folder is %s',
-    async (goes) => {
+    async (isOldFolderDeleted) => {
       await folder.write('..v1/a.json', withModels('one'));
       await symlink('..v1', join(folder.path, '..data'));
       const file = join(folder.path, 'a.json');
@@ -119,7 +119,7 @@ describe('watchConfiguration', () => {
         await folder.write(`${version}/a.json`, withModels(version));
         await symlink(version, join(folder.path, '..data_tmp'));
         await rename(join(folder.path, '..data_tmp'), join(folder.path, '..data'));
-        if (goes) await rm(join(folder.path, `..v${index + 1}`), { recursive: true });
+        if (isOldFolderDeleted) await rm(join(folder.path, `..v${index + 1}`), { recursive: true });
         await vi.waitFor(() => expect(reports.at(-1)).toBe(version), { timeout: 5000 });
       }
       await writeFile(file, withModels('in-place'));

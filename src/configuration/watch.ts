@@ -9,13 +9,14 @@ import type {
 } from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 
-/** Called on every change. */
+/** Listener for changes of the configuration. */
 export interface ConfigurationListener {
   /**
    * Configuration that was read before the watch started. A difference at the start counts as a change. If undefined, the files
    * were not read.
    */
   readonly readBefore?: Configuration | undefined;
+  /** Called with each new configuration. */
   onLoaded(loaded: ValidConfiguration): void;
   /**
    * Called when a change is rejected. The configuration of the last `onLoaded` stays in force. `cause` is the caught error, for
@@ -31,8 +32,10 @@ export interface ConfigurationWatch {
   close(): Promise<void>;
 }
 
+/** Time without further changes before a reload. */
 const settleMs = 100;
-const linksMs = 1000;
+/** Interval of the checks for links with new targets. */
+const linkPollMs = 1000;
 
 /**
  * Reloads whenever a file changes, 100 ms after the last of several changes. A change is a write, a replacement, or a symbolic
@@ -46,10 +49,7 @@ export async function watchConfiguration(
   if (files.length === 0) return { reload: () => undefined, close: async () => undefined };
   const reject = (message: string) => (cause: unknown) =>
     listener.onRejected([{ file: files.join(', '), path: '', message }], cause);
-  /**
-   * Digest of the current configuration. Undefined after a rejected change, so that the next valid configuration is always
-   * reported.
-   */
+  // Undefined after a rejected change, so that the next valid configuration is always reported.
   let currentDigest = listener.readBefore && computeDigest(listener.readBefore);
   const isReadBefore = currentDigest !== undefined;
   const report = (loaded: ValidConfiguration | RejectedConfiguration) => {
@@ -80,7 +80,7 @@ export async function watchConfiguration(
     if (watcher.closed || isDeepStrictEqual(realPaths, before)) return;
     watcher.add(realPaths);
     reload.request();
-  }, linksMs).unref();
+  }, linkPollMs).unref();
   return {
     reload: () => reload.request(),
     close: async () => {
@@ -90,7 +90,7 @@ export async function watchConfiguration(
   };
 }
 
-/** Includes secret values, so that a changed secret counts as a change although all secrets are displayed alike. */
+/** Includes the values of secrets, because every secret serializes as the same text. */
 function computeDigest(configuration: Configuration): string {
   const text = JSON.stringify(configuration, function (this: Record<string, unknown>, key, value) {
     const original = this[key];
