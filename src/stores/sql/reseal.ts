@@ -31,7 +31,7 @@ function column<Table extends keyof Schema, Key extends keyof Schema[Table] & st
   return { table, key, column: name, toContext };
 }
 
-/** Columns of applications, provisioned users, and what administrators create. Their tables are read at each start. */
+/** Columns of applications, provisioned users, and entries of administrators. Their tables are read at each start. */
 const settingsColumns: readonly SealedColumn[] = [
   column('applications', ['id'], 'sealed_entry', ({ id }) => id),
   column('application_versions', ['application', 'version'], 'sealed_entry', ({ application }) => application),
@@ -62,8 +62,8 @@ const rowsPerQuery = 500;
 
 /**
  * Seals all stored texts again that were sealed with an older secret, so that the older secret can be removed. If there is only
- * one secret, it reads only the tables of settings, to find out whether the secret is the right one. Returns the number of texts.
- * Throws the first `SealError` if some texts could not be opened, after all others are done, or `StoreError`.
+ * one secret, it reads only the tables of settings, to check whether the secret is the right one. Returns the number of texts. If
+ * some texts cannot be opened, it throws the first `SealError` after it has sealed all other texts. Also throws `StoreError`.
  */
 export async function resealAll(database: SqlDatabase, seal: Seal): Promise<number> {
   let count = 0;
@@ -104,16 +104,16 @@ async function* findOutdated(database: SqlDatabase, seal: Seal, sealed: SealedCo
 /** Throws `SealError` or `StoreError`. A text that changed in the meantime was sealed with the newest secret. */
 async function resealText(database: SqlDatabase, seal: Seal, sealed: SealedColumn, key: RowKey): Promise<void> {
   const [table, column] = [sql.table(sealed.table), sql.ref(sealed.column)];
-  const isRow = sql.join(
+  const hasKey = sql.join(
     sealed.key.map((name) => sql`${sql.ref(name)} = ${key[name]}`),
     sql` and `,
   );
-  const select = sql<{ readonly text: string | null }>`select ${column} as text from ${table} where ${isRow}`;
+  const select = sql<{ readonly text: string | null }>`select ${column} as text from ${table} where ${hasKey}`;
   const { rows } = await database.run((kysely) => select.execute(kysely));
   const text = rows[0]?.text;
   if (!text || text.startsWith(seal.newestPrefix)) return;
   const context = sealed.toContext(key as never);
   const update = sql`update ${table} set ${column} = ${seal.seal(seal.open(text, context), context)}
-    where ${isRow} and ${column} = ${text}`;
+    where ${hasKey} and ${column} = ${text}`;
   await database.run((kysely) => update.execute(kysely));
 }

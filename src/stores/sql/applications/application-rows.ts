@@ -60,12 +60,12 @@ export function findAccessibleEtags(
   { subject, roles }: Pick<Caller, 'subject' | 'roles'>,
 ): Promise<readonly HeadRow[]> {
   const storable = roles.filter(isStorableKey);
-  const ofUser = kysely.selectFrom('application_users').select('application').where('user_id', '=', subject);
-  const ofRoles = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
+  const idsOfUser = kysely.selectFrom('application_users').select('application').where('user_id', '=', subject);
+  const idsOfRoles = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
   const heads = selectHeads(kysely)
     .where('owner', '=', subject)
-    .union(selectHeads(kysely).where('id', 'in', ofUser));
-  const all = storable.length === 0 ? heads : heads.union(selectHeads(kysely).where('id', 'in', ofRoles));
+    .union(selectHeads(kysely).where('id', 'in', idsOfUser));
+  const all = storable.length === 0 ? heads : heads.union(selectHeads(kysely).where('id', 'in', idsOfRoles));
   return all.orderBy('id').execute();
 }
 
@@ -76,8 +76,8 @@ export function findOwnEtags(kysely: Kysely<Schema>, owner: string): Promise<rea
 
 /** Returns the ETags of applications after an ID that name roles or users, or that name one user. */
 export function findSharedEtags(kysely: Kysely<Schema>, { after, limit, user }: SharedQuery): Promise<readonly HeadRow[]> {
-  const ofUsers = kysely.selectFrom('application_users').select('application');
-  const named = user === undefined ? ofUsers : ofUsers.where('user_id', '=', user);
+  const idsOfUsers = kysely.selectFrom('application_users').select('application');
+  const named = user === undefined ? idsOfUsers : idsOfUsers.where('user_id', '=', user);
   return selectHeads(kysely)
     .where(({ eb, or }) =>
       or([
@@ -142,11 +142,11 @@ function insertRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<Unchan
 }
 
 async function replaceRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<UnchangedFields | undefined> {
-  const { id, owner, spelling, created_at_ms, ...changing } = row;
+  const { id, owner, spelling, created_at_ms, ...changedFields } = row;
   await storeVersion(transaction, id);
   return transaction
     .updateTable('applications')
-    .set(changing)
+    .set(changedFields)
     .set(({ eb }) => ({ version: eb('version', '+', 1) }))
     .where('id', '=', id)
     .returning(['owner', 'spelling', 'created_at_ms'])

@@ -35,7 +35,7 @@ import {
   writeRow,
 } from './application-rows.ts';
 
-/** Bounds of reads. They are wider than those of writes, so that entries stored under older rules stay readable. */
+/** Reads have wider bounds than writes, so that entries stored under older rules stay readable. */
 const storedBounds = { maxDepth: defaultJsonBounds.maxDepth, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
 
 /** Applications of users, one row each with a sealed entry. Unchanged applications are decrypted once and cached. */
@@ -62,7 +62,7 @@ export class SqlApplicationStore implements ApplicationStore {
 
   findAll(ids: readonly string[]): Promise<readonly StoredApplication[]> {
     const storable = ids.filter(isStorableKey);
-    return this.#listed((kysely) => findHeads(kysely, storable));
+    return this.#listCached((kysely) => findHeads(kysely, storable));
   }
 
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
@@ -77,9 +77,10 @@ export class SqlApplicationStore implements ApplicationStore {
       const stored = await writeRow(transaction, row, condition);
       if (stored === undefined) return undefined;
       await writeAccess(transaction, [application]);
-      const { spelling: first } = stored;
-      const { spelling: _now, ...fields } = application;
-      return { ...fields, ...(first !== null && { spelling: first }), owner: stored.owner, createdAtMs: stored.created_at_ms };
+      // The owner, the spelling, and the time of creation stay those of the first write.
+      const { spelling: _, ...fields } = application;
+      const spellingField = stored.spelling === null ? {} : { spelling: stored.spelling };
+      return { ...fields, ...spellingField, owner: stored.owner, createdAtMs: stored.created_at_ms };
     });
   }
 
@@ -102,25 +103,25 @@ export class SqlApplicationStore implements ApplicationStore {
         if (numDeletedRows > 0n) return 'deleted';
         if (typeof condition !== 'object') return 'absent';
       }
-      const there = await kysely.selectFrom('applications').select('id').where('id', '=', id).executeTakeFirst();
-      return there === undefined ? 'absent' : 'condition_failed';
+      const existing = await kysely.selectFrom('applications').select('id').where('id', '=', id).executeTakeFirst();
+      return existing === undefined ? 'absent' : 'condition_failed';
     });
   }
 
   async list(owner: string): Promise<readonly StoredApplication[]> {
-    return isStorableKey(owner) ? this.#listed((kysely) => findOwnEtags(kysely, owner)) : [];
+    return isStorableKey(owner) ? this.#listCached((kysely) => findOwnEtags(kysely, owner)) : [];
   }
 
   async listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
     if (!isStorableKey(user.subject)) return [];
     if (user.roles.length > 0) await this.#recordUnknownRoles();
-    return this.#listed((kysely) => findAccessibleEtags(kysely, user));
+    return this.#listCached((kysely) => findAccessibleEtags(kysely, user));
   }
 
   async listShared(query: SharedQuery): Promise<readonly StoredApplication[]> {
     if (!isStorableKey(query.after) || !isStorableKey(query.user ?? '')) return [];
     await this.#recordUnknownRoles();
-    return this.#listed((kysely) => findSharedEtags(kysely, query));
+    return this.#listCached((kysely) => findSharedEtags(kysely, query));
   }
 
   async versions(id: string): Promise<readonly ApplicationVersion[]> {
@@ -133,7 +134,7 @@ export class SqlApplicationStore implements ApplicationStore {
     return row && this.#toApplication(row);
   }
 
-  #listed(find: (kysely: Kysely<Schema>) => Promise<readonly HeadRow[]>): Promise<readonly StoredApplication[]> {
+  #listCached(find: (kysely: Kysely<Schema>) => Promise<readonly HeadRow[]>): Promise<readonly StoredApplication[]> {
     return this.#database.run(async (kysely) => {
       const headRows = await find(kysely);
       const byId = new Map<string, StoredApplication>();
@@ -147,11 +148,11 @@ export class SqlApplicationStore implements ApplicationStore {
     });
   }
 
-  /** Records once the roles and users of applications that an earlier version wrote. Those that cannot be opened have none. */
+  /** Records the roles and users of applications that an earlier version wrote. Applications that cannot be opened are skipped. */
   async #recordUnknownRoles(): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const behind: string = after;
-      const rows = await this.#database.run((kysely) => findRowsOfUnknownRoles(kysely, behind));
+      const previousId: string = after;
+      const rows = await this.#database.run((kysely) => findRowsOfUnknownRoles(kysely, previousId));
       after = rows.at(-1)?.id;
       if (rows.length === 0) return;
       const opened = rows.flatMap((row) => this.#tryToOpen(row));
@@ -193,12 +194,12 @@ async function moveRows(
   const { from, to, replaces } = move;
   // If another transaction inserts the row in between, the next iteration finds it.
   for (;;) {
-    const there = new Set<string>();
+    const existingIds = new Set<string>();
     // Rows are always locked in the same order to avoid deadlocks.
-    for (const id of [from, to].sort()) if ((await lockRow(transaction, id)) !== undefined) there.add(id);
-    if (!there.has(from)) return 'absent';
-    if (there.has(to) && !replaces) return 'occupied';
-    if (there.has(to)) await transaction.deleteFrom('applications').where('id', '=', to).execute();
+    for (const id of [from, to].sort()) if ((await lockRow(transaction, id)) !== undefined) existingIds.add(id);
+    if (!existingIds.has(from)) return 'absent';
+    if (existingIds.has(to) && !replaces) return 'occupied';
+    if (existingIds.has(to)) await transaction.deleteFrom('applications').where('id', '=', to).execute();
     if (await insertMoved(transaction, move, reseal)) break;
   }
   for (const table of ['application_roles', 'application_users'] as const)

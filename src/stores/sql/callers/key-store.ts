@@ -12,20 +12,19 @@ import type { Schema } from '../schema.ts';
 import type { KeyRow } from './caller-tables.ts';
 
 const userSource = 'user';
-const { deployments, allowedIps } = NewKey.properties;
 /** The parts of a key that determine its rights. */
 const rightsCheck = compileShape(
   Type.Object({
-    ...{ roles: Type.Array(Type.String()), deployments, allowedIps },
+    ...{ roles: Type.Array(Type.String()), deployments: NewKey.properties.deployments, allowedIps: NewKey.properties.allowedIps },
     ...{ digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), expiresAtMs: Type.Integer(), formerUntilMs: Type.Integer() },
   }),
 );
 const usesPerBatch = 200;
-/** A use is not written if the stored one is less than this older. */
+/** Minimum time between two stored uses of a key. */
 const minUseIntervalMs = 60_000;
 /** Retention of deleted keys. It must exceed the time after which a node without updates reads all keys again. */
 const deletedForMs = 10 * 60_000;
-/** Retention of expired keys. Those of an owner are deleted earlier, when the owner creates another key. */
+/** Retention of expired keys. The expired keys of an owner are deleted earlier if the owner creates another key. */
 const expiredForMs = 30 * 24 * 60 * 60_000;
 
 /** Keys of users in a table with one row each, including their digests. */
@@ -149,9 +148,8 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async recordUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    // In the same order on all nodes, so that they do not wait for each other.
-    const inOrder = [...uses].toSorted();
-    for (const batch of splitIntoBatches(inOrder, usesPerBatch)) await this.#recordUses(batch);
+    // All nodes write in the same order, so that they do not wait for each other.
+    for (const batch of splitIntoBatches([...uses].toSorted(), usesPerBatch)) await this.#recordUses(batch);
   }
 
   /** Writes the uses in one transaction, so that they wait for the disk only once. */
@@ -189,11 +187,11 @@ export class SqlKeyStore implements KeyStore {
   #toKey(row: KeyRow): StoredKey | undefined {
     return readEntry({ kind: 'key', id: row.id, reportInvalid: this.#reportInvalid }, () => {
       const key = toKey(row);
-      const { roles, deployments: open, allowedIps: from, digest, expiresAtMs, former } = key;
+      const { roles, deployments, allowedIps, digest, expiresAtMs, former } = key;
       requireShape(rightsCheck, {
         ...{ roles, digest, expiresAtMs, formerUntilMs: former?.untilMs ?? 0 },
-        ...(open !== null && { deployments: open }),
-        ...(from !== null && { allowedIps: from }),
+        ...(deployments !== null && { deployments }),
+        ...(allowedIps !== null && { allowedIps }),
       });
       return key;
     });

@@ -13,18 +13,18 @@ export const chatStates = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as c
 
 export const headColumns = ['subject', 'id', 'revision', 'shelf', 'updated_at_ms', 'sealed_head'] as const;
 export type HeadRow = Pick<ChatRow, (typeof headColumns)[number]>;
+const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
+type SealedTurn = Pick<ChatTurnRow, (typeof turnColumns)[number]>;
 
 const rowsPerStatement = 500;
 
-export function toHead(seal: Seal, row: HeadRow): ChatHead {
-  return {
-    id: row.id,
-    revision: row.revision,
-    updatedAtMs: row.updated_at_ms,
-    pinned: row.shelf === chatStates.pinned,
-    archived: row.shelf === chatStates.archived,
-    fields: openSealedObject(seal, row.sealed_head, toChatContext('chat', row)),
-  };
+export function openHead(seal: Seal, row: HeadRow): ChatHead {
+  return toHead(row, openSealedObject(seal, row.sealed_head, toChatContext('chat', row)));
+}
+
+export function toHead({ id, revision, updated_at_ms, shelf }: SearchRow | HeadRow, fields: JsonObject): ChatHead {
+  const [pinned, archived] = [shelf === chatStates.pinned, shelf === chatStates.archived];
+  return { id, revision, updatedAtMs: updated_at_ms, pinned, archived, fields };
 }
 
 export function toDeleted({ id, revision }: HeadRow): DeletedChat {
@@ -32,8 +32,8 @@ export function toDeleted({ id, revision }: HeadRow): DeletedChat {
 }
 
 /** Returns the seal context of a text in a chat. */
-export function toChatContext(what: 'chat' | 'rest', { subject, id }: ChatRef): string {
-  return JSON.stringify([what, subject, id]);
+export function toChatContext(part: 'chat' | 'rest', { subject, id }: ChatRef): string {
+  return JSON.stringify([part, subject, id]);
 }
 
 /** Returns the seal context of a turn. */
@@ -41,7 +41,12 @@ export function toTurnContext({ subject, chat, id }: Pick<ChatTurnRow, 'subject'
   return JSON.stringify(['turn', subject, chat, id]);
 }
 
-export function openTurn(seal: Seal, row: Omit<ChatTurnRow, 'revision' | 'bytes'>): JsonObject {
+/** Selects sealed turns of chats. The caller adds conditions and the order. */
+export function selectTurns(kysely: Kysely<Schema>, subject: string, chats: readonly string[]) {
+  return kysely.selectFrom('chat_turns').select(turnColumns).where('subject', '=', subject).where('chat', 'in', chats);
+}
+
+export function openTurn(seal: Seal, row: SealedTurn): JsonObject {
   return openSealedObject(seal, row.sealed_turn, toTurnContext(row));
 }
 
@@ -70,8 +75,8 @@ export async function lockOwner(transaction: Kysely<Schema>, subject: string): P
     .executeTakeFirstOrThrow();
 }
 
-export async function setOwner(transaction: Kysely<Schema>, { subject, ...counted }: ChatOwnerRow): Promise<void> {
-  await transaction.updateTable('chat_owners').set(counted).where('subject', '=', subject).execute();
+export async function setOwner(transaction: Kysely<Schema>, { subject, ...counters }: ChatOwnerRow): Promise<void> {
+  await transaction.updateTable('chat_owners').set(counters).where('subject', '=', subject).execute();
 }
 
 /** Returns the total bytes of the turns of a chat with these IDs. */
@@ -127,14 +132,14 @@ export async function dropTurns(transaction: Kysely<Schema>, subject: string, ch
 
 /** Deletes the rows of chats that were deleted before `beforeMs`. Returns the latest revision among them, or 0. */
 export async function dropDeleted(transaction: Kysely<Schema>, subject: string, beforeMs: number): Promise<number> {
-  const forgotten = await transaction
+  const deleted = await transaction
     .deleteFrom('chats')
     .where('subject', '=', subject)
     .where('shelf', '=', chatStates.deleted)
     .where('updated_at_ms', '<', beforeMs)
     .returning('revision')
     .execute();
-  return Math.max(0, ...forgotten.map(({ revision }) => revision));
+  return Math.max(0, ...deleted.map(({ revision }) => revision));
 }
 
 /** Columns that a search reads for every chat. */
@@ -155,7 +160,7 @@ export async function listRows<Columns extends ListColumns>(
   { limit, archived, after }: ChatListQuery,
   columns: Columns,
 ): Promise<readonly Pick<ChatRow, Columns[number]>[]> {
-  const allShelves: readonly number[] = archived ? [chatStates.archived] : [chatStates.pinned, chatStates.listed];
+  const allShelves = listShelves(archived);
   const remainingShelves = after === undefined ? allShelves : allShelves.slice(Math.max(allShelves.indexOf(after.shelf), 0));
   const rows: Pick<ChatRow, Columns[number]>[] = [];
   for (const shelf of remainingShelves) {
@@ -170,6 +175,11 @@ export async function listRows<Columns extends ListColumns>(
     rows.push(...((await ordered.select(columns as readonly (keyof ChatRow)[]).execute()) as typeof rows));
   }
   return rows;
+}
+
+/** Returns the values of `shelf` in a list, in the order of the list. */
+function listShelves(archived: boolean): readonly number[] {
+  return archived ? [chatStates.archived] : [chatStates.pinned, chatStates.listed];
 }
 
 /** A complete list at a revision of its user. */
@@ -197,13 +207,13 @@ export async function updateListing(
     .execute();
   if (changed.length > maxChanged) return undefined;
   const ids = new Set(changed.map(({ id }) => id));
-  const isListed = ({ shelf }: SearchRow): boolean =>
-    archived ? shelf === chatStates.archived : shelf === chatStates.pinned || shelf === chatStates.listed;
-  return [...listing.rows.filter(({ id }) => !ids.has(id)), ...changed.filter(isListed)].sort(byPosition);
+  const shelves = listShelves(archived);
+  const added = changed.filter(({ shelf }) => shelves.includes(shelf));
+  return [...listing.rows.filter(({ id }) => !ids.has(id)), ...added].sort(comparePositions);
 }
 
 /** Compares rows in the order of `listRows`. */
-function byPosition(left: SearchRow, right: SearchRow): number {
+function comparePositions(left: SearchRow, right: SearchRow): number {
   if (left.shelf !== right.shelf) return left.shelf === chatStates.pinned ? -1 : 1;
   return right.updated_at_ms - left.updated_at_ms || (left.id < right.id ? 1 : -1);
 }

@@ -5,13 +5,14 @@ import { createExcerptOfTexts } from '#base/text/truncate.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
 import {
-  chatStates,
   findOwner,
   listRows,
   openTurn,
   type SearchRow,
   searchColumns,
+  selectTurns,
   toCursor,
+  toHead,
   updateListing,
 } from './chat-rows.ts';
 import type { ChatOwnerRow } from './chat-tables.ts';
@@ -56,7 +57,7 @@ const maxUncachedGroupBytes = 1024 ** 2;
 const maxCachedGroupBytes = 4 * 1024 ** 2;
 
 /**
- * Searches for words in chats. The disk contains no index of words. Decrypted texts are cached in memory, within bounds, until
+ * Searches for words in chats. No index of words is stored, because chats are sealed. Decrypted texts are cached in memory, within bounds, until
  * their chat changes. The first search of a user takes about 30 µs per chat, and later searches take about 1 µs.
  */
 export class ChatSearch {
@@ -100,13 +101,9 @@ export class ChatSearch {
 
   async #findIn(run: SearchRun): Promise<ChatListPage> {
     const { chats, next } = await this.#findHeads(run);
-    const { subject, query } = run;
-    if (query.excerpts !== true || chats.length === 0) return { chats, next };
-    return {
-      chats,
-      next,
-      excerpts: await readExcerpts(this.#deps, { subject, chats, words: query.words, signal: query.signal }),
-    };
+    const { words, signal, excerpts } = run.query;
+    if (excerpts !== true || chats.length === 0) return { chats, next };
+    return { chats, next, excerpts: await readExcerpts(this.#deps, { subject: run.subject, chats, words, signal }) };
   }
 
   async #findHeads(run: SearchRun): Promise<ChatListPage> {
@@ -117,10 +114,10 @@ export class ChatSearch {
     for await (const { rows, isLast } of this.#steps(run)) {
       for (const group of groupRows(rows, run.texts)) {
         signal?.throwIfAborted();
-        const toRead = group.isCached ? 0 : group.bytes;
+        const groupBytes = group.isCached ? 0 : group.bytes;
         // The first group may be large. A later large group starts a new page.
-        if (readBytes > 0 && toRead > 0 && readBytes + toRead > getMaxBytes(chats)) return { chats, next: after };
-        readBytes += toRead;
+        if (readBytes > 0 && groupBytes > 0 && readBytes + groupBytes > getMaxBytes(chats)) return { chats, next: after };
+        readBytes += groupBytes;
         const last = addMatches(chats, group.rows, { findFields: await this.#matchGroup(run, group), limit });
         after = last && toCursor(last);
         if (chats.length === limit) return { chats, next: isLast && last === rows.at(-1) ? undefined : after };
@@ -199,7 +196,7 @@ function addMatches(
 ): SearchRow | undefined {
   for (const row of rows) {
     const fields = findFields(row);
-    if (fields !== undefined) chats.push(toMatch(row, fields));
+    if (fields !== undefined) chats.push(toHead(row, fields));
     if (chats.length === limit) return row;
   }
   return rows.at(-1);
@@ -224,11 +221,6 @@ function groupRows(rows: readonly SearchRow[], texts: ChatTexts): readonly Group
   return groups;
 }
 
-function toMatch({ id, revision, updated_at_ms, shelf }: SearchRow, fields: JsonObject): ChatHead {
-  const [pinned, archived] = [shelf === chatStates.pinned, shelf === chatStates.archived];
-  return { id, revision, updatedAtMs: updated_at_ms, pinned, archived, fields };
-}
-
 interface ExcerptQuery {
   readonly subject: string;
   readonly chats: readonly ChatHead[];
@@ -241,7 +233,6 @@ interface ExcerptQuery {
 const maxExcerpts = 100;
 /** Maximum number of bytes that are decrypted for excerpts. Chats above it get no excerpt. */
 const maxExcerptBytes = 4 * 1024 ** 2;
-const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
 
 /** Returns excerpts of the first matching chats by ID. Each excerpt comes from the first turn that contains the most words. */
 async function readExcerpts(
@@ -251,9 +242,7 @@ async function readExcerpts(
   const { database, seal } = deps;
   const ids = await selectFittingIds(deps, subject, chats);
   if (ids.length === 0) return new Map();
-  const rows = await database.run((kysely) =>
-    kysely.selectFrom('chat_turns').select(turnColumns).where('subject', '=', subject).where('chat', 'in', ids).execute(),
-  );
+  const rows = await database.run((kysely) => selectTurns(kysely, subject, ids).execute());
   const excerpts = new Map<string, string>();
   for (const [chat, turns] of Map.groupBy(rows, (row) => row.chat)) {
     // Lets other requests run in between.

@@ -27,13 +27,14 @@ import {
   headColumns,
   listRows,
   lockOwner,
+  openHead,
   openTurn,
   putTurns,
+  selectTurns,
   setOwner,
   toChatContext,
   toCursor,
   toDeleted,
-  toHead,
   toTurnRow,
 } from './chat-rows.ts';
 import { ChatSearch } from './chat-search.ts';
@@ -64,7 +65,7 @@ export class SqlChatStore implements ChatStore {
     const pageRows = rows.slice(0, limit);
     const last = pageRows.at(-1);
     return {
-      chats: pageRows.map((row) => toHead(this.#seal, row)),
+      chats: pageRows.map((row) => openHead(this.#seal, row)),
       next: rows.length > limit && last !== undefined ? toCursor(last) : undefined,
     };
   }
@@ -97,7 +98,7 @@ export class SqlChatStore implements ChatStore {
       const pageRows = rows.slice(0, limit);
       const hasMore = rows.length > limit;
       return {
-        changes: pageRows.map((row) => (row.shelf === chatStates.deleted ? toDeleted(row) : toHead(this.#seal, row))),
+        changes: pageRows.map((row) => (row.shelf === chatStates.deleted ? toDeleted(row) : openHead(this.#seal, row))),
         revision: hasMore ? (pageRows.at(-1)?.revision ?? latest) : latest,
         ...{ hasMore, isGap: false },
       };
@@ -109,16 +110,10 @@ export class SqlChatStore implements ChatStore {
     return this.#database.run(async (kysely) => {
       const row = await findChat(kysely, chatRef);
       if (row === undefined) return undefined;
-      const rows = await kysely
-        .selectFrom('chat_turns')
-        .select(['subject', 'chat', 'id', 'sealed_turn'])
-        .where('subject', '=', chatRef.subject)
-        .where('chat', '=', chatRef.id)
-        .where('revision', '>', since)
-        .execute();
+      const rows = await selectTurns(kysely, chatRef.subject, [chatRef.id]).where('revision', '>', since).execute();
       const turns = rows.map((turn) => openTurn(this.#seal, turn)).filter(({ id }) => typeof id === 'string');
       return {
-        head: toHead(this.#seal, row),
+        head: openHead(this.#seal, row),
         extra: openSealedObject(this.#seal, row.sealed_rest, toChatContext('rest', chatRef)),
         turns: turns.sort((left, right) => Number(left.atMs) - Number(right.atMs)),
       };
@@ -154,7 +149,7 @@ export class SqlChatStore implements ChatStore {
         .onConflict((conflict) => conflict.columns(['subject', 'id']).doUpdateSet(storedRow))
         .execute();
       await setOwner(transaction, { ...owner, revision, bytes: owner.bytes + addedBytes });
-      return { outcome: 'written', head: toHead(this.#seal, storedRow) };
+      return { outcome: 'written', head: openHead(this.#seal, storedRow) };
     });
   }
 
@@ -206,7 +201,7 @@ export class SqlChatStore implements ChatStore {
     chatRef: ChatRef,
     { change, stored, revision }: { change: ChatChange; stored: ChatRow | undefined; revision: number },
   ): Omit<ChatRow, 'bytes'> {
-    const fields = stored === undefined ? {} : toHead(this.#seal, stored).fields;
+    const fields = stored === undefined ? {} : openHead(this.#seal, stored).fields;
     const extra = stored === undefined ? {} : openSealedObject(this.#seal, stored.sealed_rest, toChatContext('rest', chatRef));
     const isArchived = change.archived ?? stored?.shelf === chatStates.archived;
     const isPinned = change.pinned ?? stored?.shelf === chatStates.pinned;

@@ -4,7 +4,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../engine/stored-values.ts';
-import { type ChatListing, chatStates, openTurn, type SearchRow, toChatContext } from './chat-rows.ts';
+import { type ChatListing, chatStates, openTurn, type SearchRow, selectTurns, toChatContext } from './chat-rows.ts';
 
 /** Searchable text of a chat at a revision. */
 export interface ChatText {
@@ -62,7 +62,7 @@ export class ChatTexts {
     this.#bytes -= countBytes(text);
   }
 
-  /** Returns the list of the user as it was last read. */
+  /** Returns the stored list of the user's chats. */
   listing(archived: boolean): ChatListing | undefined {
     return this.#listings.get(archived);
   }
@@ -98,7 +98,6 @@ export interface ReadDeps {
 }
 
 const turnsPerQuery = 100;
-const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
 
 /** Returns the texts of a few chats by their IDs. Chats that were deleted in the meantime are omitted. */
 export async function readChatTexts(
@@ -115,12 +114,7 @@ export async function readChatTexts(
       .where('id', 'in', ids)
       .where('shelf', '<>', chatStates.deleted)
       .execute(),
-    turns: await kysely
-      .selectFrom('chat_turns')
-      .select(turnColumns)
-      .where('subject', '=', subject)
-      .where('chat', 'in', ids)
-      .execute(),
+    turns: await selectTurns(kysely, subject, ids).execute(),
   }));
   const turnsByChat = Map.groupBy(turns, ({ chat }) => chat);
   // Uses the revisions of the list, which was read first. A chat that changed since then has a later revision and is read again.
@@ -152,31 +146,25 @@ export async function findInLargeChat(
   );
   if (chat === undefined) return undefined;
   const fields = openSealedObject(seal, chat.sealed_head, toChatContext('chat', { subject, id }));
-  let missing = removeFound(words, toListedText(fields));
+  let missing = selectMissing(words, toListedText(fields));
   for (let after = ''; missing.length > 0; ) {
     const turns = await database.run((kysely) =>
-      kysely
-        .selectFrom('chat_turns')
-        .select(turnColumns)
-        .where('subject', '=', subject)
-        .where('chat', '=', id)
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(turnsPerQuery)
-        .execute(),
+      selectTurns(kysely, subject, [id]).where('id', '>', after).orderBy('id').limit(turnsPerQuery).execute(),
     );
-    for (const turn of turns) missing = removeFound(missing, listTurnTexts(openTurn(seal, turn)).join('\n'));
+    for (const turn of turns) missing = selectMissing(missing, listTurnTexts(openTurn(seal, turn)).join('\n'));
     if (turns.length < turnsPerQuery) break;
     after = turns.at(-1)?.id ?? '';
   }
   return missing.length === 0 ? fields : undefined;
 }
 
+/** Returns the title and the tags. */
 function toListedText({ title = '', tags = [] }: JsonObject): string {
   return [title, ...(tags as readonly string[])].join('\n');
 }
 
-function removeFound(words: readonly string[], text: string): readonly string[] {
-  const lower = text.toLowerCase();
-  return words.filter((word) => !lower.includes(word));
+/** Returns the words that the text does not contain. */
+function selectMissing(words: readonly string[], text: string): readonly string[] {
+  const lowerCaseText = text.toLowerCase();
+  return words.filter((word) => !lowerCaseText.includes(word));
 }

@@ -81,8 +81,8 @@ export class SqlShareStore implements ShareStore {
     if (!isStorableKey(id)) return false;
     return this.#database.transact(async (transaction) => {
       await dropExpired(transaction, nowMs);
-      const dropped = transaction.deleteFrom('chat_shares').where('subject', '=', subject).where('id', '=', id);
-      return (await dropped.returning('id').execute()).length > 0;
+      const deletion = transaction.deleteFrom('chat_shares').where('subject', '=', subject).where('id', '=', id);
+      return (await deletion.returning('id').execute()).length > 0;
     });
   }
 
@@ -123,8 +123,8 @@ async function dropExpired(transaction: Kysely<Schema>, nowMs: number): Promise<
 
 /** Returns the seal context of a text in a share. */
 export function toShareContext(
-  what: 'title' | 'content',
+  part: 'title' | 'content',
   { subject, id }: { readonly subject: string; readonly id: string },
 ): string {
-  return JSON.stringify([`share ${what}`, subject, id]);
+  return JSON.stringify([`share ${part}`, subject, id]);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import { openTurn, toHead } from '../chats/chat-rows.ts';
+import { openHead, openTurn } from '../chats/chat-rows.ts';
 import { openSnapshot } from '../chats/share-store.ts';
 import { openItem } from '../responses/conversation-rows.ts';
 import { fromRow } from '../responses/response-rows.ts';
@@ -13,7 +13,7 @@ const unexpectedValues: readonly unknown[] = [['x'], 'x', 1, null, true];
 describe('Entries that another version stored in another form', () => {
   it.each(unexpectedValues)('are read as a chat and a turn without fields: %j', (value) => {
     const row = { subject: 's', id: 'c', revision: 1, shelf: 0, updated_at_ms: 1 };
-    expect(toHead(seal, { ...row, sealed_head: sealed(value, '["chat","s","c"]') }).fields).toEqual({});
+    expect(openHead(seal, { ...row, sealed_head: sealed(value, '["chat","s","c"]') }).fields).toEqual({});
     const turn = { subject: 's', chat: 'c', id: 't' };
     expect(openTurn(seal, { ...turn, sealed_turn: sealed(value, '["turn","s","c","t"]') })).toEqual({});
   });

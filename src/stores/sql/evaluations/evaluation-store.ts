@@ -55,14 +55,14 @@ export class SqlEvaluationStore implements EvaluationStore {
   addResult(id: string, node: string, result: CaseResult): Promise<boolean> {
     const sealed_entry = this.#seal.seal(JSON.stringify(result), toResultContext(id, result.nth));
     const { outcome } = result;
-    const toCount = (isTrue: boolean) => (isTrue ? 1 : 0);
+    const countIf = (status: CaseResult['outcome']) => (outcome === status ? 1 : 0);
     return this.#database.transact(async (transaction) => {
       const counted = await transaction
         .updateTable('evaluations')
         .set(({ eb }) => ({
-          passed: eb('passed', '+', toCount(outcome === 'passed')),
-          failed: eb('failed', '+', toCount(outcome === 'failed')),
-          errors: eb('errors', '+', toCount(outcome === 'error')),
+          passed: eb('passed', '+', countIf('passed')),
+          failed: eb('failed', '+', countIf('failed')),
+          errors: eb('errors', '+', countIf('error')),
           bytes: eb('bytes', '+', sealed_entry.length),
         }))
         .where('id', '=', id)
@@ -146,9 +146,9 @@ export class SqlEvaluationStore implements EvaluationStore {
     return Number(numUpdatedRows);
   }
 
-  async #end({ status, endedAtMs, error, costUsd, digest }: EvaluationEnd, which: (update: Update) => Update): Promise<boolean> {
+  async #end({ status, endedAtMs, error, costUsd, digest }: EvaluationEnd, filter: (update: Update) => Update): Promise<boolean> {
     const { numUpdatedRows } = await this.#database.run((kysely) =>
-      which(createUpdate(kysely))
+      filter(createUpdate(kysely))
         .set({
           status,
           owner: null,
@@ -208,7 +208,7 @@ function fromRow(row: EvaluationRow): Evaluation {
 }
 
 const rowsPerStatement = 50;
-/** Maximum ratio of the sealed to the original length, due to base64 and a head. */
+/** Maximum ratio of the sealed to the original length, because sealed text has a prefix and is base64. */
 const sealedFactor = 1.5;
 
 /** Cases of applications in a table with one row each. Their content is sealed. */

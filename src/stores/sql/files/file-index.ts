@@ -50,7 +50,7 @@ export class SqlFileIndex implements FileIndex {
       ({ bucket }) => bucket,
     );
     return this.#database.run(async (kysely) => {
-      const files = await Array.fromAsync(byBucket, ([bucket, inBucket]) => findFiles(kysely, bucket, inBucket));
+      const files = await Array.fromAsync(byBucket, ([bucket, bucketLocations]) => findFiles(kysely, bucket, bucketLocations));
       return files.flat();
     });
   }
@@ -138,7 +138,7 @@ export class SqlFileIndex implements FileIndex {
     });
   }
 
-  /** Returns those contents that no file uses and that are not reserved. */
+  /** Returns the contents that no file uses and that are not reserved. */
   async unused(blobs: readonly string[], nowMs: number): Promise<readonly string[]> {
     return this.#database.run(async (kysely) => {
       // Reservations are read first. A file that is stored between the two reads loses its reservation, but the second read finds
@@ -251,7 +251,7 @@ interface ReservedSpace {
   readonly rows: readonly Pick<ReservationRow, 'path' | 'replaced_bytes'>[];
 }
 
-/** Returns the unexpired reservations of a bucket except the caller's own. The transaction must hold the lock of the bucket. */
+/** Returns the unexpired reservations of a bucket except that of one blob. The transaction must hold the lock of the bucket. */
 async function readReserved(
   transaction: Kysely<Schema>,
   bucket: string,

@@ -26,6 +26,7 @@ import type { DocumentRow } from './passage-tables.ts';
 const rowsPerStatement = 50;
 const dropBatchSize = 500;
 
+/** A passage that a search found. */
 interface FoundRow {
   readonly document: string;
   readonly nth: number;
@@ -209,15 +210,15 @@ export class SqlPassageIndex implements PassageIndex {
   }
 
   async countVectors({ document, model }: VectorKey): Promise<number> {
-    const { done } = await this.#database.run((kysely) =>
+    const { count } = await this.#database.run((kysely) =>
       kysely
         .selectFrom('passage_vectors')
-        .select(sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('done'))
+        .select(sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('count'))
         .where('document', '=', document)
         .where('model', '=', model)
         .executeTakeFirstOrThrow(),
     );
-    return done;
+    return count;
   }
 
   async sweep(): Promise<void> {
@@ -238,7 +239,7 @@ export class SqlPassageIndex implements PassageIndex {
         .execute();
     });
     for (const { id } of unused) await this.deleteDocument(id);
-    // A batch of vectors that was being created when its document was deleted.
+    // A document can be deleted while a batch of its vectors is created.
     await this.#database.run((kysely) =>
       kysely
         .deleteFrom('passage_vectors')

@@ -92,18 +92,18 @@ const postgresSearch: WordSearch = {
 
   buildSearch({ words, documents, limit }) {
     return sql`
-      with asked as materialized (
+      with query_words as materialized (
         select distinct quote_literal(lexeme)::tsquery as word from unnest(to_tsvector('english', ${words.join(' ')}))
       ), searched as materialized (
         select coalesce(sum(passages), 0)::float as passages from indexed_documents where id = any(${sql.val(documents)})
       ), found as materialized (
-        select ids, ln(1 + searched.passages / cardinality(ids)) as weight from searched, asked cross join lateral (
+        select ids, ln(1 + searched.passages / cardinality(ids)) as weight from searched, query_words cross join lateral (
           select array_agg(id) as ids from (
-            select id from passage_words where words @@ asked.word and document = any(${sql.val(documents)}) limit ${maxPassagesPerWord}
-          ) having_it
-        ) looked_up
+            select id from passage_words where words @@ query_words.word and document = any(${sql.val(documents)}) limit ${maxPassagesPerWord}
+          ) matches
+        ) word_matches
       ), best as materialized (
-        select id, sum(weight) as weight from (select unnest(ids) as id, weight from found) each_found
+        select id, sum(weight) as weight from (select unnest(ids) as id, weight from found) weighted_ids
         group by id order by weight desc, id limit ${maxRanked}
       )
       select id, -weight * (1 + ts_rank(words, to_tsquery('english', ${words.map(quoteWord).join(' | ')}), 1)) as score
@@ -195,6 +195,7 @@ function normalize(text: string): string {
   return plain.toLowerCase();
 }
 
+/** Splits text of scripts without spaces into pairs of characters. */
 function* splitUnspaced(piece: string): Iterable<string> {
   if (!notAscii.test(piece)) return yield piece;
   let at = 0;

@@ -64,14 +64,14 @@ async function reserveNumbers(
   { id, subject }: ConversationRef,
   count: number,
 ): Promise<number | undefined> {
-  const counted = await kysely
+  const conversation = await kysely
     .updateTable('conversations')
     .set(({ eb }) => ({ next_nth: eb('next_nth', '+', count) }))
     .where('id', '=', id)
     .where('subject', '=', subject)
     .returning('next_nth')
     .executeTakeFirst();
-  return counted && counted.next_nth - count;
+  return conversation && conversation.next_nth - count;
 }
 
 async function findExistingIds(kysely: Kysely<Schema>, conversation: string, items: readonly JsonObject[]): Promise<Set<string>> {

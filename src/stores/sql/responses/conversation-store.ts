@@ -37,7 +37,7 @@ export class SqlConversationStore implements ConversationStore {
     items: readonly JsonObject[],
   ): Promise<string | undefined> {
     requireStorable(id, subject);
-    const duplicate = items.find((item, index) => items.findIndex((otherItem) => otherItem.id === item.id) < index);
+    const duplicate = items.find(({ id: itemId }, index) => items.findIndex((item) => item.id === itemId) < index);
     if (duplicate !== undefined) return String(duplicate.id);
     const row = { id, subject, created_at_ms: createdAtMs, sealed_metadata: this.#sealMetadata(id, metadata) };
     await this.#database.transact(async (kysely) => {
@@ -116,14 +116,14 @@ export class SqlConversationStore implements ConversationStore {
     if (!isStorableKey(ref.id)) return undefined;
     return this.#database.run(async (kysely) => {
       if ((await findRow(kysely, ref)) === undefined) return undefined;
-      const nths: Record<'after' | 'before', number | undefined> = { after: undefined, before: undefined };
-      for (const [end, id] of Object.entries({ after, before })) {
+      const positions: { after?: number; before?: number } = {};
+      for (const [bound, id] of [['after', after] as const, ['before', before] as const]) {
         if (id === undefined) continue;
-        const nth = isStorableKey(id) ? (await selectItem(kysely, ref, id).executeTakeFirst())?.nth : undefined;
-        if (nth === undefined) return { unknown: end as 'after' | 'before' };
-        nths[end as 'after' | 'before'] = nth;
+        const row = isStorableKey(id) ? await selectItem(kysely, ref, id).executeTakeFirst() : undefined;
+        if (row === undefined) return { unknown: bound };
+        positions[bound] = row.nth;
       }
-      return this.#page(kysely, ref.id, { limit, order, ...nths });
+      return this.#page(kysely, ref.id, { limit, order, ...positions });
     });
   }
 
@@ -151,7 +151,7 @@ export class SqlConversationStore implements ConversationStore {
       if (claimed === undefined) {
         const current = await findRun(kysely, { id, subject }, this.#database.toStoreMs(nowMs));
         if (current === undefined) return undefined;
-        if (current.lives) return 'locked';
+        if (current.is_alive) return 'locked';
         // Optimistic claim: only the node whose WHERE clause still matches the previous run gets the conversation.
         claimed = await claim.where(sql<boolean>`run is not distinct from ${current.run}`).executeTakeFirst();
       }
@@ -176,7 +176,7 @@ export class SqlConversationStore implements ConversationStore {
   async #page(
     kysely: Kysely<Schema>,
     conversation: string,
-    query: { limit: number; order: 'asc' | 'desc'; after?: number | undefined; before?: number | undefined },
+    query: { limit: number; order: 'asc' | 'desc'; after?: number; before?: number },
   ): Promise<ItemPage> {
     const { limit, order, after, before } = query;
     const [afterOperator, beforeOperator] = order === 'asc' ? (['>', '<'] as const) : (['<', '>'] as const);
@@ -221,7 +221,7 @@ function findRun(kysely: Kysely<Schema>, { id, subject }: ConversationRef, nowMs
   return kysely
     .selectFrom('conversations')
     .select('run')
-    .select(sql<boolean | number>`(run is not null and ${isAliveAt(nowMs, 'conversations.run_owner')})`.as('lives'))
+    .select(sql<boolean | number>`(run is not null and ${isAliveAt(nowMs, 'conversations.run_owner')})`.as('is_alive'))
     .where('id', '=', id)
     .where('subject', '=', subject)
     .executeTakeFirst();

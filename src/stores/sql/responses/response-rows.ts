@@ -8,10 +8,7 @@ import { openSealedObject, requireStorable } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import type { ResponseRow } from './response-tables.ts';
 
-/** The sealed fields of a response. */
-interface Content extends Pick<StoredResponse, 'response' | 'input' | 'items'> {}
-
-/** Columns that are read. The owner is internal. */
+/** Columns of stored responses for reads. */
 export const readColumns = [
   'id',
   'subject',
@@ -54,7 +51,7 @@ export function toRunningRow(seal: Seal, { node, ...stored }: RunningResponse, r
 
 export function toEndedFields(seal: Seal, stored: StoredResponse): EndedFields {
   const { id, status, response, input, items } = stored;
-  const content: Content = { response, input, ...(items !== undefined && { items }) };
+  const content = { response, input, ...(items !== undefined && { items }) };
   const sealed_content = seal.seal(JSON.stringify(content), id);
   return { status, sealed_content, bytes: sealed_content.length, item_ids: JSON.stringify(listItemIds(stored)) };
 }
@@ -77,7 +74,7 @@ export function fromRow(seal: Seal, row: ReadRow): StoredResponse {
   };
 }
 
-/** Returns the seal context of the data for another node. */
+/** Returns the seal context of the data that another node needs to run the response. */
 export function toRunContext(id: string): string {
   return `${id}/run`;
 }
@@ -101,8 +98,7 @@ export const unfinishedStates = ['queued', 'in_progress'] as const;
  * visible. They are on disk about a millisecond later with SQLite, and after at most three times `wal_writer_delay` with
  * PostgreSQL. If a node is killed, these writes are not lost. If a machine loses power, these writes may be lost.
  */
-export const commitAsync = sql<null>`set_config('synchronous_commit', 'off', true)`;
-export const asyncCommit = commitAsync.as('synced');
+export const asyncCommit = sql<null>`set_config('synchronous_commit', 'off', true)`.as('synced');
 
 /** Statements on the critical path of a response. */
 export class ResponseStatements {
@@ -130,11 +126,11 @@ function createEndStatement(isAsync: boolean): PreparedStatement<EndStatementFie
   );
 }
 
-/** A statement with a constant text. Kysely builds it once, because that can take as long as writing a row. */
+/** A statement with a constant text. It is compiled once, because that can take as long as writing a row. */
 class PreparedStatement<Values, Row> {
   readonly #build: (kysely: Kysely<Schema>, values: Values) => Compilable<Row>;
   readonly #toParameters: (values: Values) => readonly unknown[];
-  #built: CompiledQuery<Row> | undefined;
+  #compiled: CompiledQuery<Row> | undefined;
 
   /** `toParameters` must return the values in the order that `build` uses. */
   constructor(
@@ -147,15 +143,16 @@ class PreparedStatement<Values, Row> {
 
   run(kysely: Kysely<Schema>, values: Values): Promise<QueryResult<Row>> {
     const parameters = this.#toParameters(values);
-    this.#built ??= this.#first(kysely, values, parameters);
-    return kysely.executeQuery({ ...this.#built, parameters });
+    this.#compiled ??= this.#compile(kysely, values, parameters);
+    return kysely.executeQuery({ ...this.#compiled, parameters });
   }
 
-  #first(kysely: Kysely<Schema>, values: Values, parameters: readonly unknown[]): CompiledQuery<Row> {
-    const built = this.#build(kysely, values).compile();
+  #compile(kysely: Kysely<Schema>, values: Values, parameters: readonly unknown[]): CompiledQuery<Row> {
+    const compiled = this.#build(kysely, values).compile();
     const isSame =
-      built.parameters.length === parameters.length && built.parameters.every((value, index) => value === parameters[index]);
+      compiled.parameters.length === parameters.length &&
+      compiled.parameters.every((value, index) => value === parameters[index]);
     if (!isSame) throw new TypeError('the statement uses its values in another order than toParameters');
-    return built;
+    return compiled;
   }
 }

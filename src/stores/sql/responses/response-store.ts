@@ -18,7 +18,16 @@ import { listItems } from '#domain/responses/stored-items.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import { openItem } from './conversation-rows.ts';
-import { asyncCommit, fromRow, type ReadRow, ResponseStatements, readColumns, toRow, toRunningRow } from './response-rows.ts';
+import {
+  asyncCommit,
+  fromRow,
+  type ReadRow,
+  ResponseStatements,
+  readColumns,
+  toRow,
+  toRunningRow,
+  unfinishedStates,
+} from './response-rows.ts';
 import { freeSpace, sweepResponses } from './response-sweep.ts';
 import type { ResponseRow } from './response-tables.ts';
 import { canCommitAsync, endRun } from './run-end.ts';
@@ -70,8 +79,19 @@ export class SqlResponseStore implements ResponseStore {
     return rows?.map((row) => fromRow(this.#seal, row));
   }
 
-  findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>> {
-    return findStoredItems({ database: this.#database, seal: this.#seal }, subject, ids);
+  async findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>> {
+    const itemsById = new Map<string, JsonObject>();
+    const storableIds = [...new Set(ids)].filter(isStorableKey);
+    for (const batch of splitIntoBatches(storableIds, rowsPerStatement)) {
+      for (const row of await this.#database.run((kysely) => findResponsesWith(kysely, subject, batch))) {
+        for (const item of listItems(fromRow(this.#seal, row))) if (typeof item.id === 'string') itemsById.set(item.id, item);
+      }
+      const missing = batch.filter((id) => !itemsById.has(id));
+      if (missing.length === 0) continue;
+      const rows = await this.#database.run((kysely) => findConversationItems(kysely, subject, missing));
+      for (const row of rows) itemsById.set(row.id, openItem(this.#seal, row));
+    }
+    return itemsById;
   }
 
   async begin(response: RunningResponse, run?: JsonObject): Promise<void> {
@@ -115,7 +135,7 @@ export class SqlResponseStore implements ResponseStore {
         .set({ owner: sql<string | null>`nullif(owner, '')` })
         .where((row) => row.and(ref))
         .where('is_background', '>', 0)
-        .where('status', 'in', ['queued', 'in_progress'])
+        .where('status', 'in', unfinishedStates)
         .execute();
       const row = await kysely
         .selectFrom('responses')
@@ -244,33 +264,6 @@ async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise
     kysely.selectFrom('responses').select(readColumns).where('id', 'in', batch).execute(),
   );
   return new Map(rows.flat().map((row) => [row.id, row]));
-}
-
-interface SealedDatabase {
-  readonly database: SqlDatabase;
-  readonly seal: Seal;
-}
-
-const idsPerStatement = 500;
-
-/** Returns items of the user's responses and conversations by ID. */
-async function findStoredItems(
-  { database, seal }: SealedDatabase,
-  subject: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, JsonObject>> {
-  const itemsById = new Map<string, JsonObject>();
-  const storableIds = [...new Set(ids)].filter(isStorableKey);
-  for (const batch of splitIntoBatches(storableIds, idsPerStatement)) {
-    for (const row of await database.run((kysely) => findResponsesWith(kysely, subject, batch))) {
-      for (const item of listItems(fromRow(seal, row))) if (typeof item.id === 'string') itemsById.set(item.id, item);
-    }
-    const missing = batch.filter((id) => !itemsById.has(id));
-    if (missing.length === 0) continue;
-    const rows = await database.run((kysely) => findConversationItems(kysely, subject, missing));
-    for (const row of rows) itemsById.set(row.id, openItem(seal, row));
-  }
-  return itemsById;
 }
 
 /**

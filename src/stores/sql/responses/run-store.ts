@@ -15,7 +15,7 @@ import { isAliveAt, nodeLease } from '../engine/is-alive-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../engine/stored-values.ts';
 import {
-  commitAsync,
+  asyncCommit,
   fromRow,
   type ReadRow,
   type ResponseStatements,
@@ -63,7 +63,7 @@ export class SqlRunStore implements RunStore {
         select count(*) from responses
         where subject = ${row.subject} and is_background = ${sql.lit(row.is_background)} and owner is not null
       ) < cast(${maxRuns} as bigint)
-      on conflict (id) do nothing returning id, ${commitAsync} as synced`;
+      on conflict (id) do nothing returning id, ${asyncCommit}`;
     const { rows } = await this.#database.run((kysely) => statement.execute(kysely));
     return rows.length > 0;
   }

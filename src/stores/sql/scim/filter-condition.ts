@@ -26,8 +26,8 @@ const always = sql<SqlBool>`1 = 1`;
 const never = sql<SqlBool>`1 = 0`;
 
 /**
- * Returns a condition that all rows meet that a filter selects. If it is not exact, other rows can meet it too, because the filter
- * uses attributes that are sealed.
+ * Converts a filter to a condition. All rows that the filter selects meet it. If it is not exact, other rows meet it too, because
+ * the filter uses sealed attributes.
  */
 export function toCondition(
   filter: ScimFilter | undefined,
@@ -40,7 +40,7 @@ export function toCondition(
   return { condition: parts.length === 0 ? always : join('and', parts), isExact: false };
 }
 
-/** Returns the condition of a filter, or undefined if it uses other attributes than those in columns. It is never null. */
+/** Returns the condition of a filter, or undefined if it uses attributes without a column. The condition is never null in SQL. */
 function toExact(filter: ScimFilter, table: Table): Condition | undefined {
   if ('filters' in filter) {
     const parts = filter.filters.map((part) => toExact(part, table));
@@ -97,11 +97,11 @@ function toOrder(ref: RawBuilder<unknown>, op: ScimComparison, value: string | n
 /** Returns the condition for groups with a member. The surface rejects all other filters of members. */
 function toMembersCondition(filter: ScimFilter): Condition {
   const members = sql`select 1 from scim_members where scim_members.group_id = scim_groups.id`;
-  const toOne = (id: string) => sql<SqlBool>`exists (${members} and scim_members.user_id = ${id})`;
+  const toMember = (id: string) => sql<SqlBool>`exists (${members} and scim_members.user_id = ${id})`;
   if (filter.op === 'pr') return sql<SqlBool>`exists (${members})`;
   if (filter.op === 'has') return toMembersCondition(filter.filter);
   if (filter.op === 'or') return join('or', filter.filters.map(toMembersCondition));
-  return filter.op === 'eq' && typeof filter.value === 'string' ? toOne(filter.value) : never;
+  return filter.op === 'eq' && typeof filter.value === 'string' ? toMember(filter.value) : never;
 }
 
 function join(op: 'and' | 'or', parts: readonly Condition[]): Condition {

@@ -17,6 +17,7 @@ import {
   type ScimWriteResult,
   scimAuthor,
 } from '#domain/scim/scim-store.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { raiseUsersRevision } from '../callers/blocked-user-store.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/stored-values.ts';
@@ -166,10 +167,10 @@ export class SqlScimStore implements ScimStore {
   }
 
   async listMembers(
-    of: { readonly groups: readonly string[] } | { readonly users: readonly string[] },
+    filter: { readonly groups: readonly string[] } | { readonly users: readonly string[] },
     limit: number,
   ): Promise<readonly ScimMember[]> {
-    const [column, ids] = 'groups' in of ? (['group_id', of.groups] as const) : (['user_id', of.users] as const);
+    const [column, ids] = 'groups' in filter ? (['group_id', filter.groups] as const) : (['user_id', filter.users] as const);
     if (ids.length === 0) return [];
     return this.#database.run((kysely) =>
       kysely
@@ -222,12 +223,11 @@ export class SqlScimStore implements ScimStore {
           .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
           .execute();
         const result = await work(kysely);
-        if (result !== 'stored') throw new Rejected(result);
+        if (result !== 'stored') throw new Rollback(result);
         return result;
       });
     } catch (error) {
-      const rejected = error instanceof Error && error.cause instanceof Rejected ? error.cause : error;
-      if (rejected instanceof Rejected) return rejected.result;
+      if (error instanceof StoreError && error.cause instanceof Rollback) return error.cause.result;
       throw error;
     }
   }
@@ -251,8 +251,8 @@ export class SqlScimStore implements ScimStore {
   }
 }
 
-/** Rolls a transaction back because of its result. */
-class Rejected extends Error {
+/** Rolls a transaction back and carries its result. */
+class Rollback extends Error {
   readonly result: ScimWriteResult;
 
   constructor(result: ScimWriteResult) {
@@ -297,7 +297,7 @@ async function countRows(kysely: Kysely<Schema>, table: 'scim_users' | 'scim_gro
   return Number(total);
 }
 
-/** Stores or ends the block of a user. A block of an administrator stays. */
+/** Stores or removes the block of a user. A block by an administrator stays. */
 async function writeBlock(kysely: Kysely<Schema>, block: ScimBlock | undefined): Promise<void> {
   if (block === undefined) return;
   const { subject, isBlocked, reason, atMs } = block;
