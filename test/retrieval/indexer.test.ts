@@ -135,7 +135,7 @@ describe('a file in the document index', () => {
     const indexer = createIndexer();
     const embedder = new LetterEmbedder();
     const [prefetched, requested] = [blobs.file('one.md', longText), blobs.file('two.md', longText)];
-    const readings = [indexer.requestIndexing(prefetched, embedder, 'ahead'), indexer.requestIndexing(requested, embedder)];
+    const readings = [indexer.requestIndexing(prefetched, embedder, 'prefetch'), indexer.requestIndexing(requested, embedder)];
     const [one, two] = await Promise.all(readings.map(({ done }) => done));
     expect(two).toEqual(one);
     expect(await index.readRange(one?.id ?? '', 0, 999)).toHaveLength(80);
@@ -210,7 +210,7 @@ describe('a file that a request waits for', () => {
     const indexer = createIndexer();
     const embedder = new LetterEmbedder();
     const files = [1, 2, 3, 4].map((nth) => blobs.file(`${nth}.txt`, `${text} ${nth}`));
-    const prefetched = files.slice(0, 3).map((file) => indexer.requestIndexing(file, embedder, 'ahead'));
+    const prefetched = files.slice(0, 3).map((file) => indexer.requestIndexing(file, embedder, 'prefetch'));
     await until(() => prefetched[0]?.hasStarted === true);
     const requested = [files[3], files[2]].map((file) => indexer.requestIndexing(file as IndexedFile, embedder));
     await until(() => requested[0]?.hasStarted === true);
@@ -228,7 +228,7 @@ describe('a file that a request waits for', () => {
     const embedder = new LetterEmbedder();
     embedder.gate = gate.promise;
     const indexer = createIndexer();
-    const prefetched = await indexer.requestIndexing(blobs.file('a.md', longText), embedder, 'ahead').done;
+    const prefetched = await indexer.requestIndexing(blobs.file('a.md', longText), embedder, 'prefetch').done;
     const requested = await read(indexer, blobs.file('b.txt', 'Waited for.'), embedder);
     gate.resolve();
     await until(

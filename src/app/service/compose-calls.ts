@@ -42,7 +42,7 @@ import { StoredTexts } from '#services/files/stored-texts.ts';
 import type { ToolRoutesDeps } from '#surfaces/applications/tool-routes.ts';
 import type { CallerRoutesDeps } from '#surfaces/listings/caller-routes.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
-import { McpTools, type McpUser } from '#tools/mcp/mcp-tools.ts';
+import { type McpLoadContext, McpTools } from '#tools/mcp/mcp-tools.ts';
 import { OpenApiReader } from '#tools/openapi/load-openapi.ts';
 import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
 import { type VendorName, vendors } from '#upstreams/ai-sdk/vendors.ts';
@@ -252,7 +252,7 @@ const maxWaitMs = 2_000;
 
 interface ServersStartersDeps {
   /** Returns the starters of one server. Rejects with ToolError, or with the signal's reason. */
-  readonly starters: (settings: McpToolsetSettings, user: McpUser) => Promise<readonly string[]>;
+  readonly starters: (settings: McpToolsetSettings, user: McpLoadContext) => Promise<readonly string[]>;
   readonly reportError: (message: string, error: unknown) => void;
 }
 

@@ -139,7 +139,7 @@ export class DocumentTools {
    */
   #recordUnreadable(application: string, { files }: DocumentSet, embedder: TextEmbedder): void {
     for (const { reference, file } of files) {
-      const reading = this.#indexParts?.indexer.requestIndexing(file, embedder, 'ahead');
+      const reading = this.#indexParts?.indexer.requestIndexing(file, embedder, 'prefetch');
       reading?.done
         .then(({ failure }) => this.#deps.onUnusablePart({ kind: 'document', application, reference, failure }))
         .catch(() => undefined);

@@ -8,10 +8,10 @@ import type { ToolError } from '#domain/tools/tool.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { ActiveCalls } from './elicitation.ts';
-import { tolerateLooseReplies } from './loose-replies.ts';
+import { normalizeReplies } from './normalize-replies.ts';
 import {
-  brokenOffCode,
   createServerError,
+  endedEarlyCode,
   isForgottenSession,
   toServerError,
   UnresponsiveServerError,
@@ -24,10 +24,11 @@ const maxErrorBytes = 4096;
 type Sdk = typeof import('@modelcontextprotocol/client');
 type Transport = Parameters<Client['connect']>[0];
 
-const identity = { name: packageJson.name, version: packageJson.version };
+const clientInfo = { name: packageJson.name, version: packageJson.version };
 /** Requests that a server may send. */
 const capabilities = { elicitation: { form: {} } };
-const closingMs = 2_000;
+/** Maximum time for the server to end its session. */
+const maxCloseMs = 2_000;
 /**
  * Maximum delay of a timer. The request timeout of the SDK would include the wait for credentials, so it is effectively
  * disabled.
@@ -67,12 +68,16 @@ export class Connection {
   readonly #server: ServerFetch;
   readonly #endController: AbortController;
 
-  private constructor(client: Client, transport: Transport, parts: { server: ServerFetch; endController: AbortController }) {
+  private constructor(
+    client: Client,
+    transport: Transport,
+    { server, endController }: { server: ServerFetch; endController: AbortController },
+  ) {
     this.client = client;
-    this.mask = parts.server.mask;
-    this.#server = parts.server;
+    this.mask = server.mask;
+    this.#server = server;
     this.#transport = transport;
-    this.#endController = parts.endController;
+    this.#endController = endController;
   }
 
   /** Opens a connection. Rejects with `ToolError`. */
@@ -85,8 +90,8 @@ export class Connection {
       maxCredentialsMs: connectingMs,
       onTooLarge: (error) => endController.abort(error),
     });
-    const transport = tolerateLooseReplies(createTransport(sdk, options, server.fetch));
-    const client = new sdk.Client(identity, {
+    const transport = normalizeReplies(createTransport(sdk, options, server.fetch));
+    const client = new sdk.Client(clientInfo, {
       capabilities,
       versionNegotiation: { mode: 'auto' },
       inputRequired: { autoFulfill: false },
@@ -141,7 +146,7 @@ export class Connection {
   async close(): Promise<void> {
     const { terminateSession } = this.#transport as Partial<StreamableHTTPClientTransport>;
     const ending = terminateSession?.call(this.#transport) ?? Promise.resolve();
-    await raceAbort(ending, AbortSignal.timeout(closingMs)).catch(() => undefined);
+    await raceAbort(ending, AbortSignal.timeout(maxCloseMs)).catch(() => undefined);
     await this.client.close();
   }
 
@@ -160,7 +165,7 @@ export class Connection {
 function createTransport(sdk: Sdk, { settings, isBusy }: ConnectionOptions, fetch: Fetch): Transport {
   const url = new URL(settings.url);
   if (settings.protocol === 'sse') return new sdk.SSEClientTransport(url, { fetch });
-  const replies = new CompleteReplies(fetch);
+  const replies = new ReplyTracker(fetch);
   const transport = new sdk.StreamableHTTPClientTransport(url, {
     fetch: replies.fetch,
     reconnectionOptions,
@@ -181,7 +186,7 @@ interface Exchange {
 }
 
 /** Tracks whether the reply to each sent message arrived completely. The SDK does not report this. */
-class CompleteReplies {
+class ReplyTracker {
   readonly #fetch: Fetch;
   readonly #exchanges = new AsyncLocalStorage<Exchange>();
 
@@ -189,7 +194,7 @@ class CompleteReplies {
     this.#fetch = fetch;
   }
 
-  /** The `fetch` function for the transport that sends these messages. */
+  /** `fetch` for the transport that sends the messages. */
   readonly fetch: Fetch = async (url, init) => {
     const response = await this.#fetch(url, init);
     const exchange = this.#exchanges.getStore();
@@ -218,7 +223,7 @@ async function addErrorId(response: Response, id: RequestId): Promise<Response> 
 }
 
 /** Answers requests whose reply ended without an answer. The SDK would wait forever. It ignores a second answer. */
-function ensureAnswers(transport: StreamableHTTPClientTransport, replies: CompleteReplies): Transport {
+function ensureAnswers(transport: StreamableHTTPClientTransport, replies: ReplyTracker): Transport {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
     const answer = (code: number): void => {
@@ -227,7 +232,7 @@ function ensureAnswers(transport: StreamableHTTPClientTransport, replies: Comple
     };
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.();
-      answer(brokenOffCode);
+      answer(endedEarlyCode);
     };
     const id = !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined;
     if (await replies.trackSend(id, () => send(message, { ...options, onRequestStreamEnd }))) answer(unansweredCode);

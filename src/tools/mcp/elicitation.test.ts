@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applyAnswer, toQuestion } from './elicitation.ts';
 
 const createResult = (request: object, requestState?: string): InputRequiredResult =>
-  ({ resultType: 'input_required', inputRequests: { it: request }, requestState }) as unknown as InputRequiredResult;
+  ({ resultType: 'input_required', inputRequests: { key: request }, requestState }) as unknown as InputRequiredResult;
 
 describe('toQuestion', () => {
   it('uses an object schema if the server sent none', () => {
@@ -29,12 +29,12 @@ describe('toQuestion', () => {
   });
 
   it('rejects a state that is too long and too many questions', () => {
-    const one = { method: 'elicitation/create', params: { message: 'Sure?' } };
-    expect(() => toQuestion('Tools', createResult(one, 'x'.repeat(70_000)))).toThrow(
+    const question = { method: 'elicitation/create', params: { message: 'Sure?' } };
+    expect(() => toQuestion('Tools', createResult(question, 'x'.repeat(70_000)))).toThrow(
       'sends a requestState of more than 65536 characters',
     );
-    const inputRequests = Object.fromEntries(Array.from({ length: 11 }, (_, nth) => [`${nth}`, one]));
-    expect(() => toQuestion('Tools', { ...createResult(one), inputRequests } as InputRequiredResult)).toThrow(
+    const inputRequests = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`${index}`, question]));
+    expect(() => toQuestion('Tools', { ...createResult(question), inputRequests } as InputRequiredResult)).toThrow(
       'more than 10 questions',
     );
   });
@@ -58,10 +58,10 @@ describe('applyAnswer', () => {
     ['an empty answer', {}, { name: 'Ada', sure: false }],
     ['a partial answer', { name: '', age: 7 }, { name: '', sure: false, age: 7 }],
   ])("completes %s with the server's defaults", (_what, value, content) => {
-    expect(applyAnswer('Tools', { resume, value })).toEqual({ inputResponses: { it: { action: 'accept', content } } });
+    expect(applyAnswer('Tools', { resume, value })).toEqual({ inputResponses: { key: { action: 'accept', content } } });
   });
 
   it('does not add defaults if the user declined', () => {
-    expect(applyAnswer('Tools', { resume, value: undefined })).toEqual({ inputResponses: { it: { action: 'decline' } } });
+    expect(applyAnswer('Tools', { resume, value: undefined })).toEqual({ inputResponses: { key: { action: 'decline' } } });
   });
 });

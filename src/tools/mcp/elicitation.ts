@@ -11,7 +11,7 @@ const maxMessageChars = 2000;
 const maxStateChars = 64 * 1024;
 const maxQuestions = 10;
 
-/** Progress with the questions of one call. The answers are sent when the call is repeated. */
+/** The open questions and the answers of one call. The answers are sent when the call is repeated. */
 interface Resume extends JsonObject {
   readonly state: string | undefined;
   readonly open: readonly OpenQuestion[];
@@ -98,7 +98,7 @@ function toOpenQuestion(server: string, key: string, request: unknown): OpenQues
   return { key, message: String(message).slice(0, maxMessageChars), schema: toParameters(requestedSchema) };
 }
 
-const cancelled: ElicitResult = { action: 'cancel' };
+const cancelResult: ElicitResult = { action: 'cancel' };
 
 /**
  * The running tool calls of one connection of the 2025 revisions, where a server can ask a question during a call. A user may
@@ -106,7 +106,8 @@ const cancelled: ElicitResult = { action: 'cancel' };
  * answered immediately.
  */
 export class ActiveCalls {
-  readonly #stream = new AsyncLocalStorage<ActiveCall>();
+  /** The call whose request opened the current stream. */
+  readonly #currentCall = new AsyncLocalStorage<ActiveCall>();
   readonly #running = new Map<ActiveCall, Promise<void>>();
   #isWaiting = false;
 
@@ -115,7 +116,7 @@ export class ActiveCalls {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#running.set(call, promise);
     try {
-      return await this.#stream.run(call, work);
+      return await this.#currentCall.run(call, work);
     } finally {
       this.#running.delete(call);
       resolve();
@@ -124,8 +125,8 @@ export class ActiveCalls {
 
   /** Answers a question of the server. `signal` aborts if the server no longer waits for the answer. */
   async answer(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
-    const call = this.#stream.getStore() ?? (await this.#waitForLast(signal));
-    return call?.answer(params) ?? cancelled;
+    const call = this.#currentCall.getStore() ?? (await this.#waitForLast(signal));
+    return call?.answer(params) ?? cancelResult;
   }
 
   /**
@@ -172,14 +173,14 @@ export class ActiveCall {
   }
 
   answer(params: ElicitRequest['params']): ElicitResult {
-    if (this.endSignal.aborted) return cancelled;
+    if (this.endSignal.aborted) return cancelResult;
     // Answers match by position and wording. A question with other words is a new question for the user.
     const key = `${this.#questionCount} ${computeHash([params])}`;
     this.#questionCount += 1;
     const response = Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined;
     if (response !== undefined) return response as ElicitResult;
     this.#setQuestion(key, params);
-    return cancelled;
+    return cancelResult;
   }
 
   #setQuestion(key: string, params: ElicitRequest['params']): void {

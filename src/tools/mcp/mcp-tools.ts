@@ -8,23 +8,20 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools, MissingToolset, ToolsetSurvey } from '#domain/tools/tool.ts';
 import { addFixedHeaders, createAuthorizer } from '../authorization/authorizer.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
-import { isOmitted } from './loose-replies.ts';
 import { createMcpTool, createResourceTools, isAllowed } from './mcp-tool.ts';
-import { computeHash, Revisions, revisionBounds, UnresponsiveServers, unresponsiveServerBounds } from './server-caches.ts';
+import { isOmitted } from './normalize-replies.ts';
+import { computeHash, Revisions, UnresponsiveServers } from './server-caches.ts';
 import { createServerError } from './server-error.ts';
-import { listServer, listStarters, type ServerListing, toSurvey } from './server-listing.ts';
+import { listServer, listStarters, maxTools, type ServerListing, sortCallable, toSurvey } from './server-listing.ts';
 import { Session } from './session.ts';
 
 const idleMs = 300_000;
 const failureFreshMs = 10_000;
-/** Time during which calls to an unresponsive server fail immediately. */
-const unresponsiveMs = 60_000;
 const maxSessions = 1000;
 const maxListBytes = 16 * 1024 ** 2;
 const maxStarterBytes = 4 * 1024 ** 2;
 /** Estimated memory in bytes per character of JSON. Parsed objects take more than their text. */
 const bytesPerChar = 3;
-const maxTools = 512;
 /** Maximum number of names of omitted tools in a message. */
 const maxListedNames = 10;
 const maxNameChars = 100;
@@ -49,8 +46,8 @@ interface LoadedMcpTools extends LoadedTools {
   readonly unknownNames: readonly string[];
 }
 
-/** The user and the application that tools are loaded for. */
-export interface McpUser {
+/** The user and the application that tools are loaded for, and the signal of the request. */
+export interface McpLoadContext {
   readonly signal: AbortSignal;
   /** User subject. Sessions contain server state, so users never share one. */
   readonly subject: string;
@@ -72,14 +69,12 @@ export class McpTools {
 
   constructor(clock: Clock, caches: Caches) {
     this.#clock = clock;
-    this.#revisions = new Revisions(caches.create('mcp_revisions', revisionBounds), clock);
-    this.#unresponsive = new UnresponsiveServers(caches.create('mcp_mute', unresponsiveServerBounds), { clock, unresponsiveMs });
-    this.#lists = new ExpiringCache({ clock, store: caches.create('mcp_tools', createBounds(maxListBytes)), failureFreshMs });
-    this.#starters = new ExpiringCache({
-      clock,
-      store: caches.create('mcp_starters', createBounds(maxStarterBytes)),
-      failureFreshMs,
-    });
+    this.#revisions = new Revisions(caches, clock);
+    this.#unresponsive = new UnresponsiveServers(caches, clock);
+    const listStore = caches.create('mcp_tools', createBounds<ServerListing>(maxListBytes));
+    const starterStore = caches.create('mcp_starters', createBounds<readonly string[]>(maxStarterBytes));
+    this.#lists = new ExpiringCache({ clock, store: listStore, failureFreshMs });
+    this.#starters = new ExpiringCache({ clock, store: starterStore, failureFreshMs });
   }
 
   /**
@@ -89,7 +84,7 @@ export class McpTools {
   async load(
     settings: McpToolsetSettings,
     network: McpNetwork,
-    { signal, subject, application }: McpUser,
+    { signal, subject, application }: McpLoadContext,
   ): Promise<LoadedMcpTools> {
     const key = computeHash([subject, application, settings, network.rules]);
     const getSession = (): Session => this.#getSession(key, settings, network);
@@ -99,16 +94,12 @@ export class McpTools {
     );
     const { tools: listed, instructions, hasResources } = await raceAbort(listing, signal);
     const allowed = listed.filter(({ name }) => isAllowed(settings, name));
-    if (allowed.length > maxTools)
-      throw createServerError(
-        settings.name,
-        `has ${allowed.length} tools, but at most ${maxTools} are supported. Select tools with allowed_tools`,
-      );
+    if (allowed.length > maxTools) {
+      const problem = `has ${allowed.length} tools, but at most ${maxTools} are supported. Select tools with allowed_tools`;
+      throw createServerError(settings.name, problem);
+    }
     const options = { settings, getSession, timeoutMs: network.timeoutMs };
-    const ownTools = allowed
-      .filter((tool) => !isOmitted(tool))
-      .toSorted((first, second) => (first.name < second.name ? -1 : 1))
-      .map((tool) => createMcpTool(tool, options));
+    const ownTools = sortCallable(allowed).map((tool) => createMcpTool(tool, options));
     const wantsResources = settings.resources === true;
     // The server's own tools come first, so that they keep their names.
     const tools = wantsResources && hasResources ? [...ownTools, ...createResourceTools(options)] : ownTools;
@@ -118,7 +109,9 @@ export class McpTools {
       instructions: tools.length === 0 || instructions === '' ? [] : [{ toolset: settings.name, text: instructions }],
       missing: [
         ...toMissing(settings.name, allowed.filter(isOmitted)),
-        ...(wantsResources && !hasResources ? [createMissingResources(settings.name)] : []),
+        ...(wantsResources && !hasResources
+          ? [{ name: settings.name, reason: createServerError(settings.name, 'has no resources').message }]
+          : []),
       ],
     };
   }
@@ -127,7 +120,7 @@ export class McpTools {
   async loadStarters(
     settings: McpToolsetSettings,
     network: McpNetwork,
-    { signal, subject, application }: McpUser,
+    { signal, subject, application }: McpLoadContext,
   ): Promise<readonly string[]> {
     const key = computeHash([subject, application, settings, network.rules]);
     const session = this.#getSession(key, settings, network);
@@ -138,8 +131,8 @@ export class McpTools {
   }
 
   /**
-   * Returns the tools that a server currently offers, including tools that are not allowed. Ignores caches, and uses a separate session.
-   * Rejects with `ToolError`, or with the reason of the signal.
+   * Returns the tools that a server currently offers, including tools that are not allowed. Ignores caches, and uses a separate
+   * session. Rejects with `ToolError`, or with the reason of the signal.
    */
   async survey(settings: McpToolsetSettings, network: McpNetwork, signal: AbortSignal): Promise<ToolsetSurvey> {
     const session = this.#createSession('', settings, network);
@@ -208,13 +201,6 @@ function toMissing(server: string, omittedTools: readonly ListedTool[]): Missing
   if (omittedTools.length === 0) return [];
   const names = omittedTools.slice(0, maxListedNames).map(({ name }) => name.slice(0, maxNameChars));
   const suffix = omittedTools.length > names.length ? ` and ${omittedTools.length - names.length} more` : '';
-  const { message: reason } = createServerError(
-    server,
-    `describes these tools in an invalid form, so they were left out: ${names.join(', ')}${suffix}`,
-  );
-  return [{ name: server, reason }];
-}
-
-function createMissingResources(server: string): MissingToolset {
-  return { name: server, reason: createServerError(server, 'has no resources').message };
+  const problem = `describes these tools in an invalid form, so they were left out: ${names.join(', ')}${suffix}`;
+  return [{ name: server, reason: createServerError(server, problem).message }];
 }

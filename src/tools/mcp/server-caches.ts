@@ -1,35 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
-import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
+import type { BoundedCache, Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { UnresponsiveServerError } from './server-error.ts';
 
-const freshMs = 600_000;
-/** Bounds of the cache for `UnresponsiveServers`. */
-export const unresponsiveServerBounds: BoundedCacheOptions<UnresponsiveEntry> = {
-  maxBytes: 256 * 1024,
-  countBytes: ({ problem }) => problem.length,
-};
+const revisionFreshMs = 600_000;
+const maxRevisionBytes = 1024 ** 2;
+/** Time during which calls to an unresponsive server fail immediately. */
+const unresponsiveMs = 60_000;
+const maxUnresponsiveBytes = 256 * 1024;
 
 interface KnownRevision {
   readonly revision: PriorDiscovery;
   readonly untilMs: number;
 }
 
-/** Bounds of the cache for `Revisions`. */
-export const revisionBounds: BoundedCacheOptions<KnownRevision> = {
-  maxBytes: 1024 ** 2,
-  countBytes: ({ revision }) => JSON.stringify(revision).length,
-};
-
 /** Caches the protocol revision of servers by address, credentials, and headers, so that sessions do not negotiate it again. */
 export class Revisions {
   readonly #cache: BoundedCache<KnownRevision>;
   readonly #clock: Clock;
 
-  constructor(cache: BoundedCache<KnownRevision>, clock: Clock) {
-    this.#cache = cache;
+  constructor(caches: Caches, clock: Clock) {
+    const countBytes = ({ revision }: KnownRevision): number => JSON.stringify(revision).length;
+    this.#cache = caches.create('mcp_revisions', { maxBytes: maxRevisionBytes, countBytes });
     this.#clock = clock;
   }
 
@@ -40,7 +34,7 @@ export class Revisions {
 
   put(settings: McpToolsetSettings, revision: PriorDiscovery): void {
     if (this.find(settings) === undefined)
-      this.#cache.set(computeKey(settings), { revision, untilMs: this.#clock.nowMs() + freshMs });
+      this.#cache.set(computeKey(settings), { revision, untilMs: this.#clock.nowMs() + revisionFreshMs });
   }
 
   forget(settings: McpToolsetSettings): void {
@@ -65,24 +59,25 @@ interface UnresponsiveEntry {
  */
 export class UnresponsiveServers {
   readonly #cache: BoundedCache<UnresponsiveEntry>;
-  readonly #options: { readonly clock: Clock; readonly unresponsiveMs: number };
+  readonly #clock: Clock;
 
-  constructor(cache: BoundedCache<UnresponsiveEntry>, options: { readonly clock: Clock; readonly unresponsiveMs: number }) {
-    this.#cache = cache;
-    this.#options = options;
+  constructor(caches: Caches, clock: Clock) {
+    const countBytes = ({ problem }: UnresponsiveEntry): number => problem.length;
+    this.#cache = caches.create('mcp_mute', { maxBytes: maxUnresponsiveBytes, countBytes });
+    this.#clock = clock;
   }
 
   /** Runs a request, unless the server was unresponsive a moment ago. Rejects with the error of `work`. */
   async guard<Value>(settings: McpToolsetSettings, work: () => Promise<Value>): Promise<Value> {
-    const { clock, unresponsiveMs } = this.#options;
     const key = computeKey(settings);
     const entry = this.#cache.find(key);
-    if (entry !== undefined && entry.untilMs > clock.nowMs()) throw new UnresponsiveServerError(settings.name, entry.problem);
+    if (entry !== undefined && entry.untilMs > this.#clock.nowMs())
+      throw new UnresponsiveServerError(settings.name, entry.problem);
     try {
       return await work();
     } catch (error) {
       if (error instanceof UnresponsiveServerError)
-        this.#cache.set(key, { problem: error.problem, untilMs: clock.nowMs() + unresponsiveMs });
+        this.#cache.set(key, { problem: error.problem, untilMs: this.#clock.nowMs() + unresponsiveMs });
       throw error;
     }
   }

@@ -3,14 +3,14 @@ import { truncate } from '#base/text/truncate.ts';
 import { ToolError, type ToolErrorReason } from '#domain/tools/tool.ts';
 
 /** Error code for a request whose stream ended without an answer. */
-export const brokenOffCode = -32_990;
+export const endedEarlyCode = -32_990;
 /** Error code for a complete reply that does not answer the request. */
 export const unansweredCode = -32_991;
 /** Error code for a page of a list that is too long to read. */
 export const tooLongCode = -32_992;
 /** Error code for a list whose pages together are too large to read. */
 export const tooLargeCode = -32_993;
-const internalCodes: ReadonlySet<number> = new Set([brokenOffCode, unansweredCode, tooLongCode, tooLargeCode]);
+const internalCodes: ReadonlySet<number> = new Set([endedEarlyCode, unansweredCode, tooLongCode, tooLargeCode]);
 
 const maxMessageChars = 1000;
 const notMcp: Problem = ['does not speak MCP', 'other_protocol'];
@@ -26,7 +26,7 @@ export class UnresponsiveServerError extends ToolError {
 }
 
 /** A problem of a server: a phrase that follows the server's name, and a code for programs. */
-type Problem = readonly [what: string, reason: ToolErrorReason];
+type Problem = readonly [phrase: string, reason: ToolErrorReason];
 
 /** Creates an error whose message starts with the server's name. A plain text has the reason `failed`. */
 export function createServerError(server: string, problem: string | Problem, cause?: unknown): ToolError {
@@ -41,26 +41,25 @@ export function createServerError(server: string, problem: string | Problem, cau
 export function toServerError(server: string, error: unknown, fallback: Problem = notMcp): ToolError {
   const causes = [...listCauses(error)];
   const toolError = causes.find((cause) => cause instanceof ToolError);
-  return (
-    toolError ?? createServerError(server, causes.map(findProblem).find((problem) => problem !== undefined) ?? fallback, error)
-  );
+  const problem = causes.map(findProblem).find((candidate) => candidate !== undefined) ?? fallback;
+  return toolError ?? createServerError(server, problem, error);
 }
 
 /** Returns the server's own message if the server answered with an error. */
 export function getServerMessage(error: unknown): string | undefined {
-  return isRejection(error) && !internalCodes.has(error.code) ? truncate(error.message, maxMessageChars) : undefined;
+  return isJsonRpcError(error) && !internalCodes.has(error.code) ? truncate(error.message, maxMessageChars) : undefined;
 }
 
 /** Returns the HTTP status of a failed request. A JSON-RPC error has none, even if its code or data looks like one. */
 export function getHttpStatus(error: unknown): number | undefined {
-  if (!(error instanceof Error) || isRejection(error)) return undefined;
+  if (!(error instanceof Error) || isJsonRpcError(error)) return undefined;
   const { code, data } = error as { code?: unknown; data?: { status?: unknown } };
   const status = typeof code === 'number' ? code : data?.status;
   return typeof status === 'number' && status >= 300 && status < 600 ? status : undefined;
 }
 
 /** Detects JSON-RPC errors. The SDK is loaded later, so its class is not available. */
-function isRejection(error: unknown): error is Error & { readonly code: number } {
+function isJsonRpcError(error: unknown): error is Error & { readonly code: number } {
   return error instanceof Error && error.name === 'ProtocolError';
 }
 
@@ -69,8 +68,8 @@ function* listCauses(error: unknown): Iterable<Error> {
   for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause;
 }
 
-const phrases: ReadonlyMap<unknown, Problem> = new Map<unknown, Problem>([
-  [brokenOffCode, ['ended its response early', 'failed']],
+const problemsByCode: ReadonlyMap<unknown, Problem> = new Map<unknown, Problem>([
+  [endedEarlyCode, ['ended its response early', 'failed']],
   [unansweredCode, ['did not answer the request', 'failed']],
   [tooLongCode, ['lists more than 100,000 values in one page, which is more than Parley reads', 'failed']],
   [tooLargeCode, ['sends lists of more than 16 MiB, which is more than Parley reads', 'failed']],
@@ -92,13 +91,11 @@ function findProblem(cause: Error): Problem | undefined {
   if (typeof code === 'string' && /CERT|SELF_SIGNED|ERR_TLS|ERR_SSL/.test(code))
     return ['has a certificate that is not trusted', 'unreachable'];
   const status = getHttpStatus(cause);
-  const serverMessage = getServerMessage(cause);
   if (status !== undefined) return toStatusProblem(status);
-  const phrase = phrases.get(code);
-  return (
-    phrase ??
-    (serverMessage === undefined ? undefined : [`answered with an error: ${serverMessage.replace(/\.$/, '')}`, 'failed'])
-  );
+  const knownProblem = problemsByCode.get(code);
+  const serverMessage = getServerMessage(cause);
+  if (knownProblem !== undefined || serverMessage === undefined) return knownProblem;
+  return [`answered with an error: ${serverMessage.replace(/\.$/, '')}`, 'failed'];
 }
 
 function toStatusProblem(status: number): Problem {
@@ -108,18 +105,18 @@ function toStatusProblem(status: number): Problem {
   return [`answered HTTP ${status}${hint}`, isOtherProtocol ? 'other_protocol' : 'failed'];
 }
 
-/** MCP requires 404. Many servers return 400 and some 410, often without a reason. */
+/** Statuses for a request with an unknown session ID. MCP requires 404. Many servers return 400 and some 410. */
 const forgottenStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 410]);
 const maxReasonChars = 2000;
-const unknownPhrases =
+const forgottenPhrases =
   'not found|unknown|invalid|no valid|no such|no transport|could not find|not exist|not recognized|expired|terminated|closed|no longer|not active|not (?:yet )?initialized';
 // Pattern bound: a text of at most 2000 characters, and gaps of at most 200.
 const forgottenSessionPattern = new RegExp(
-  `session.{0,200}?(?:${unknownPhrases})|(?:${unknownPhrases}).{0,40}?session|server (?:is )?not (?:yet )?initialized`,
+  `session.{0,200}?(?:${forgottenPhrases})|(?:${forgottenPhrases}).{0,40}?session|server (?:is )?not (?:yet )?initialized`,
   'is',
 );
 
-/** The server rejected credentials or access only because it does not know the session. */
+/** The server answered 401 or 403 only because it does not know the session. */
 export class ForgottenSessionError extends ToolError {
   constructor(server: string, status: number) {
     super(createServerError(server, `no longer knows the session (HTTP ${status})`).message);
@@ -142,7 +139,7 @@ export function isForgottenSession(error: unknown, { hasSessionId }: { readonly 
   return (isHttpError(error) || isSessionCode(error)) && reportsForgottenSession(error.message);
 }
 
-/** Detects HTTP errors of the SDK, which start with these words and contain the response text. */
+/** Detects HTTP errors of the SDK, whose messages start with these words and contain the response text. */
 function isHttpError({ message }: Error): boolean {
   return message.startsWith('Error POSTing to endpoint');
 }

@@ -141,7 +141,7 @@ function listAuthorizationSecrets(authorization: McpToolsetSettings['authorizati
   }
 }
 
-/** Time limit for one server. It counts only the time that the request waits for the server. */
+/** Time limit of one request. It counts only the time that the request waits for the server. */
 export interface ServerDeadline {
   /** Aborted when the server has used its full time. */
   readonly signal: AbortSignal;

@@ -3,8 +3,8 @@ import type { ExpiringValue } from '#base/cache/expiring-cache.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { OfferedTool, ToolsetSurvey } from '#domain/tools/tool.ts';
-import { isOmitted } from './loose-replies.ts';
 import { maxDescriptionChars } from './mcp-tool.ts';
+import { isOmitted } from './normalize-replies.ts';
 import { createServerError, getServerMessage, toServerError, UnresponsiveServerError } from './server-error.ts';
 import type { ServerDeadline } from './server-fetch.ts';
 import type { Session } from './session.ts';
@@ -13,17 +13,23 @@ import { toParameters } from './to-parameters.ts';
 const promptsFreshMs = 300_000;
 const maxPrompts = 20;
 const maxStarterChars = 4000;
-/** Maximum number of tools that can be offered to a model. */
-const maxTools = 512;
+/** Maximum number of tools of one server. */
+export const maxTools = 512;
 const maxNameChars = 200;
 /** Maximum number of characters of all schemas together. */
 const maxSchemaChars = 2 * 1024 ** 2;
-/** Keywords whose values are not masked, because a JSON Schema keyword or name can match a short secret by chance. */
+/** Keywords whose values are not masked, because the name of a type, property, or format can match a short secret by chance. */
 const unmaskedKeywords: ReadonlySet<string> = new Set(['type', 'required', 'format', '$ref']);
 const defaultToolsFreshMs = 60_000;
 const maxToolsFreshMs = 3_600_000;
 /** Maximum number of characters of server instructions. They are truncated further for a model. */
 const maxInstructionChars = 64_000;
+
+/** Time limits in milliseconds: for connecting, and then for listing. */
+interface ListingTimeouts {
+  readonly connectMs: number;
+  readonly listMs: number;
+}
 
 /**
  * Returns the server's prompts that can start a conversation as they are. Checks the first 20 prompts without required arguments,
@@ -32,7 +38,7 @@ const maxInstructionChars = 64_000;
 export async function listStarters(
   settings: McpToolsetSettings,
   session: Session,
-  { connectMs, listMs }: { readonly connectMs: number; readonly listMs: number },
+  { connectMs, listMs }: ListingTimeouts,
 ): Promise<ExpiringValue<readonly string[]>> {
   const timeout = AbortSignal.timeout(connectMs + listMs);
   try {
@@ -40,7 +46,8 @@ export async function listStarters(
       if (client.getServerCapabilities()?.prompts === undefined) return [];
       const sendOptions = { signal: timeout, timeout: listMs };
       const { prompts } = await client.request({ method: 'prompts/list', params: {} }, sendOptions);
-      const usable = prompts.filter(hasNoRequiredArguments).slice(0, maxPrompts);
+      const hasRequired = ({ arguments: args = [] }: Prompt): boolean => args.some(({ required }) => required === true);
+      const usable = prompts.filter((prompt) => !hasRequired(prompt)).slice(0, maxPrompts);
       const texts = await Promise.all(usable.map((prompt) => toStarter(client, prompt, sendOptions)));
       return texts.flatMap((text) => (text === undefined ? [] : [mask(text)]));
     });
@@ -49,10 +56,6 @@ export async function listStarters(
     if (timeout.aborted) throw createServerError(settings.name, formatListTimeout('prompts', connectMs + listMs), error);
     throw toServerError(settings.name, error);
   }
-}
-
-function hasNoRequiredArguments({ arguments: args = [] }: Prompt): boolean {
-  return args.every(({ required }) => required !== true);
 }
 
 /** Returns the text of a prompt, or undefined if it is not a text or the server rejects the request. */
@@ -68,9 +71,14 @@ async function toStarter(client: Client, { name }: Prompt, sendOptions: object):
   }
 }
 
+/** Returns the tools that can be called, sorted by name. */
+export function sortCallable(listed: readonly ListedTool[]): ListedTool[] {
+  return listed.filter((tool) => !isOmitted(tool)).toSorted((first, second) => (first.name < second.name ? -1 : 1));
+}
+
 /** Describes a server's tools for users, sorted by name and within bounds. `mask` removes secrets. */
 export function toSurvey(listed: readonly ListedTool[], mask: (text: string) => string): ToolsetSurvey {
-  const callable = listed.filter((tool) => !isOmitted(tool)).toSorted((first, second) => (first.name < second.name ? -1 : 1));
+  const callable = sortCallable(listed);
   const omittedNames = listed.filter(isOmitted).map(({ name }) => name.slice(0, maxNameChars));
   let remainingChars = maxSchemaChars;
   const tools = callable.slice(0, maxTools).map(({ name, title, description, inputSchema, annotations }): OfferedTool => {
@@ -104,13 +112,7 @@ export interface ServerListing {
   readonly hasResources: boolean;
 }
 
-/** Time limits in milliseconds: for connecting, and then for listing. */
-interface ListingTimeouts {
-  readonly connectMs: number;
-  readonly listMs: number;
-}
-
-/** Describes a timeout that includes the wait for credentials, so that the server may not be its only cause. */
+/** Returns the problem for a timeout that includes the wait for credentials, so that the server may not be its only cause. */
 function formatListTimeout(list: 'prompts' | 'tools', maxMs: number): string {
   return `did not connect and list its ${list} within ${maxMs / 1000} s, including the wait for credentials`;
 }
@@ -126,10 +128,10 @@ export async function listServer(
   try {
     return await session.use(timeout, async (connection) => {
       const { client, mask } = connection;
-      const { tools: hasTools, resources } = client.getServerCapabilities() ?? {};
+      const { tools: toolCapability, resources } = client.getServerCapabilities() ?? {};
       const instructions = mask(client.getInstructions()?.trim().slice(0, maxInstructionChars) ?? '');
       const info = { instructions, hasResources: resources !== undefined };
-      if (hasTools === undefined) return { value: { ...info, tools: [] }, freshMs: defaultToolsFreshMs };
+      if (toolCapability === undefined) return { value: { ...info, tools: [] }, freshMs: defaultToolsFreshMs };
       deadline = connection.startDeadline(listMs);
       const options = { signal: deadline.signal, timeout: connectMs + listMs, cacheMode: 'bypass' } as const;
       const { tools, ttlMs } = await client.listTools({}, options);

@@ -12,8 +12,8 @@ export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'is
   readonly onIdle: () => void;
 }
 
-/** A connection that is being opened or is open. */
-interface Opening {
+/** A connection that is being opened or is open, and the number of its current uses. */
+interface SharedConnection {
   readonly connection: Promise<Connection>;
   uses: number;
 }
@@ -22,9 +22,9 @@ interface Opening {
 export class Session {
   readonly #options: SessionOptions;
   /** The connection for the next use. */
-  #current: Opening | undefined;
+  #current: SharedConnection | undefined;
   /** The current connection, and dropped ones that still have uses. */
-  readonly #openings = new Set<Opening>();
+  readonly #connections = new Set<SharedConnection>();
   #uses = 0;
   #isClosed = false;
   #idleTimer = new AbortController();
@@ -61,11 +61,11 @@ export class Session {
     this.#idleTimer.abort();
     const current = this.#current;
     this.#current = undefined;
-    const closeOpening = async (opening: Opening): Promise<void> => {
-      const connection = await opening.connection.catch(() => undefined);
-      await (opening === current ? connection?.close() : connection?.client.close());
+    const closeShared = async (shared: SharedConnection): Promise<void> => {
+      const connection = await shared.connection.catch(() => undefined);
+      await (shared === current ? connection?.close() : connection?.client.close());
     };
-    await Promise.all([...this.#openings].map(closeOpening));
+    await Promise.all([...this.#connections].map(closeShared));
   }
 
   /**
@@ -74,31 +74,27 @@ export class Session {
    */
   async #runWithRetry<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
     for (let attempt = 1; ; attempt += 1) {
-      const opening = this.#open();
-      opening.uses += 1;
+      this.#current ??= this.#connect();
+      const shared = this.#current;
+      shared.uses += 1;
       try {
-        const connection = await raceAbort(opening.connection, signal);
+        const connection = await raceAbort(shared.connection, signal);
         try {
           return await raceAbort(work(connection), AbortSignal.any([signal, connection.endSignal]));
         } catch (error) {
           signal.throwIfAborted();
           const hasExpired = connection.hasExpired(error);
-          if (hasExpired || (connection.isStateless && getServerMessage(error) === undefined)) this.#forget(opening, connection);
+          if (hasExpired || (connection.isStateless && getServerMessage(error) === undefined)) this.#forget(shared, connection);
           if (!hasExpired || attempt === 2) throw error;
         }
       } finally {
-        opening.uses -= 1;
-        this.#closeUnused(opening);
+        shared.uses -= 1;
+        this.#closeUnused(shared);
       }
     }
   }
 
-  #open(): Opening {
-    this.#current ??= this.#connect();
-    return this.#current;
-  }
-
-  #connect(): Opening {
+  #connect(): SharedConnection {
     const { revisions, settings } = this.#options;
     const revision = revisions.find(settings);
     const connecting = Connection.open({
@@ -109,35 +105,35 @@ export class Session {
         this.#toolChangeCount += 1;
       },
     });
-    const opening: Opening = { connection: connecting, uses: 0 };
-    this.#openings.add(opening);
+    const shared: SharedConnection = { connection: connecting, uses: 0 };
+    this.#connections.add(shared);
     connecting.then(
       (connection) => {
         revisions.put(settings, connection.revision);
-        connection.endSignal.addEventListener('abort', () => this.#forget(opening, connection), { once: true });
-        if (connection.endSignal.aborted) this.#forget(opening, connection);
+        connection.endSignal.addEventListener('abort', () => this.#forget(shared, connection), { once: true });
+        if (connection.endSignal.aborted) this.#forget(shared, connection);
       },
       () => {
         revisions.forget(settings);
-        this.#openings.delete(opening);
-        if (this.#current === opening) this.#current = undefined;
+        this.#connections.delete(shared);
+        if (this.#current === shared) this.#current = undefined;
       },
     );
-    return opening;
+    return shared;
   }
 
   /** Drops a connection. The next use opens another one, and running uses continue. */
-  #forget(opening: Opening, { isStateless }: Connection): void {
-    if (this.#current !== opening) return;
+  #forget(shared: SharedConnection, { isStateless }: Connection): void {
+    if (this.#current !== shared) return;
     this.#current = undefined;
     if (isStateless) this.#options.revisions.forget(this.#options.settings);
-    this.#closeUnused(opening);
+    this.#closeUnused(shared);
   }
 
   /** Closes a dropped connection after its last use. The server no longer knows its session. */
-  #closeUnused(opening: Opening): void {
-    if (opening.uses > 0 || (opening === this.#current && !this.#isClosed) || !this.#openings.delete(opening)) return;
-    opening.connection.then(({ client }) => client.close()).catch(() => undefined);
+  #closeUnused(shared: SharedConnection): void {
+    if (shared.uses > 0 || (shared === this.#current && !this.#isClosed) || !this.#connections.delete(shared)) return;
+    shared.connection.then(({ client }) => client.close()).catch(() => undefined);
   }
 
   #startIdleTimer(): void {

@@ -1,4 +1,4 @@
-import { filterObjects, filterStrings, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, filterStrings, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 
 const maxChars = 32 * 1024;
 const combiningKeywords = ['allOf', 'anyOf', 'oneOf'] as const;
@@ -11,15 +11,14 @@ export function toParameters(input: unknown): JsonObject {
   const { $schema: _dialect, not: _not, enum: _enum, allOf, anyOf, oneOf, ...schema } = copyBounded(input);
   const parts = combiningKeywords.flatMap((keyword) => filterObjects({ allOf, anyOf, oneOf }[keyword]));
   const required = [...filterStrings(schema.required), ...filterObjects(allOf).flatMap((part) => filterStrings(part.required))];
-  const properties = Object.fromEntries([...parts, schema].flatMap((part) => Object.entries(getProperties(part))));
+  const properties = Object.fromEntries([...parts, schema].flatMap((part) => Object.entries(toObject(part.properties))));
   return { ...schema, type: 'object', properties, ...(required.length > 0 && { required: [...new Set(required)] }) };
 }
 
 /** Parses the schema again, which rejects deep nesting and keys that a copy would lose. */
 function copyBounded(value: unknown): JsonObject {
   const text = tryStringify(value);
-  const copy = text.length <= maxChars ? tryParseJson(text) : undefined;
-  return isJsonObject(copy) ? copy : {};
+  return toObject(text.length <= maxChars ? tryParseJson(text) : undefined);
 }
 
 function tryStringify(value: unknown): string {
@@ -28,8 +27,4 @@ function tryStringify(value: unknown): string {
   } catch {
     return '';
   }
-}
-
-function getProperties({ properties }: JsonObject): JsonObject {
-  return isJsonObject(properties) ? properties : {};
 }

@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock, EmbeddedResource, ResourceLink } from '@modelcontextprotocol/client';
 import { truncate } from '#base/text/truncate.ts';
 import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
-import { unknownPartText } from './loose-replies.ts';
+import { unknownPartText } from './normalize-replies.ts';
 
 const maxBlocks = 200;
 const maxTitleChars = 200;

@@ -1,17 +1,19 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type JsonObject, toObject } from '#base/json/json.ts';
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { TextEmbedder } from '#domain/tools/embedder.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 
-/** Number of texts that providers accept per request, and number of concurrent requests. */
-const [maxTextsPerRequest, maxConcurrentRequests] = [64, 4];
+/** Number of texts that all providers accept per request. */
+const maxTextsPerRequest = 64;
+const maxConcurrentRequests = 4;
 
 /** Sends an embeddings request to the deployment. Rejects with `ParleyError`. */
 export type SendEmbeddingsRequest = (request: EmbeddingsRequest, signal: AbortSignal) => Promise<JsonObject>;
 
 /**
- * Creates vectors with a deployment of type `embedding` (`retrieval.embeddingModel`). `model` must change whenever the vectors
- * change.
+ * Creates vectors with a deployment of type `embedding` (`retrieval.embeddingModel`). `model` names the vectors in the index, so
+ * it must change whenever the vectors change.
  */
 export class DeploymentEmbedder implements TextEmbedder {
   readonly model: string;
@@ -24,18 +26,16 @@ export class DeploymentEmbedder implements TextEmbedder {
   }
 
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    const parts = Array.from({ length: Math.ceil(texts.length / maxTextsPerRequest) }, (_, partIndex) =>
-      texts.slice(partIndex * maxTextsPerRequest, (partIndex + 1) * maxTextsPerRequest),
-    );
-    const vectors = (await Promise.all(parts.map((part) => this.#embedPart(part, signal)))).flat();
+    const batches = [...splitIntoBatches(texts, maxTextsPerRequest)];
+    const vectors = (await Promise.all(batches.map((batch) => this.#embedBatch(batch, signal)))).flat();
     return this.#checkLengths(vectors);
   }
 
-  async #embedPart(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
+  async #embedBatch(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
     const { data } = await this.#sendRequest({ input: [...texts], encoding_format: 'float' }, signal);
     const vectors = new Array<Float32Array | undefined>(texts.length).fill(undefined);
     for (const [position, item] of (Array.isArray(data) ? data : []).entries()) {
-      const { index = position, embedding } = isJsonObject(item) ? item : {};
+      const { index = position, embedding } = toObject(item);
       if (typeof index === 'number' && index in vectors) vectors[index] = toVector(embedding);
     }
     return vectors;

@@ -39,7 +39,7 @@ export async function openDocumentSet(
   const byReference = new Map(stored.map((file) => [toReference(file), file]));
   const resolved = parsed.map(({ location, ...entry }) => ({ ...entry, file: location && byReference.get(entry.reference) }));
   const matches = resolved.flatMap(({ reference, file }) => (file === undefined ? [] : [{ reference, file }]));
-  const names = matches.map(({ file }) => file.path.slice(file.path.lastIndexOf('/') + 1));
+  const names = matches.map(({ file }) => getFileName(file.path));
   return {
     files: matches.map(({ reference, file }, index) => {
       const name = names[index] ?? '';
@@ -58,8 +58,7 @@ function parseOwnReference(input: string, owner: string | null): ParsedReference
   return { reference, location, reason: 'No file is stored at this path. It may have been moved or deleted.' };
 }
 
-/** Returns the file name of a reference. */
-export function toFileName(reference: string): string {
-  const path = parseReference(reference)?.path ?? reference;
+/** Returns the part of a path after its last slash. */
+export function getFileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

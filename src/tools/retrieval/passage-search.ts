@@ -10,7 +10,7 @@ const maxHits = 30;
  */
 const maxExactHits = 12;
 /** Maximum time to create the vector of a question. After that, the search uses words only. */
-const vectorMs = 5000;
+const queryVectorMs = 5000;
 /** Maximum number of characters of a question that is embedded. Each additional word takes about a millisecond. */
 const maxQueryChars = 500;
 /** Weight of the matched share of the question's words if vectors are complete. */
@@ -53,13 +53,13 @@ export class PassageSearch {
   }
 
   /**
-   * Searches both ways concurrently, and merges the results. A hit by words is weighted by the share of words that match.
+   * Searches with both methods concurrently, and merges the results. A hit by words is weighted by the share of words that match.
    * Throws `StoreError`, or the reason of the signal.
    */
   async search(query: PassageQuery): Promise<SearchResult> {
     const [wordHits, nearResult] = await Promise.all([this.searchByWords(query), this.searchByMeaning(query)]);
     const byWords = wordHits.map((hit) => ({ ...hit, weight: hit.matchedShare }));
-    const isSemantic = nearResult.hits
+    const byMeaning = nearResult.hits
       .filter(({ similarity }) => similarity >= minSimilarity)
       .map((hit) => ({ ...hit, weight: 1 }));
     const exact = new Map(wordHits.filter((hit) => hit.exactShare > 0).map((hit) => [getKey(hit), hit.exactShare]));
@@ -67,7 +67,7 @@ export class PassageSearch {
     const shareWeight = nearResult.isComplete ? matchedShareWeight : 1;
     for (const hit of wordHits) scores.set(getKey(hit), Math.max(shareWeight * hit.matchedShare, hit.exactShare));
     for (const hit of nearResult.hits) scores.set(getKey(hit), Math.max(hit.similarity, scores.get(getKey(hit)) ?? 0));
-    const hits = fuse([byWords, isSemantic]).map((hit) => ({ ...hit, score: scores.get(getKey(hit)) ?? 0 }));
+    const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(getKey(hit)) ?? 0 }));
     return { hits: exact.size <= maxExactHits ? rankExactFirst(hits, exact) : hits, isSemantic: nearResult.isComplete };
   }
 
@@ -96,8 +96,8 @@ export class PassageSearch {
   }
 }
 
-function getKey({ document, nth: index }: PassageHit): string {
-  return `${document} ${index}`;
+function getKey({ document, nth }: PassageHit): string {
+  return `${document} ${nth}`;
 }
 
 /** Moves exact matches to the front, because a user who names an exact term wants that passage. */
@@ -110,7 +110,7 @@ async function embed(text: string, embedder: TextEmbedder, signal: AbortSignal):
   try {
     const [vector] = await embedder.embed(
       [text.slice(0, maxQueryChars)],
-      AbortSignal.any([signal, AbortSignal.timeout(vectorMs)]),
+      AbortSignal.any([signal, AbortSignal.timeout(queryVectorMs)]),
     );
     return vector;
   } catch {
@@ -136,38 +136,39 @@ interface WeightedHit extends PassageHit {
 export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
   const scores = new Map<string, { readonly hit: PassageHit; score: number }>();
   for (const list of lists) {
-    for (const [rank, { document, nth: index, weight }] of list.entries()) {
-      const name = `${document} ${index}`;
-      const entry = scores.get(name) ?? { hit: { document, nth: index }, score: 0 };
+    for (const [rank, { document, nth, weight }] of list.entries()) {
+      const hit = { document, nth };
+      const entry = scores.get(getKey(hit)) ?? { hit, score: 0 };
       entry.score += weight / (smoothing + rank + 1);
-      scores.set(name, entry);
+      scores.set(getKey(hit), entry);
     }
   }
   return [...scores.values()].sort((first, second) => second.score - first.score).map(({ hit }) => hit);
 }
 
 /** Number of vector components to process before yielding to the event loop. They take about a millisecond. */
-const numbersPerTurn = 1_000_000;
+const componentsPerTurn = 1_000_000;
 
 interface NearHit extends PassageHit {
   /** Cosine similarity, from -1 to 1. */
   readonly similarity: number;
 }
 
-/** Four separate sums take half the time of one. */
+/** Returns the dot product of a vector and the one at `from`. Four separate sums take half the time of one. */
 function dot(vector: Float32Array, vectors: Float32Array, from: number): number {
   let first = 0;
   let second = 0;
   let third = 0;
   let fourth = 0;
-  const even = vector.length - (vector.length % 4);
-  for (let index = 0; index < even; index += 4) {
+  const unrolledLength = vector.length - (vector.length % 4);
+  for (let index = 0; index < unrolledLength; index += 4) {
     first += (vector[index] as number) * (vectors[from + index] as number);
     second += (vector[index + 1] as number) * (vectors[from + index + 1] as number);
     third += (vector[index + 2] as number) * (vectors[from + index + 2] as number);
     fourth += (vector[index + 3] as number) * (vectors[from + index + 3] as number);
   }
-  for (let at = even; at < vector.length; at += 1) first += (vector[at] as number) * (vectors[from + at] as number);
+  for (let index = unrolledLength; index < vector.length; index += 1)
+    first += (vector[index] as number) * (vectors[from + index] as number);
   return first + second + third + fourth;
 }
 
@@ -178,7 +179,8 @@ export class NearestPassages {
   readonly #queryVector: Float32Array;
   readonly #limit: number;
   #minSimilarity = Number.NEGATIVE_INFINITY;
-  #scanned = 0;
+  /** Number of components since the last yield to the event loop. */
+  #scannedComponents = 0;
 
   constructor(queryVector: Float32Array, limit: number) {
     this.#queryVector = queryVector;
@@ -197,9 +199,9 @@ export class NearestPassages {
     for (let index = 0; index < count; index += 1) {
       const similarity = dot(queryVector, vectors, index * dimensions);
       if (similarity > this.#minSimilarity) this.#add({ document, nth: index, similarity });
-      this.#scanned += dimensions;
-      if (this.#scanned < numbersPerTurn) continue;
-      this.#scanned = 0;
+      this.#scannedComponents += dimensions;
+      if (this.#scannedComponents < componentsPerTurn) continue;
+      this.#scannedComponents = 0;
       await nextTurn();
     }
   }
@@ -226,13 +228,13 @@ export class VectorCache {
    * Returns the concatenated vectors of a document, starting at its first passage. The array is shorter while vectors are being
    * created.
    */
-  async get({ id, passageCount: passages }: IndexedDocument, model: string): Promise<Float32Array> {
-    const name = `${id} ${model}`;
-    const cached = this.#cache.find(name);
+  async get({ id, passageCount }: IndexedDocument, model: string): Promise<Float32Array> {
+    const key = `${id} ${model}`;
+    const cached = this.#cache.find(key);
     if (cached !== undefined) return cached;
     const runs = await this.#index.readVectors({ document: id, model });
     const vectors = concatVectors(runs.map((run) => run.vectors));
-    if (runs.reduce((sum, run) => sum + run.count, 0) === passages) this.#cache.set(name, vectors);
+    if (runs.reduce((sum, run) => sum + run.count, 0) === passageCount) this.#cache.set(key, vectors);
     return vectors;
   }
 }

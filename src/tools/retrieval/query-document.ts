@@ -16,7 +16,7 @@ import {
 import { openDocumentSet, type SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import type { PassageSearch, ScoredHit } from './passage-search.ts';
-import { awaitReadings, type ReadFile } from './reading-progress.ts';
+import { awaitReadings, countVectors, type IndexedSource } from './reading-progress.ts';
 
 const maxQueryChars = 2000;
 const maxListedNames = 40;
@@ -94,15 +94,12 @@ function toQuestion({ query, files: requestedNames }: JsonObject, files: readonl
     (name) => typeof name === 'string' && name !== '',
   );
   if (names.length === 0) return { text, files };
+  const isSameName = (requested: string, name: string): boolean => requested.trim().toLowerCase() === name.toLowerCase();
   const matches = files.filter(({ name, reference }) =>
-    names.some((requested) => isSame(requested, name) || requested === reference),
+    names.some((requested) => isSameName(requested, name) || requested === reference),
   );
   if (matches.length > 0) return { text, files: matches };
   throw new ToolError(`There is no document named ${names.join(' or ').slice(0, 200)}; ${formatDescription(files)}`);
-}
-
-function isSame(requested: string, name: string): boolean {
-  return requested.trim().toLowerCase() === name.toLowerCase();
 }
 
 async function answerQuestion(
@@ -111,18 +108,18 @@ async function answerQuestion(
 ): Promise<ToolResult> {
   const { index, indexer, search, embedder, clock, maxResultBytes, bounds, context } = deps;
   const pending = files.map((source) => ({ source, reading: indexer.requestIndexing(source.file, embedder) }));
-  const { readFiles, notes } = await awaitReadings(pending, context, clock);
-  if (readFiles.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
-  const documents = readFiles.map(({ document }) => document);
+  const { sources, notes } = await awaitReadings(pending, context, clock);
+  if (sources.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
+  const documents = sources.map(({ document }) => document);
   const isSmall = canReturnAll(documents, maxResultBytes);
   const query = { text, documents, embedder, signal: context.signal };
-  const early = await search.search(query);
-  const hasWaited = !isSmall && !early.isSemantic && (await awaitVectors(documents, deps));
-  const { hits, isSemantic: byMeaning } = hasWaited ? await search.search(query) : early;
-  const gathering = { index, readFiles, hits };
+  const firstResult = await search.search(query);
+  const hasMoreVectors = !isSmall && !firstResult.isSemantic && (await awaitVectors(documents, deps));
+  const { hits, isSemantic } = hasMoreVectors ? await search.search(query) : firstResult;
+  const gathering = { index, sources, hits };
   const passages = isSmall ? await gatherAll(gathering) : await gatherPassages(gathering, bounds);
-  const byWords = 'Searched by words only, because the vectors of the passages are not ready.';
-  const allNotes = byMeaning || isSmall ? notes : [...notes, byWords];
+  const wordsOnlyNote = 'Searched by words only, because the vectors of the passages are not ready.';
+  const allNotes = isSemantic || isSmall ? notes : [...notes, wordsOnlyNote];
   return toAnswer({ passages, notes: allNotes, maxBytes: maxResultBytes, cite: context.cite });
 }
 
@@ -132,7 +129,7 @@ function canReturnAll(documents: readonly IndexedDocument[], maxBytes: number): 
   return passages <= maxCompletePassages && tokens <= Math.min(maxCompleteTokens, maxBytes / bytesPerToken);
 }
 
-/** Maximum time that a question waits for vectors. */
+/** Maximum time that a search waits for vectors. */
 const maxWaitMs = 120_000;
 const pollMs = 500;
 const reportIntervalMs = 2000;
@@ -151,10 +148,10 @@ interface AwaitVectorsDeps {
  */
 async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVectorsDeps): Promise<boolean> {
   const { indexer, embedder, clock, context } = deps;
-  const total = documents.reduce((sum, { passageCount: passages }) => sum + passages, 0);
+  const total = documents.reduce((sum, { passageCount }) => sum + passageCount, 0);
   const startedMs = clock.nowMs();
-  const first = await countDone(documents, deps);
-  let done = first;
+  const initiallyDone = await countVectors(documents, deps);
+  let done = initiallyDone;
   let reportedMs = Number.NEGATIVE_INFINITY;
   while (done < total && indexer.isCreatingVectors(embedder) && clock.nowMs() - startedMs < maxWaitMs) {
     if (clock.nowMs() - reportedMs >= reportIntervalMs) {
@@ -162,14 +159,9 @@ async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVe
       await context.report({ content: `Preparing the search by meaning: ${done} of ${total} passages.\n\n` });
     }
     await clock.sleep(pollMs, context.signal);
-    done = await countDone(documents, deps);
+    done = await countVectors(documents, deps);
   }
-  return done > first;
-}
-
-async function countDone(documents: readonly IndexedDocument[], { index, embedder }: AwaitVectorsDeps): Promise<number> {
-  const counts = await Promise.all(documents.map(({ id }) => index.countVectors({ document: id, model: embedder.model })));
-  return counts.reduce((sum, count) => sum + count, 0);
+  return done > initiallyDone;
 }
 
 const maxExcerptChars = 2000;
@@ -201,40 +193,40 @@ function numberPassages(
 ): string[] {
   const parts: string[] = [];
   let remainingBytes = maxBytes;
-  let previousHead = '';
-  for (const { file, passages: group, quoted, isBest } of passages) {
-    const head = toHead(file, group[0] ?? quoted);
+  let previousHeading = '';
+  for (const { source, passages: group, quoted, isBest } of passages) {
+    const heading = formatHeading(source, group[0] ?? quoted);
     const text = group.map((passage) => passage.text).join('\n');
-    const section = head === previousHead ? text : `${head}\n${text}`;
+    const section = heading === previousHeading ? text : `${heading}\n${text}`;
     const bytes = Buffer.byteLength(section) + markBytes;
     if (bytes > remainingBytes) continue;
     remainingBytes -= bytes;
-    previousHead = head;
-    parts.push(`[${cite({ attachment: toCitation(file, quoted), text, isBest })}] ${section}`);
+    previousHeading = heading;
+    parts.push(`[${cite({ attachment: toCitation(source, quoted), text, isBest })}] ${section}`);
   }
   return parts;
 }
 
-function toHead(file: ReadFile, first: Passage): string {
+function formatHeading(source: IndexedSource, first: Passage): string {
   const headings = first.headings.length === 0 ? '' : ` — ${first.headings.join(' › ')}`;
-  return `${formatLocation(file, first, 'page')}${headings}`;
+  return `${formatLocation(source, first, 'page')}${headings}`;
 }
 
 /** Returns a location such as `report.pdf, p. 3`. */
-function formatLocation({ name, document }: ReadFile, { page }: Passage, pageWord: string): string {
+function formatLocation({ name, document }: IndexedSource, { page }: Passage, pageWord: string): string {
   if (page === null) return name;
   const unit = document.format === 'pptx' ? 'slide' : document.format === 'xlsx' ? 'sheet' : pageWord;
   return `${name}, ${unit} ${page}`;
 }
 
-function toCitation(file: ReadFile, passage: Passage): Attachment {
+function toCitation(source: IndexedSource, passage: Passage): Attachment {
   const { text, page } = passage;
   return {
     type: 'text/markdown',
-    title: formatLocation(file, passage, 'p.'),
+    title: formatLocation(source, passage, 'p.'),
     data: text.length <= maxExcerptChars ? text : `${text.slice(0, maxExcerptChars).toWellFormed()}…`,
-    reference_type: file.file.contentType,
-    reference_url: page === null ? file.reference : `${file.reference}#page=${page}`,
+    reference_type: source.file.contentType,
+    reference_url: page === null ? source.reference : `${source.reference}#page=${page}`,
   };
 }
 
@@ -243,7 +235,7 @@ const maxJoined = 6;
 
 /** Consecutive passages that the model reads under one citation number. */
 interface PassageGroup {
-  readonly file: ReadFile;
+  readonly source: IndexedSource;
   /** At least one passage. */
   readonly passages: readonly Passage[];
   /** The passage that is quoted to the user. */
@@ -252,9 +244,9 @@ interface PassageGroup {
   readonly isBest: boolean;
 }
 
-interface SearchResult {
+interface GatheringInput {
   readonly index: PassageIndex;
-  readonly readFiles: readonly ReadFile[];
+  readonly sources: readonly IndexedSource[];
   /** Hits, best first. */
   readonly hits: readonly ScoredHit[];
 }
@@ -270,20 +262,21 @@ interface GatheringBounds {
  * Returns the best passages with their neighbors of the same section, without duplicates. Joins consecutive passages. Throws
  * `StoreError`.
  */
-async function gatherPassages({ index, readFiles, hits }: SearchResult, bounds: GatheringBounds): Promise<PassageGroup[]> {
+async function gatherPassages({ index, sources, hits }: GatheringInput, bounds: GatheringBounds): Promise<PassageGroup[]> {
   const groups: PassageGroup[] = [];
   const usedKeys = new Set<string>();
   let remaining = bounds.passages;
   for (const { document, nth: position, score } of hits) {
     if (remaining === 0) break;
-    const file = findFile(readFiles, document);
-    if (file === undefined || score < bounds.minScore || usedKeys.has(`${document} ${position}`)) continue;
+    // Several files may have the same content. The first of them is cited.
+    const source = sources.find((candidate) => candidate.document.id === document);
+    if (source === undefined || score < bounds.minScore || usedKeys.has(`${document} ${position}`)) continue;
     const neighbors = await index.readRange(document, position - 1, position + 2);
     const quoted = neighbors.find((passage) => passage.nth === position);
     if (quoted === undefined) continue;
     const passages = neighbors.filter((passage) => isSameSection(passage, quoted) && !usedKeys.has(`${document} ${passage.nth}`));
     for (const passage of passages) usedKeys.add(`${document} ${passage.nth}`);
-    addGroup(groups, { file, passages, quoted, isBest: groups.length === 0 });
+    addGroup(groups, { source, passages, quoted, isBest: groups.length === 0 });
     remaining -= 1;
   }
   return groups;
@@ -291,17 +284,17 @@ async function gatherPassages({ index, readFiles, hits }: SearchResult, bounds: 
 
 /** Joins a group with an adjacent one, or adds it. */
 function addGroup(groups: PassageGroup[], next: PassageGroup): void {
-  const at = groups.findIndex((group) => isAdjacent(group, next));
-  const neighbor = groups[at];
+  const index = groups.findIndex((group) => isAdjacent(group, next));
+  const neighbor = groups[index];
   if (neighbor === undefined) groups.push(next);
   else {
     const passages = [...neighbor.passages, ...next.passages].toSorted((first, second) => first.nth - second.nth);
-    groups[at] = { ...neighbor, passages };
+    groups[index] = { ...neighbor, passages };
   }
 }
 
 function isAdjacent(first: PassageGroup, second: PassageGroup): boolean {
-  if (first.file !== second.file || first.passages.length + second.passages.length > maxJoined) return false;
+  if (first.source !== second.source || first.passages.length + second.passages.length > maxJoined) return false;
   if (first.quoted.page !== second.quoted.page || !isSameSection(first.quoted, second.quoted)) return false;
   const follows = (earlier: PassageGroup, later: PassageGroup) =>
     earlier.passages.at(-1)?.nth === (later.passages[0]?.nth ?? 0) - 1;
@@ -309,23 +302,16 @@ function isAdjacent(first: PassageGroup, second: PassageGroup): boolean {
 }
 
 /** Returns all passages in order. Throws `StoreError`. */
-async function gatherAll({ index, readFiles, hits: [best] }: SearchResult): Promise<PassageGroup[]> {
-  const documents = await Promise.all(
-    readFiles.map(async (file) => ({ file, passages: await index.readRange(file.document.id, 0, file.document.passageCount) })),
-  );
-  const entries = documents.flatMap(({ file, passages }) => passages.map((passage) => ({ file, passage })));
-  const bestIndex = entries.findIndex(({ file, passage }) => file.document.id === best?.document && passage.nth === best.nth);
-  return entries.map(({ file, passage }, position) => ({
-    file,
-    passages: [passage],
-    quoted: passage,
-    isBest: position === bestIndex,
-  }));
-}
-
-/** Returns the first file with this content. Several files may have the same content. */
-function findFile(readFiles: readonly ReadFile[], document: string): ReadFile | undefined {
-  return readFiles.find((file) => file.document.id === document);
+async function gatherAll({ index, sources, hits: [best] }: GatheringInput): Promise<PassageGroup[]> {
+  const readPassages = async (source: IndexedSource) => {
+    const passages = await index.readRange(source.document.id, 0, source.document.passageCount);
+    return passages.map((passage) => ({ source, passage }));
+  };
+  const entries = (await Promise.all(sources.map(readPassages))).flat();
+  const bestIndex = entries.findIndex(({ source, passage }) => source.document.id === best?.document && passage.nth === best.nth);
+  return entries.map(({ source, passage }, position) => {
+    return { source, passages: [passage], quoted: passage, isBest: position === bestIndex };
+  });
 }
 
 function isSameSection(first: Passage, second: Passage): boolean {

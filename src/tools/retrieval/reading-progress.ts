@@ -1,8 +1,9 @@
 import type { Clock } from '#base/time/clock.ts';
+import { parseReference } from '#domain/files/resource-location.ts';
 import type { TextEmbedder } from '#domain/tools/embedder.ts';
 import type { DocumentProgress, IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { ToolContext } from '#domain/tools/tool.ts';
-import { type DocumentSet, type SearchableFile, toFileName } from './document-set.ts';
+import { type DocumentSet, getFileName, type SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { findByBlob } from './indexing/document-reader.ts';
 import type { Reading } from './indexing/reading.ts';
@@ -21,26 +22,32 @@ export interface ProgressDeps {
 export async function readProgress({ files, missing }: DocumentSet, deps: ProgressDeps): Promise<readonly DocumentProgress[]> {
   const progress = await Promise.all(files.map((source) => toProgress(source, deps)));
   const failed = missing.map(({ name: reference, reason }) => {
-    return { ...createWaitingProgress(toFileName(reference), reference), state: 'failed' as const, reason };
+    const name = getFileName(parseReference(reference)?.path ?? reference);
+    return { ...createWaitingProgress(name, reference), state: 'failed' as const, reason };
   });
   return [...progress, ...failed];
 }
 
 async function toProgress({ name, reference, file }: SearchableFile, deps: ProgressDeps): Promise<DocumentProgress> {
   const { index, indexer, embedder } = deps;
-  const reading = indexer.requestIndexing(file, embedder, 'ahead');
+  const reading = indexer.requestIndexing(file, embedder, 'prefetch');
   const document = reading.document ?? (await findByBlob(index, file.blob));
   const initial = createWaitingProgress(name, reference);
   if (document === undefined) return { ...initial, state: reading.hasStarted ? 'indexing' : 'waiting' };
   const { failure, note, passageCount: passages } = document;
   if (failure !== undefined) return { ...initial, state: 'failed', reason: failure };
-  const done = await countDone(document, deps);
+  const done = await countVectors([document], deps);
   const state = done >= passages ? 'ready' : 'indexing';
   return { ...initial, state, isSearchable: true, reason: note, done, total: passages };
 }
 
-function countDone({ id }: IndexedDocument, { index, embedder: { model } }: ProgressDeps): Promise<number> {
-  return index.countVectors({ document: id, model });
+/** Returns the number of passages of the documents that have vectors of the embedder's model. Throws `StoreError`. */
+export async function countVectors(
+  documents: readonly IndexedDocument[],
+  { index, embedder }: { readonly index: Pick<PassageIndex, 'countVectors'>; readonly embedder: TextEmbedder },
+): Promise<number> {
+  const counts = await Promise.all(documents.map(({ id }) => index.countVectors({ document: id, model: embedder.model })));
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function createWaitingProgress(name: string, reference: string): DocumentProgress {
@@ -48,12 +55,12 @@ function createWaitingProgress(name: string, reference: string): DocumentProgres
 }
 
 /** A file with its indexed document. */
-export interface ReadFile extends SearchableFile {
+export interface IndexedSource extends SearchableFile {
   readonly document: IndexedDocument;
 }
 
-export interface Readings {
-  readonly readFiles: readonly ReadFile[];
+export interface AwaitedSources {
+  readonly sources: readonly IndexedSource[];
   /** One sentence for each file that cannot be searched, or only in part. */
   readonly notes: readonly string[];
 }
@@ -71,9 +78,9 @@ export async function awaitReadings(
   pending: readonly PendingFile[],
   { signal, report }: ToolContext,
   clock: Clock,
-): Promise<Readings> {
+): Promise<AwaitedSources> {
   const timeout = AbortSignal.timeout(maxWaitMs);
-  const all = Promise.allSettled(pending.map(({ reading }) => reading.done));
+  const allDone = Promise.allSettled(pending.map(({ reading }) => reading.done));
   let reportedLine = '';
   while (!timeout.aborted && pending.some(({ reading }) => !reading.hasEnded)) {
     const line = toProgressLine(pending);
@@ -81,27 +88,27 @@ export async function awaitReadings(
     reportedLine = line;
     const settled = new AbortController();
     const pause = clock.sleep(reportIntervalMs, AbortSignal.any([signal, settled.signal]));
-    await Promise.race([all, pause]).finally(() => settled.abort());
+    await Promise.race([allDone, pause]).finally(() => settled.abort());
     signal.throwIfAborted();
   }
-  return toReadings(pending);
+  return toAwaitedSources(pending);
 }
 
 function toProgressLine(pending: readonly PendingFile[]): string {
   const remaining = pending.filter(({ reading }) => !reading.hasEnded);
-  const now = remaining.find(({ reading }) => reading.hasStarted) ?? remaining[0];
-  return `Indexing the documents: ${pending.length - remaining.length} of ${pending.length} done, current: ${now?.source.name}.`;
+  const current = remaining.find(({ reading }) => reading.hasStarted) ?? remaining[0];
+  return `Indexing the documents: ${pending.length - remaining.length} of ${pending.length} done, current: ${current?.source.name}.`;
 }
 
-function toReadings(pending: readonly PendingFile[]): Readings {
-  const readFiles: ReadFile[] = [];
+function toAwaitedSources(pending: readonly PendingFile[]): AwaitedSources {
+  const sources: IndexedSource[] = [];
   const notes: string[] = [];
   for (const { source, reading } of pending) {
     const { document } = reading;
     if (document === undefined) notes.push(`${source.name} cannot be searched yet. Ask again later.`);
     else if (document.failure !== undefined) notes.push(`${source.name} cannot be read. ${document.failure}`);
-    else readFiles.push({ ...source, document });
+    else sources.push({ ...source, document });
     if (document?.note !== undefined) notes.push(`${source.name}: ${document.note}`);
   }
-  return { readFiles, notes };
+  return { sources, notes };
 }

@@ -18,11 +18,8 @@ const retryEmbedMs = 60_000;
 const maxReadings = 10_000;
 const leaseMs = 120_000;
 const defaultBatchSize = 64;
-/**
- * Maximum number of characters of the title and headings before the text. A longer head would leave the model no room for the
- * text.
- */
-const maxHeadChars = 160;
+/** Maximum number of characters of the title and headings before the text. Longer ones would leave the model no room for the text. */
+const maxContextChars = 160;
 
 interface DocumentIndexerDeps {
   readonly index: PassageIndex;
@@ -35,8 +32,8 @@ interface DocumentIndexerDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** `asked` if a caller waits for the document, `ahead` if it is read in advance. */
-type Priority = 'asked' | 'ahead';
+/** `requested` if a caller waits for the document, `prefetch` if it is read in advance. */
+type Priority = 'requested' | 'prefetch';
 
 /** Runs work when a slot is available. */
 type RunInTurn = (work: () => Promise<IndexedDocument>) => Promise<IndexedDocument>;
@@ -58,9 +55,10 @@ export class DocumentIndexer {
   readonly #vectors: VectorBuilder;
   /** Waiting, active, and completed readings, by blob. */
   readonly #readings = new Map<string, Reading>();
-  readonly #ahead: Reading[] = [];
+  /** Readings that are done in advance, in order. */
+  readonly #prefetchQueue: Reading[] = [];
   /** Bucket of the last document that was read in advance. Other buckets have precedence. */
-  #lastAhead: string | undefined;
+  #lastPrefetchedBucket: string | undefined;
   readonly #requestQueue = new FairQueue({ slots: requestedSlots });
   readonly #activeWork = new Set<Promise<void>>();
   /** Jobs by document and model. */
@@ -69,18 +67,18 @@ export class DocumentIndexer {
   readonly #pausedUntilMs = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #sweepTimer: NodeJS.Timeout;
-  readonly #readingAhead: SerialWorker;
-  readonly #embedding: SerialWorker;
+  readonly #prefetcher: SerialWorker;
+  readonly #embeddingWorker: SerialWorker;
 
   constructor(deps: DocumentIndexerDeps) {
     this.#deps = deps;
     this.#reader = new DocumentReader({ ...deps, bounds: deps.bounds ?? defaultDocumentBounds });
     this.#vectors = new VectorBuilder(deps);
-    this.#readingAhead = new SerialWorker(() => {
-      const next = this.#closing.signal.aborted ? undefined : this.#dequeueAhead();
+    this.#prefetcher = new SerialWorker(() => {
+      const next = this.#closing.signal.aborted ? undefined : this.#dequeuePrefetch();
       return next && this.#readDocument(next, (work) => work());
     });
-    this.#embedding = new SerialWorker(() => {
+    this.#embeddingWorker = new SerialWorker(() => {
       const next = this.#closing.signal.aborted ? undefined : this.#findNextJob();
       return next && this.#embed(...next);
     });
@@ -88,19 +86,19 @@ export class DocumentIndexer {
   }
 
   /** Ensures that a file is indexed, and later has vectors of the embedder's model. */
-  requestIndexing(file: IndexedFile, embedder: TextEmbedder, priority: Priority = 'asked'): Reading {
+  requestIndexing(file: IndexedFile, embedder: TextEmbedder, priority: Priority = 'requested'): Reading {
     const reading = this.#readings.get(file.blob) ?? this.#createReading(file);
-    if (priority === 'asked') this.#prioritize(reading);
+    if (priority === 'requested') this.#prioritize(reading);
     const { model } = embedder;
     if (!reading.models.has(model) && !this.#isPaused(model)) {
       reading.models.add(model);
       reading.done.then((document) => this.#requestVectors(reading, { document, embedder })).catch(() => undefined);
     }
-    this.#readingAhead.start();
+    this.#prefetcher.start();
     return reading;
   }
 
-  /** Returns whether vectors of this model are currently created. A failed model is paused for a while. */
+  /** Returns whether this node currently creates vectors of the model. A failed model is paused for a while. */
   isCreatingVectors({ model }: TextEmbedder): boolean {
     return !this.#closing.signal.aborted && !this.#isPaused(model);
   }
@@ -110,8 +108,8 @@ export class DocumentIndexer {
     clearInterval(this.#sweepTimer);
     const { signal } = this.#closing;
     this.#closing.abort(new Error('the node stops'));
-    await Promise.all([...this.#activeWork, this.#readingAhead.idle(), this.#embedding.idle()]);
-    for (const reading of this.#ahead.splice(0)) reading.fail(signal.reason);
+    await Promise.all([...this.#activeWork, this.#prefetcher.idle(), this.#embeddingWorker.idle()]);
+    for (const reading of this.#prefetchQueue.splice(0)) reading.fail(signal.reason);
   }
 
   #createReading(file: IndexedFile): Reading {
@@ -120,7 +118,7 @@ export class DocumentIndexer {
     if (signal.aborted) reading.fail(signal.reason);
     if (reading.hasEnded) return reading;
     this.#readings.set(file.blob, reading);
-    this.#ahead.push(reading);
+    this.#prefetchQueue.push(reading);
     for (const [blob, { document }] of this.#readings) {
       if (this.#readings.size <= maxReadings) break;
       if (document !== undefined) this.#readings.delete(blob);
@@ -128,21 +126,21 @@ export class DocumentIndexer {
     return reading;
   }
 
-  /** Moves a reading from the advance queue to the request queue. */
+  /** Moves a reading from the prefetch queue to the request queue. */
   #prioritize(reading: Reading): void {
     reading.isRequested = true;
-    const index = this.#ahead.indexOf(reading);
+    const index = this.#prefetchQueue.indexOf(reading);
     if (index < 0) return;
-    this.#ahead.splice(index, 1);
+    this.#prefetchQueue.splice(index, 1);
     const runInTurn: RunInTurn = (work) => this.#requestQueue.run(reading.file.bucket, work, this.#closing.signal);
     const work = this.#readDocument(reading, runInTurn).finally(() => this.#activeWork.delete(work));
     this.#activeWork.add(work);
   }
 
-  #dequeueAhead(): Reading | undefined {
-    const otherIndex = this.#ahead.findIndex(({ file }) => file.bucket !== this.#lastAhead);
-    const [next] = this.#ahead.splice(Math.max(otherIndex, 0), 1);
-    this.#lastAhead = next?.file.bucket;
+  #dequeuePrefetch(): Reading | undefined {
+    const otherIndex = this.#prefetchQueue.findIndex(({ file }) => file.bucket !== this.#lastPrefetchedBucket);
+    const [next] = this.#prefetchQueue.splice(Math.max(otherIndex, 0), 1);
+    this.#lastPrefetchedBucket = next?.file.bucket;
     return next;
   }
 
@@ -153,7 +151,7 @@ export class DocumentIndexer {
     if (failure !== undefined || this.#isPaused(model)) return;
     const key = `${id} ${model}`;
     if (reading.isRequested || !this.#vectorJobs.has(key)) this.#vectorJobs.set(key, { reading, request });
-    this.#embedding.start();
+    this.#embeddingWorker.start();
   }
 
   #findNextJob(): [string, VectorJob] | undefined {
@@ -169,7 +167,10 @@ export class DocumentIndexer {
     const { blob } = reading.file;
     const { signal } = this.#closing;
     try {
-      const document = await runInTurn(() => this.#readNow(reading));
+      const document = await runInTurn(() => {
+        reading.hasStarted = true;
+        return this.#reader.readDocument(reading.file, signal);
+      });
       reading.end(document);
       if (document.id === '') setTimeout(() => this.#readings.delete(blob), retryReadMs).unref();
     } catch (error) {
@@ -177,11 +178,6 @@ export class DocumentIndexer {
       reading.fail(error);
       if (!signal.aborted) this.#deps.reportError('failed to read a document', error);
     }
-  }
-
-  #readNow(reading: Reading): Promise<IndexedDocument> {
-    reading.hasStarted = true;
-    return this.#reader.readDocument(reading.file, this.#closing.signal);
   }
 
   async #embed(key: string, { reading, request }: VectorJob): Promise<void> {
@@ -248,17 +244,13 @@ interface VectorRequest {
   readonly embedder: TextEmbedder;
 }
 
-interface VectorCreatorDeps {
-  readonly index: PassageIndex;
-  readonly clock: Clock;
-  readonly owner: string;
-}
+type VectorBuilderDeps = Pick<DocumentIndexerDeps, 'index' | 'clock' | 'owner'>;
 
 /** Creates vectors in batches. Completed batches are stored. */
 class VectorBuilder {
-  readonly #deps: VectorCreatorDeps;
+  readonly #deps: VectorBuilderDeps;
 
-  constructor(deps: VectorCreatorDeps) {
+  constructor(deps: VectorBuilderDeps) {
     this.#deps = deps;
   }
 
@@ -302,6 +294,6 @@ class VectorBuilder {
 /** Returns the text to embed: the title and headings, followed by the passage. */
 function toText(title: string, { headings, text }: Passage): string {
   const [outermost] = headings;
-  const head = [...(title === '' || title === outermost ? [] : [title]), ...headings].join(' › ');
-  return head === '' ? text : `${head.slice(-maxHeadChars)}\n${text}`;
+  const context = [...(title === '' || title === outermost ? [] : [title]), ...headings].join(' › ');
+  return context === '' ? text : `${context.slice(-maxContextChars)}\n${text}`;
 }

@@ -156,15 +156,15 @@ function toLabel({ path, contentType }: IndexedFile): FileLabel {
   return { name: path.slice(path.lastIndexOf('/') + 1), contentType };
 }
 
-/** Returns the document ID for a content, which depends on the version of the loaders. */
-export function computeDocumentId(content: string): string {
-  return createHash('sha256').update(`${loaderVersion} ${content}`).digest('hex');
+/** Returns the document ID for the name of a content. It also depends on the version of the loaders. */
+export function computeDocumentId(contentName: string): string {
+  return createHash('sha256').update(`${loaderVersion} ${contentName}`).digest('hex');
 }
 
 /** Returns the indexed document of a blob, or undefined if it was not read completely. Throws `StoreError`. */
 export async function findByBlob(index: PassageIndex, blob: string): Promise<IndexedDocument | undefined> {
-  const content = await index.findContent(blob);
-  return content === undefined ? undefined : index.find(computeDocumentId(content));
+  const contentName = await index.findContent(blob);
+  return contentName === undefined ? undefined : index.find(computeDocumentId(contentName));
 }
 
 function detectFormat(bytes: Uint8Array, label: FileLabel): string {

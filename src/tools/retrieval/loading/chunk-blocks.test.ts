@@ -29,9 +29,9 @@ function removeSpace(parts: readonly string[]): string {
 }
 
 /** Returns the texts of a block that must not be split. */
-function listUnsplitTexts(each: Block): readonly string[] {
-  if (each.kind === 'heading') return [each.text];
-  return each.kind === 'text' ? splitText(each.text, passageTokens) : each.rows.flat();
+function listUnsplitTexts(input: Block): readonly string[] {
+  if (input.kind === 'heading') return [input.text];
+  return input.kind === 'text' ? splitText(input.text, passageTokens) : input.rows.flat();
 }
 
 describe('splitText', () => {
@@ -65,10 +65,10 @@ describe('chunkBlocks', () => {
       fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
         const passages = chunkBlocks(blocks);
         const passageText = removeSpace(passages.map((passage) => passage.text));
-        const heads = removeSpace(passages.flatMap(({ headings }) => headings));
-        for (const each of blocks) {
-          const allText = each.kind === 'heading' ? heads + passageText : passageText;
-          for (const part of listUnsplitTexts(each)) expect(allText).toContain(removeSpace([part]));
+        const headingText = removeSpace(passages.flatMap(({ headings }) => headings));
+        for (const input of blocks) {
+          const allText = input.kind === 'heading' ? headingText + passageText : passageText;
+          for (const part of listUnsplitTexts(input)) expect(allText).toContain(removeSpace([part]));
         }
       }),
     );
@@ -96,7 +96,7 @@ describe('chunkBlocks', () => {
       { kind: 'heading', level: 1, text: 'C', page: 2 },
       { kind: 'text', text: 'five', page: 2 },
     ]);
-    expect(passages.map(({ page: at, headings, text: content }) => [at, headings.join('/'), content])).toEqual([
+    expect(passages.map((passage) => [passage.page, passage.headings.join('/'), passage.text])).toEqual([
       [1, 'A', 'one\ntwo'],
       [2, 'A', 'three'],
       [2, 'A/B', 'four'],

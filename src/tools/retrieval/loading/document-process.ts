@@ -11,18 +11,15 @@ const passagesPerBatch = 500;
 async function readDocument(
   { label, bounds, maxPassages }: LoadingTask,
   bytes: Uint8Array<ArrayBuffer>,
-  give: SendPart,
+  sendPart: SendPart,
 ): Promise<LoadingOutcome> {
   try {
     const { title, format, blocks, note } = await loadBytes(bytes, label, bounds);
     const passages = chunkBlocks(blocks);
     if (passages.length === 0) return { failure: 'It is empty: there is no text in it.' };
-    const isTruncated = passages.length > maxPassages;
-    const truncationNote = isTruncated
-      ? `Only the first ${maxPassages} of its ${passages.length} passages were kept.`
-      : undefined;
-    const notes = [note, truncationNote].filter((line) => line !== undefined).join(' ');
-    for (const batch of splitIntoBatches(passages.slice(0, maxPassages), passagesPerBatch)) await give(batch);
+    const truncationNote = `Only the first ${maxPassages} of its ${passages.length} passages were kept.`;
+    const notes = [note, passages.length > maxPassages ? truncationNote : undefined].filter(Boolean).join(' ');
+    for (const batch of splitIntoBatches(passages.slice(0, maxPassages), passagesPerBatch)) await sendPart(batch);
     return { title: title.slice(0, 300), format, note: notes === '' ? undefined : notes };
   } catch (error) {
     if (error instanceof DocumentError) return { failure: error.message };

@@ -7,9 +7,9 @@ import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-fo
 const maxHeadingLength = 80;
 const textUnderline = /^(=|-|~|\*){3,}$/;
 const numberedHeading = /^(\d+(?:\.\d+)*)[.)]?\s+\p{Lu}/u;
-const bounds = { maxDepth: 64, maxNodes: 5_000_000, allowsProto: true };
+const jsonBounds = { maxDepth: 64, maxNodes: 5_000_000, allowsProto: true };
 const maxHeadingDepth = 4;
-const heading = /^ {0,3}(#{1,6})\s/;
+const headingPrefix = /^ {0,3}(#{1,6})\s/;
 const markdownUnderline = /^ {0,3}(=+|-+)\s*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 const tableRuleCell = /^:?-+:?$/;
@@ -94,13 +94,13 @@ function getHeadingLevel(line: string): number | undefined {
  */
 function loadJson(bytes: Uint8Array): LoadedBlocks {
   const blocks: Block[] = [];
-  add(blocks, parse(decodeText(bytes)), []);
+  addValue(blocks, parse(decodeText(bytes)), []);
   return { title: '', blocks };
 }
 
 function parse(text: string): unknown {
   try {
-    return parseJson(text, bounds);
+    return parseJson(text, jsonBounds);
   } catch (cause) {
     throw new DocumentError(`It is not valid JSON: ${cause instanceof JsonError ? cause.message : 'it is damaged'}.`, {
       cause,
@@ -108,7 +108,7 @@ function parse(text: string): unknown {
   }
 }
 
-function add(blocks: Block[], value: unknown, path: readonly string[]): void {
+function addValue(blocks: Block[], value: unknown, path: readonly string[]): void {
   if (path.length > 0 && path.length <= maxHeadingDepth && !isPlain(value)) {
     blocks.push({ kind: 'heading', level: path.length, text: path.at(-1) ?? '', page: null });
   }
@@ -120,15 +120,16 @@ function add(blocks: Block[], value: unknown, path: readonly string[]): void {
 function addEntries(blocks: Block[], value: JsonObject | readonly unknown[], path: readonly string[]): void {
   const entries = Object.entries(value);
   const isList = Array.isArray(value);
+  const plainEntries = entries.filter(([, item]) => isPlain(item));
   addLines(
     blocks,
-    entries.filter(([, item]) => isPlain(item)).map(([key, item]) => toLine(isList ? undefined : key, item)),
+    plainEntries.map(([key, item]) => toLine(isList ? undefined : key, item)),
   );
-  for (const [key, item] of entries) if (!isPlain(item)) add(blocks, item, [...path, isList ? getName(item, key) : key]);
+  for (const [key, item] of entries) if (!isPlain(item)) addValue(blocks, item, [...path, isList ? getItemName(item, key) : key]);
 }
 
 /** Returns the title, name, or ID of a list item, otherwise its number. */
-function getName(item: unknown, key: string): string {
+function getItemName(item: unknown, key: string): string {
   const names = isJsonObject(item) ? [item.title, item.name, item.id] : [];
   return (names.find((name) => typeof name === 'string' && name !== '') as string | undefined) ?? `${Number(key) + 1}`;
 }
@@ -191,7 +192,7 @@ class MarkdownReader {
 
   #readLine(line: string): void {
     const fenceMark = fence.exec(line)?.[1];
-    const headingMatch = heading.exec(line);
+    const headingMatch = headingPrefix.exec(line);
     const underlineMark = markdownUnderline.exec(line)?.[1];
     if (fenceMark !== undefined) this.#readFenced(fenceMark);
     else if (headingMatch !== null)

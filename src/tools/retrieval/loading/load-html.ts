@@ -3,7 +3,7 @@ import type { Block, LoadedBlocks, TableBlock } from './loader.ts';
 import { decodeText } from './sniff-format.ts';
 
 // Pattern bound: runs in the document process, which has a time limit.
-const charset = /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i;
+const charsetPattern = /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i;
 
 /** Loads the headings, tables, and visible text of a web page. */
 export function loadHtml(bytes: Uint8Array): LoadedBlocks {
@@ -21,7 +21,7 @@ export function readHtml(html: string, pageMark?: string): LoadedBlocks {
 /** Uses the charset that the page declares only if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string {
   const text = decodeText(bytes);
-  const declaredCharset = charset.exec(text.slice(0, 2048))?.[1];
+  const declaredCharset = charsetPattern.exec(text.slice(0, 2048))?.[1];
   if (declaredCharset === undefined || /^(utf-?8|utf-?16)/i.test(declaredCharset)) return text;
   try {
     return new TextDecoder(declaredCharset).decode(bytes);

@@ -18,7 +18,7 @@ interface Line {
 
 /** Loads the text of a PDF page by page. Lines in a larger font become headings. */
 export async function loadPdf(bytes: Uint8Array, { maxPages }: LoadBounds): Promise<LoadedBlocks> {
-  const pdf = await open(bytes);
+  const pdf = await openPdf(bytes);
   const excessPages = pdf.numPages - maxPages;
   if (excessPages > 0) throw new DocumentError(`It has ${pdf.numPages} pages. The limit is ${maxPages}.`);
   const { items } = await extractTextItems(pdf);
@@ -35,7 +35,7 @@ export async function loadPdf(bytes: Uint8Array, { maxPages }: LoadBounds): Prom
   };
 }
 
-async function open(bytes: Uint8Array): ReturnType<typeof getDocumentProxy> {
+async function openPdf(bytes: Uint8Array): ReturnType<typeof getDocumentProxy> {
   try {
     return await getDocumentProxy(bytes, { stopAtErrors: false, verbosity: 0 });
   } catch (cause) {

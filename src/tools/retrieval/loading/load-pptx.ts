@@ -3,7 +3,7 @@ import { DOMParser } from 'linkedom';
 import { type Block, DocumentError, type LoadBounds, type LoadedBlocks } from './loader.ts';
 import { readZip } from './read-zip.ts';
 
-const presentation = 'ppt/presentation.xml';
+const presentationPart = 'ppt/presentation.xml';
 const neededParts = /^ppt\/(presentation\.xml|_rels\/presentation\.xml\.rels|(slides|notesSlides)\/(_rels\/)?[^/]+\.(xml|rels))$/;
 
 type XmlDocument = ReturnType<DOMParser['parseFromString']>;
@@ -32,8 +32,8 @@ class Presentation {
 
   /** Returns the part names of the slides in presentation order. */
   listSlides(): string[] {
-    const targets = this.#listTargets(presentation);
-    const ids = listElements(this.#parseXml(presentation), 'p:sldId').map((slide) => slide.getAttribute('r:id') ?? '');
+    const targets = this.#listTargets(presentationPart);
+    const ids = listElements(this.#parseXml(presentationPart), 'p:sldId').map((slide) => slide.getAttribute('r:id') ?? '');
     return ids.flatMap((id) => targets.get(id) ?? []);
   }
 

@@ -21,25 +21,25 @@ const mainParts: readonly (readonly [part: string, format: Format])[] = [
   ['ppt/presentation.xml', 'pptx'],
 ];
 
-const byContentType: Readonly<Record<string, Format>> = {
-  'text/html': 'html',
-  'application/xhtml+xml': 'html',
-  'text/markdown': 'md',
-  'text/x-markdown': 'md',
-  'text/csv': 'csv',
-  'text/tab-separated-values': 'csv',
-};
+const byContentType: ReadonlyMap<string, Format> = new Map([
+  ['text/html', 'html'],
+  ['application/xhtml+xml', 'html'],
+  ['text/markdown', 'md'],
+  ['text/x-markdown', 'md'],
+  ['text/csv', 'csv'],
+  ['text/tab-separated-values', 'csv'],
+]);
 
-const byExtension: Readonly<Record<string, Format>> = {
-  html: 'html',
-  htm: 'html',
-  xhtml: 'html',
-  md: 'md',
-  markdown: 'md',
-  csv: 'csv',
-  tsv: 'csv',
-  json: 'json',
-};
+const byExtension: ReadonlyMap<string, Format> = new Map([
+  ['html', 'html'],
+  ['htm', 'html'],
+  ['xhtml', 'html'],
+  ['md', 'md'],
+  ['markdown', 'md'],
+  ['csv', 'csv'],
+  ['tsv', 'csv'],
+  ['json', 'json'],
+]);
 
 /**
  * Detects the format of a file: by its first bytes, its content type, or its name, in this order. The default is plain text.
@@ -54,14 +54,10 @@ export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel)
   if (head.startsWith('PK\x03\x04')) return sniffZipFormat(bytes);
   if (head.startsWith('\xd0\xcf\x11\xe0'))
     throw new DocumentError('It is encrypted or has an Office format from before 2007. Save it as docx, xlsx, or pptx.');
-  const declaredFormat = findFormat(byContentType, type.trim()) ?? findFormat(byExtension, extension);
+  const declaredFormat = byContentType.get(type.trim()) ?? byExtension.get(extension);
   if (declaredFormat !== undefined) return declaredFormat;
   if (type.trim() === 'application/json' && extension !== 'txt') return 'json';
   return /^(\xef\xbb\xbf)?\s*(<!doctype html|<html[\s>])/i.test(head) ? 'html' : 'txt';
-}
-
-function findFormat(formats: Readonly<Record<string, Format>>, key: string): Format | undefined {
-  return Object.hasOwn(formats, key) ? formats[key] : undefined;
 }
 
 function sniffZipFormat(bytes: Uint8Array): Format {

@@ -1,5 +1,5 @@
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { repairSchema } from '#domain/tools/repair-schema.ts';
 import { tooLargeCode, tooLongCode } from './server-error.ts';
 
@@ -25,10 +25,10 @@ export function isOmitted({ _meta }: ListedTool): boolean {
 }
 
 /**
- * Tolerates malformed replies. The SDK would reject a complete list for one malformed tool, and a complete result for one
- * unknown part.
+ * Makes the transport repair malformed replies. The SDK would reject a complete list for one malformed tool, and a complete
+ * result for one unknown part.
  */
-export function tolerateLooseReplies(transport: Transport): Transport {
+export function normalizeReplies(transport: Transport): Transport {
   let listener: Listener | undefined;
   const sizes: ListSizes = new Map();
   return Object.defineProperty(transport, 'onmessage', {
@@ -95,8 +95,10 @@ const entryNormalizers: Readonly<Record<string, (listed: unknown) => JsonObject 
   resources: (listed) => normalizeEntry(listed, 'uri'),
   resourceTemplates: (listed) => normalizeEntry(listed, 'uriTemplate'),
   prompts(listed) {
-    const argumentList = isJsonObject(listed) && Array.isArray(listed.arguments) ? listed.arguments.filter(isJsonObject) : [];
-    const args = argumentList.map(({ name, required }) => ({ name: String(name), required: required === true }));
+    const args = filterObjects(toObject(listed).arguments).map(({ name, required }) => ({
+      name: String(name),
+      required: required === true,
+    }));
     return normalizeEntry(listed, 'name').map((prompt) => ({ ...prompt, arguments: args }));
   },
 };
@@ -117,7 +119,7 @@ function normalizeEntry(listed: unknown, key: string): JsonObject[] {
 
 /** Keeps the fields of a tool that the model needs. */
 function normalizeTool(listed: unknown): JsonObject {
-  const { name, title, description, inputSchema, annotations } = isJsonObject(listed) ? listed : {};
+  const { name, title, description, inputSchema, annotations } = toObject(listed);
   const schema = toObjectSchema(inputSchema ?? {});
   if (typeof name !== 'string' || schema === undefined) {
     const displayName = typeof name === 'string' ? name : 'one without a name';
@@ -143,12 +145,8 @@ function toObjectSchema(input: unknown): JsonObject | undefined {
   if (!isJsonObject(input)) return undefined;
   const schema = repairSchema(Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)));
   const { properties = {}, required = [] } = schema;
-  const type = toRootType(schema.type);
-  const areNames = Array.isArray(required) && required.every((name) => typeof name === 'string');
-  return type === 'object' && isJsonObject(properties) && areNames ? { ...schema, type } : undefined;
-}
-
-/** Tool arguments are never null, so a type list with `object` means an object. */
-function toRootType(type: unknown): unknown {
-  return type === undefined || (Array.isArray(type) && type.includes('object')) ? 'object' : type;
+  // Tool arguments are never null, so a type list with `object` means an object.
+  const isObject = schema.type === undefined || [schema.type].flat().includes('object');
+  const hasNames = Array.isArray(required) && required.every((name) => typeof name === 'string');
+  return isObject && isJsonObject(properties) && hasNames ? { ...schema, type: 'object' } : undefined;
 }
