@@ -15,7 +15,7 @@ import { Frame, type Native, type RawFrame } from '#contract/chat/frame.ts';
 import { getIdentity, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/chat/well-formed.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { countReplyChars } from '#domain/usage/usage.ts';
-import { type CallFacts, ReplyCalls } from '#upstreams/reply-calls.ts';
+import { type CallContext, ReplyCalls } from '#upstreams/reply-calls.ts';
 import { createSizeError, ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
@@ -27,7 +27,7 @@ const maxChoices = 10_000;
 const maxNameChars = 64;
 
 /** Facts about a reply that are known before it starts. */
-export interface ReplyFacts extends CallFacts {
+export interface ReplyFacts extends CallContext {
   /** Defaults for the ID, time, and model, which an upstream may omit. */
   readonly head: ReplyIdentity;
   readonly totals: UsageTotals;
@@ -55,7 +55,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   #isRelayed = false;
   /** Whether a choice is finished, by its index. */
   readonly #choices = new Map<number, boolean>();
-  readonly #callFacts: CallFacts;
+  readonly #callFacts: CallContext;
   /** Created for the first call or finish reason. */
   #calls: ReplyCalls | undefined;
   /** Created for the first `custom_content`. */
@@ -92,7 +92,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       const closing: Chunk[] = [];
       const choices: ChunkChoice[] = [];
       for (const [index, isFinished] of this.#choices)
-        if (!isFinished) choices.push({ index, delta: {}, finish_reason: this.#calls?.endReason(index) ?? 'stop' });
+        if (!isFinished) choices.push({ index, delta: {}, finish_reason: this.#calls?.getEndReason(index) ?? 'stop' });
       if (this.#content?.hasOpenStages) closing.push(...this.#closedStages(this.#content, 'completed'));
       if (choices.length > 0) closing.push(this.#createChunk({ choices }));
       closing.push(this.#createChunk({ ...this.#totals.totals() }));
@@ -288,7 +288,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
     if (!isPlainEnd || calls || called) {
       this.#calls ??= new ReplyCalls(this.#callFacts);
-      const isLate = this.#choices.get(index) === true && this.#calls.endReason(index) === 'stop';
+      const isLate = this.#choices.get(index) === true && this.#calls.getEndReason(index) === 'stop';
       normal = this.#calls.normalizeChoice(choice);
       // After a first call that follows the finish reason, the choice needs another finish reason, at the latest at
       // the end of the reply.

@@ -1,5 +1,5 @@
 import { createSign } from 'node:crypto';
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { toObject, tryParseJson } from '#base/json/json.ts';
 import type { Fetch } from '#base/net/guarded-fetch.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { UpstreamKey } from '#contract/configuration/upstream-key.ts';
@@ -7,7 +7,7 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const assertedSeconds = 3600;
+const assertionLifetimeSeconds = 3600;
 /** A token counts as expired this long before it expires. */
 const marginMs = 60_000;
 const unauthorized = 401;
@@ -56,7 +56,7 @@ export class AccountToken {
     const value = tryParseJson(await reply.text());
     if (!reply.ok)
       throw createRejection(reply.status < 500 && !transientStatuses.has(reply.status) ? unauthorized : reply.status);
-    const { access_token: token, expires_in: seconds } = isJsonObject(value) ? value : {};
+    const { access_token: token, expires_in: seconds } = toObject(value);
     if (typeof token !== 'string' || token === '') throw new UpstreamError('broken', 'The token endpoint returned no token.');
     this.#token = token;
     this.#endsAtMs = startedMs + (typeof seconds === 'number' ? seconds : 0) * 1000;
@@ -65,11 +65,12 @@ export class AccountToken {
 
   #createAssertion(nowSeconds: number): string {
     const { clientEmail: iss, tokenUri: aud, privateKey } = this.#account;
-    const claims = { iss, scope, aud, iat: nowSeconds, exp: nowSeconds + assertedSeconds };
+    const claims = { iss, scope, aud, iat: nowSeconds, exp: nowSeconds + assertionLifetimeSeconds };
     const encodedParts = [{ alg: 'RS256', typ: 'JWT' }, claims].map((part) =>
       Buffer.from(JSON.stringify(part)).toString('base64url'),
     );
-    return `${encodedParts.join('.')}.${sign(encodedParts.join('.'), privateKey)}`;
+    const signedText = encodedParts.join('.');
+    return `${signedText}.${sign(signedText, privateKey)}`;
   }
 }
 

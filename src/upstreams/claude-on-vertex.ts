@@ -15,6 +15,7 @@ const messagesVersion = 'vertex-2023-10-16';
 const maxTokenResponseBytes = 1024 * 1024;
 const regionPattern = /^[a-z0-9-]{1,63}$/;
 
+/** The service account of an upstream. */
 interface Account {
   readonly token: AccountToken;
   readonly projectId: string;

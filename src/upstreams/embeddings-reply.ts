@@ -1,20 +1,16 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type JsonObject, toObject } from '#base/json/json.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 /** Requires a list of vectors of any length. Throws `UpstreamError`. */
 export function requireVectors({ data }: JsonObject): void {
-  if (!Array.isArray(data)) throw createBrokenError('with JSON that has no embeddings');
-  if (!data.every((item: unknown) => isVector(isJsonObject(item) ? item.embedding : undefined)))
-    throw createBrokenError('with an embedding that is not a vector');
+  if (!Array.isArray(data)) throw new UpstreamError('broken', 'The upstream answered with JSON that has no embeddings.');
+  if (!data.every((item) => isVector(toObject(item).embedding)))
+    throw new UpstreamError('broken', 'The upstream answered with an embedding that is not a vector.');
 }
 
 function isVector(embedding: unknown): boolean {
   if (typeof embedding === 'string') return embedding !== '';
   return Array.isArray(embedding) && embedding.length > 0 && embedding.every(Number.isFinite);
-}
-
-function createBrokenError(how: string): UpstreamError {
-  return new UpstreamError('broken', `The upstream answered ${how}.`);
 }
 
 /** Returns the vector as base64 of little-endian 32-bit floats. */

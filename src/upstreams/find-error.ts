@@ -21,7 +21,7 @@ interface ErrorDetails extends Required<Pick<UpstreamErrorDetails, 'type' | 'par
 const emptyDetails: ErrorDetails = { message: undefined, type: null, param: null, code: null, displayMessage: null };
 
 /** Returns the details of an upstream's error in the form of OpenAI, FastAPI, or plain text. */
-export function toErrorDetails(value: unknown): ErrorDetails {
+export function readErrorDetails(value: unknown): ErrorDetails {
   if (!isJsonObject(value)) return emptyDetails;
   const { message, type, param, code, details, display_message } = getErrorObject(value);
   const codes = [code, isJsonObject(details) ? details.error_code : undefined];
@@ -97,9 +97,9 @@ export function findNamedError(event: string): UpstreamError | undefined {
   return toReportedError(isJsonObject(value) ? value : { error: isNonEmptyText(value) ? value : text });
 }
 
-/** Returns the error in a value that has OpenAI’s form. */
+/** Returns the error that a JSON value of an upstream reports. */
 export function toReportedError(value: JsonObject): UpstreamError {
-  const { message = 'The upstream sent an error.', ...details } = toErrorDetails(value);
+  const { message = 'The upstream sent an error.', ...details } = readErrorDetails(value);
   const isOverflow = readContextOverflow(details.code, message) !== undefined;
   const status = getStatus(getErrorObject(value)) ?? getStatus(value) ?? (isOverflow ? 400 : undefined);
   return new UpstreamError('refused', message, { ...details, ...(status !== undefined && { status }) });
@@ -111,8 +111,8 @@ function getStatus({ code, type }: JsonObject): number | undefined {
   return isText && /^[45]\d\d$/.test(`${code}`) ? Number(code) : (getStatusOfCode(code) ?? getStatusOfCode(type));
 }
 
-/** Parses the bytes as a JSON object. Throws `UpstreamError`. */
-export function toJsonObject(bytes: string, bounds = defaultJsonBounds): JsonObject {
+/** Parses the bytes of a reply, which must be a JSON object. Throws `UpstreamError`. */
+export function parseReply(bytes: string, bounds = defaultJsonBounds): JsonObject {
   let value: unknown;
   try {
     value = parseJson(fromLatin1(bytes), bounds);

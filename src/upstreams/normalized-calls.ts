@@ -2,7 +2,7 @@ import type { Sink } from '#base/stream/sink.ts';
 import type { Chunk, RawChunk } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { toWellFormedChunk } from '#contract/chat/well-formed.ts';
-import { type CallFacts, ReplyCalls } from './reply-calls.ts';
+import { type CallContext, ReplyCalls } from './reply-calls.ts';
 
 /** Defaults for a missing ID and creation time. `NormalizedReply` replaces them. */
 const emptyHead = { id: '', created: 0 };
@@ -15,8 +15,8 @@ export class NormalizedCalls implements Sink<RawFrame> {
   readonly #calls: ReplyCalls;
   readonly #next: Sink<Frame>;
 
-  constructor(facts: CallFacts, next: Sink<Frame>) {
-    this.#calls = new ReplyCalls(facts);
+  constructor(context: CallContext, next: Sink<Frame>) {
+    this.#calls = new ReplyCalls(context);
     this.#next = next;
   }
 

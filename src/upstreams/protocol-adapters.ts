@@ -198,28 +198,17 @@ export function sendWithTools(
   send: (request: ChatRequest, reply: Sink<RawFrame>) => Handle,
 ): Handle {
   if (!usesFunctions(request)) return send(request, reply);
-  return send(toToolsRequest(request), new NormalizedCalls({ newId, messages: request.messages }, new FunctionCallSink(reply)));
+  return send(toToolsRequest(request), new NormalizedCalls({ newId, messages: request.messages }, toFunctionCallSink(reply)));
 }
 
-class FunctionCallSink implements Sink<Frame> {
-  readonly #converter = new FunctionCallReply();
-  readonly #next: Sink<RawFrame>;
-
-  constructor(next: Sink<RawFrame>) {
-    this.#next = next;
-  }
-
-  frame(frame: Frame): void {
-    this.#next.frame(Frame.ofChunks(...frame.chunks.map((chunk) => this.#converter.toFunctionCall(chunk))));
-  }
-
-  end(): void {
-    this.#next.end();
-  }
-
-  fail(error: unknown): void {
-    this.#next.fail(error);
-  }
+/** Converts the tool calls of a reply to function calls. */
+function toFunctionCallSink(next: Sink<RawFrame>): Sink<Frame> {
+  const converter = new FunctionCallReply();
+  return {
+    frame: (frame) => next.frame(Frame.ofChunks(...frame.chunks.map((chunk) => converter.toFunctionCall(chunk)))),
+    end: () => next.end(),
+    fail: (error) => next.fail(error),
+  };
 }
 
 const instruction = 'Answer with one JSON object and nothing else: no words before or after it, and no code fence around it.';

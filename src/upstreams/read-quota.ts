@@ -23,7 +23,6 @@ const quotaFields: readonly QuotaFields[] = [
   ...['requests', 'tokens'].map(toOpenAiFields),
   ...['requests', 'input-tokens', 'output-tokens', 'tokens'].map(toAnthropicFields),
 ];
-const hasQuotas = ({ remaining }: QuotaFields, headers: ReplyHeaders): boolean => headers[remaining] !== undefined;
 
 const secondsPattern = /^\d{1,9}(?:\.\d{1,9})?$/;
 /** Matches durations such as `1m12.5s` and `20ms`. */
@@ -33,7 +32,7 @@ const durationPattern = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9}(?:\.\d{1,9})
 export function readQuota(headers: ReplyHeaders, epochMs: number): UpstreamQuota | undefined {
   let smallest: UpstreamQuota | undefined;
   for (const fields of quotaFields) {
-    if (!hasQuotas(fields, headers)) continue;
+    if (headers[fields.remaining] === undefined) continue;
     const limit = toNumber(headers[fields.limit]);
     const remaining = toNumber(headers[fields.remaining]);
     const resetMs = toResetMs(headers[fields.reset], epochMs);

@@ -7,7 +7,7 @@ const maxCalls = 10_000;
 /** Maximum number of characters of arguments and fields of one reply that are held until the names of their calls arrive. */
 const maxHeldChars = 1024 * 1024;
 /** OpenAI and Azure accept call IDs of up to 40 characters. */
-const maxIdStem = 24;
+const maxIdStemChars = 24;
 
 const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>([
   'stop',
@@ -40,7 +40,7 @@ interface OpenCall {
 }
 
 /** Context for the calls of a reply. */
-export interface CallFacts {
+export interface CallContext {
   /**
    * Returns a random ID. The IDs of calls that Parley creates contain one, so that no two replies share a call ID. Called only
    * for calls whose ID is missing or repeated.
@@ -60,7 +60,7 @@ export interface CallFacts {
  * truncated or filtered. Objects that need no repair are returned unchanged.
  */
 export class ReplyCalls {
-  readonly #facts: CallFacts;
+  readonly #context: CallContext;
   /** Random part of the IDs that Parley creates. Empty until Parley creates the first ID. */
   #idStem = '';
   readonly #choices = new Map<number, ChoiceCalls>();
@@ -73,15 +73,15 @@ export class ReplyCalls {
   /** Name of a tool whose call was suppressed, because the request does not allow it. */
   suppressedName: string | undefined;
 
-  constructor(facts: CallFacts) {
-    this.#facts = facts;
+  constructor(context: CallContext) {
+    this.#context = context;
   }
 
   /** Returns the repaired choice of a chunk. Throws `UpstreamError` if a call cannot be repaired. */
   normalizeChoice(choice: ChunkChoice): ChunkChoice {
     const { index, delta, finish_reason: reason } = choice;
     const repaired = this.#normalizeDelta(index, delta);
-    const finish = reason === null ? null : this.finishReason(index, reason);
+    const finish = reason === null ? null : this.#normalizeFinishReason(index, reason);
     return repaired === delta && finish === reason ? choice : { ...choice, delta: repaired, finish_reason: finish };
   }
 
@@ -92,7 +92,7 @@ export class ReplyCalls {
     const hasIndexes = Array.isArray(calls) && calls.some((call) => isJsonObject(call) && call.index !== undefined);
     const numbered = hasIndexes ? { ...message, tool_calls: calls.map(removeIndex) } : message;
     const repaired = this.#normalizeDelta(index, numbered as Delta);
-    const finish = this.finishReason(index, reason ?? '') ?? this.endReason(index);
+    const finish = this.#normalizeFinishReason(index, reason ?? '') ?? this.getEndReason(index);
     const repairedCalls = repaired.tool_calls;
     const isSame =
       repaired === numbered ||
@@ -112,7 +112,7 @@ export class ReplyCalls {
   }
 
   /** Returns the finish reason of a choice that ends without one. */
-  endReason(choice: number): FinishReason {
+  getEndReason(choice: number): FinishReason {
     const truncationReason = this.#truncated.get(choice);
     if (truncationReason !== undefined) return truncationReason;
     const calls = this.#choices.get(choice);
@@ -128,11 +128,11 @@ export class ReplyCalls {
   }
 
   /** Converts a finish reason to a known value. Returns null for an empty reason, and for a reason of calls before any call. */
-  finishReason(choice: number, reason: string): FinishReason | null {
+  #normalizeFinishReason(choice: number, reason: string): FinishReason | null {
     if (reason === '') return null;
     const knownReason = finishReasons.has(reason) ? (reason as FinishReason) : (knownAliases.get(reason.toLowerCase()) ?? 'stop');
     if (knownReason === 'length' || knownReason === 'content_filter') this.#truncated.set(choice, knownReason);
-    const settled = this.endReason(choice);
+    const settled = this.getEndReason(choice);
     // The calls may follow. Otherwise the end of the reply settles the reason.
     return settled === 'stop' && knownReason !== 'stop' ? null : settled;
   }
@@ -146,7 +146,7 @@ export class ReplyCalls {
     if (calls === undefined) {
       calls = new ChoiceCalls({
         toUniqueId: (id) => this.#toUniqueId(id),
-        isLimited: this.#facts.callableNames !== undefined,
+        isLimited: this.#context.callableNames !== undefined,
         isAllowed: (name) => this.#isAllowed(name),
         addHeldChars: (count) => this.#addHeldChars(count),
       });
@@ -163,19 +163,19 @@ export class ReplyCalls {
   }
 
   #isAllowed(name: string): boolean {
-    if (this.#facts.callableNames?.has(name) !== false) return true;
+    if (this.#context.callableNames?.has(name) !== false) return true;
     this.suppressedName = name;
     return false;
   }
 
   #toUniqueId(id: string): string {
-    this.#ids ??= new Set(this.#facts.messages.flatMap(getToolCalls).map((call) => call.id));
+    this.#ids ??= new Set(this.#context.messages.flatMap(getToolCalls).map((call) => call.id));
     let unique = id;
     if (id === '' || this.#ids.has(id))
-      this.#idStem ||= this.#facts
+      this.#idStem ||= this.#context
         .newId()
         .replace(/[^a-zA-Z0-9]/g, '')
-        .slice(-maxIdStem);
+        .slice(-maxIdStemChars);
     while (unique === '' || this.#ids.has(unique)) {
       unique = `call_${this.#idStem}_${this.#createdIds}`;
       this.#createdIds += 1;
@@ -254,7 +254,7 @@ class ChoiceCalls {
     if (calledFunction === undefined && isJsonObject(part.custom)) return this.#normalizeCustom(call, part);
     const args = toArguments(calledFunction?.arguments);
     if (args !== '') call.hasArguments = true;
-    if (call.name !== '') return toContinued(call, part, args);
+    if (call.name !== '') return toContinuation(call, part, args);
     if (call.sourceId === '') call.sourceId = toText(part.id);
     if (name !== '') return announce(call, part, args, { name, id: this.#announceId(call.sourceId) });
     this.#rules.addHeldChars(hold(call, part, args));
@@ -346,7 +346,7 @@ function announce(
   };
 }
 
-function toContinued(call: OpenCall, part: JsonObject, args: string): JsonObject {
+function toContinuation(call: OpenCall, part: JsonObject, args: string): JsonObject {
   const { id, type: _type, function: calledFunction, index, ...fields } = part;
   if (!isJsonObject(calledFunction))
     return index === call.index && (id ?? calledFunction ?? null) === null
@@ -409,7 +409,8 @@ function isSameCall(call: unknown, repaired: unknown): boolean {
 }
 
 function isSameFunction(call: JsonObject, repaired: JsonObject): boolean {
-  const [left, right] = [call.function, repaired.function];
+  const { function: left } = call;
+  const { function: right } = repaired;
   if (left === right) return true;
   return isJsonObject(left) && isJsonObject(right) && left.name === right.name && left.arguments === right.arguments;
 }

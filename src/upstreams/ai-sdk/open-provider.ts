@@ -11,11 +11,12 @@ import type { Provider, Vendor } from './vendor.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
 const maxEventBytes = 16 * 1024 * 1024;
-const maxTokenBytes = 1024 * 1024;
+const maxTokenReplyBytes = 1024 * 1024;
 
-export interface OpenProvider {
+/** A provider for one upstream. */
+export interface OpenedProvider {
   readonly provider: Provider;
-  /** Returns secrets that no error may show. */
+  /** Returns the secrets to mask in errors. */
   listSecrets(): readonly string[];
 }
 
@@ -25,13 +26,13 @@ export interface ProviderDeps {
 }
 
 /** Loads the vendor's package and sets it up for one upstream. Its requests use `http` and are sent once. */
-export async function openProvider(vendor: Vendor, upstream: Upstream, { http, clock }: ProviderDeps): Promise<OpenProvider> {
+export async function openProvider(vendor: Vendor, upstream: Upstream, { http, clock }: ProviderDeps): Promise<OpenedProvider> {
   const { endpoint, region, headers, timeouts } = upstream;
   const key = getKey(vendor.name, upstream);
   // The packages expect the browser's type of `fetch`, but pass only strings and URLs.
   const send = toFetch(http, { timeouts, maxBytes: maxReplyBytes, maxEventBytes }) as typeof globalThis.fetch;
   const fetch: typeof send = async (...args) => boundEvents(await send(...args));
-  const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenBytes });
+  const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenReplyBytes });
   const token = key?.kind === 'account' ? new AccountToken(key, { fetch: tokenFetch, clock }) : undefined;
   const common = { ...(endpoint && { baseURL: trimEndSlashes(endpoint.href) }), headers: { ...headers }, fetch };
   const provider = await vendor.open({ key, region, common, token });
@@ -54,7 +55,7 @@ const [lf, cr, quote, backslash, comma] = [10, 13, 34, 92, 44];
 const openings: ReadonlySet<number> = new Set([91, 123]);
 const closings: ReadonlySet<number> = new Set([93, 125]);
 
-/** Returns the response with a bound on the items of each event of its stream. An event beyond it fails with UpstreamError. */
+/** Limits the items of each event of a stream. The stream fails with `UpstreamError` at an event that exceeds the limit. */
 function boundEvents(response: Response): Response {
   const { body, headers, status, statusText } = response;
   if (body === null || !isEventStream(response)) return response;

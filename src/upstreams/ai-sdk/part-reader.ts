@@ -6,7 +6,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject } from '#base/json/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chat/chunk.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
@@ -35,7 +35,7 @@ export class PartReader {
   #hasStarted = false;
   /** Whether the reply is complete. */
   hasEnded = false;
-  /** Calls by the vendor's call ID. If two calls have the same ID, the later one is stored. */
+  /** The last call with each ID of the vendor. */
   readonly #calls = new Map<string, OpenCall>();
   #callCount = 0;
   readonly #thoughts = new Map<string, Thought>();
@@ -132,8 +132,7 @@ export class PartReader {
     return block === undefined ? [] : this.#createChunks({ thinking_blocks: [block] });
   }
 
-  #attach(attachment: Omit<ResponseAttachment, 'index'> | undefined): Chunk[] {
-    if (attachment === undefined) return [];
+  #attach(attachment: Attachment): Chunk[] {
     const index = this.#attachmentCount;
     this.#attachmentCount += 1;
     return this.#createChunks({ custom_content: { attachments: [{ index, ...attachment }] } });
@@ -211,8 +210,7 @@ function toCompletedReason(hasCalls: boolean): FinishReason {
 
 /** Returns the tokens that Bedrock caches for an hour. The package returns Bedrock's list unchanged. */
 function countCachedForHour(details: unknown): number {
-  if (!Array.isArray(details)) return 0;
-  return details.filter(isJsonObject).reduce((sum, item) => sum + (item.ttl === '1h' ? toCount(item.inputTokens) : 0), 0);
+  return filterObjects(details).reduce((sum, item) => sum + (item.ttl === '1h' ? toCount(item.inputTokens) : 0), 0);
 }
 
 /** Converts the token counts to usage in the chat completions format. Returns undefined if the vendor reports no counts. */

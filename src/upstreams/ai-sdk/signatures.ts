@@ -1,5 +1,5 @@
 import type { LanguageModelV4ReasoningPart, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -15,11 +15,10 @@ export function toExtraContent(metadata: SharedV4ProviderMetadata | undefined, {
 /** Converts `extra_content` of a message or tool call to the option of the package. */
 export function fromExtraContent(
   { extra_content: extra }: JsonObject,
-  { reasoningFormat: thoughts }: Vendor,
+  { reasoningFormat }: Vendor,
 ): { providerOptions?: SharedV4ProviderOptions } {
-  const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
-  const { thought_signature: thoughtSignature } = google;
-  return thoughts === 'signature' && typeof thoughtSignature === 'string'
+  const { thought_signature: thoughtSignature } = toObject(toObject(extra).google);
+  return reasoningFormat === 'signature' && typeof thoughtSignature === 'string'
     ? { providerOptions: { google: { thoughtSignature } } }
     : {};
 }
@@ -34,14 +33,11 @@ export function toThinkingBlock(thinking: string, metadata: JsonObject): JsonObj
 }
 
 /** Converts the reasoning of an earlier reply to the format that the vendor accepts. */
-export function toReasoningParts(
-  message: Message,
-  { reasoningFormat: thoughts, namespace }: Vendor,
-): LanguageModelV4ReasoningPart[] {
+export function toReasoningParts(message: Message, { reasoningFormat, namespace }: Vendor): LanguageModelV4ReasoningPart[] {
   const { reasoning_content: text, thinking_blocks: blocks } = message;
-  if (thoughts === 'plain' && typeof text === 'string' && text !== '') return [{ type: 'reasoning', text }];
-  if (thoughts !== 'signed' || !Array.isArray(blocks)) return [];
-  return blocks.filter(isJsonObject).flatMap((block) => {
+  if (reasoningFormat === 'plain' && typeof text === 'string' && text !== '') return [{ type: 'reasoning', text }];
+  if (reasoningFormat !== 'signed') return [];
+  return filterObjects(blocks).flatMap((block) => {
     const signed = toSignedReasoning(block);
     return signed === undefined
       ? []
@@ -54,7 +50,7 @@ interface SignedReasoning {
   readonly options: Record<string, string>;
 }
 
-/** Returns undefined for reasoning without a signature. The vendor would reject it or read it as the answer. */
+/** Returns undefined for reasoning without a signature, because the vendor would reject it or read it as the answer. */
 function toSignedReasoning({ type, thinking, signature, data }: JsonObject): SignedReasoning | undefined {
   if (type === 'redacted_thinking' && typeof data === 'string') return { text: '', options: { redactedData: data } };
   if (type === 'redacted_content' && typeof data === 'string') return { text: '', options: { redactedContent: data } };

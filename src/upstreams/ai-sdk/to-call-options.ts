@@ -4,7 +4,7 @@ import type {
   LanguageModelV4ToolChoice,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
@@ -15,8 +15,8 @@ import type { Effort, Reasoning, ReasoningContext, Vendor } from './vendor.ts';
 /** Converts a chat request to the options of the packages. Throws `UpstreamError` 400 for an unsupported feature. */
 export function toCallOptions(input: ChatRequest, vendor: Vendor, model: string): LanguageModelV4CallOptions {
   const request = toPlainMessages(input);
-  const tooling = toTooling(request);
-  const { tools = [], toolChoice } = tooling;
+  const toolOptions = toToolOptions(request);
+  const { tools = [], toolChoice } = toolOptions;
   const prompt = toPrompt(request.messages, vendor, tools.length > 0 && toolChoice?.type !== 'none');
   const mustCall = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
   const settings = toSettings(request);
@@ -25,7 +25,7 @@ export function toCallOptions(input: ChatRequest, vendor: Vendor, model: string)
   const options = toVendorOptions(request, vendor);
   return {
     prompt,
-    ...tooling,
+    ...toolOptions,
     ...settings,
     ...(reasoning.maxOutputTokens !== undefined && { maxOutputTokens: reasoning.maxOutputTokens }),
     ...(reasoning.effort !== undefined && { reasoning: reasoning.effort }),
@@ -56,10 +56,10 @@ type Settings = Omit<LanguageModelV4CallOptions, 'prompt' | 'providerOptions' | 
 function toSettings(request: ChatRequest): Settings {
   const { temperature, top_p: topP, top_k: topK, seed, stop } = request;
   const { presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty } = request;
-  const bound = typeof request.max_completion_tokens === 'number' ? request.max_completion_tokens : request.max_tokens;
+  const maxTokens = typeof request.max_completion_tokens === 'number' ? request.max_completion_tokens : request.max_tokens;
   const stopSequences = typeof stop === 'string' ? [stop] : (stop ?? []);
   return {
-    ...(bound !== undefined && { maxOutputTokens: bound }),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
     ...(typeof topK === 'number' && { topK }),
@@ -67,11 +67,11 @@ function toSettings(request: ChatRequest): Settings {
     ...(presencePenalty !== undefined && { presencePenalty }),
     ...(frequencyPenalty !== undefined && { frequencyPenalty }),
     ...(stopSequences.length > 0 && { stopSequences }),
-    ...toFormat(request.response_format),
+    ...toResponseFormat(request.response_format),
   };
 }
 
-function toFormat(format: unknown): Settings {
+function toResponseFormat(format: unknown): Settings {
   if (!isJsonObject(format)) return {};
   if (format.type === 'json_object') return { responseFormat: { type: 'json' } };
   const jsonSchema = format.type === 'json_schema' ? format.json_schema : undefined;
@@ -97,13 +97,11 @@ function toVendorOptions(request: ChatRequest, vendor: Vendor): SharedV4Provider
   };
 }
 
-type Tooling = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
-
 /**
  * Returns the tools and the tool choice, without tools that another vendor runs. Throws `UpstreamError` 400 for a custom
  * tool, and if the request requires a call of an omitted tool.
  */
-function toTooling(request: ChatRequest): Tooling {
+function toToolOptions(request: ChatRequest): Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'> {
   const { tools: allTools, choice } = selectTools(request);
   const tools = allTools.filter(({ tool }) => !isVendorTool(tool));
   if (tools.length < allTools.length) checkChoice(choice, allTools, tools);
@@ -113,8 +111,7 @@ function toTooling(request: ChatRequest): Tooling {
 
 /** Returns the names of tools that another vendor runs, such as `tools.web_search_20250305`. */
 export function listVendorTools({ tools }: ChatRequest): string[] {
-  const list: readonly unknown[] = Array.isArray(tools) ? tools : [];
-  return list.filter(isJsonObject).flatMap((tool) => (isVendorTool(tool) ? [`tools.${tool.type}`] : []));
+  return filterObjects(tools).flatMap((tool) => (isVendorTool(tool) ? [`tools.${tool.type}`] : []));
 }
 
 function isVendorTool({ type }: JsonObject): boolean {
@@ -138,7 +135,7 @@ function toTool({ tool, position }: OfferedTool): LanguageModelV4FunctionTool {
     type: 'function',
     name,
     ...(typeof description === 'string' && { description }),
-    inputSchema: { type: 'object', ...(isJsonObject(parameters) ? parameters : {}) },
+    inputSchema: { type: 'object', ...toObject(parameters) },
     ...(typeof strict === 'boolean' && { strict }),
   };
 }

@@ -1,5 +1,5 @@
-import type { LanguageModelV4FilePart, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject } from '#base/json/json.ts';
+import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { ContentPart, Message } from '#contract/chat/message.ts';
 import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
@@ -29,9 +29,10 @@ const typesByExtension: ReadonlyMap<string, string> = new Map([
  */
 export function toParts(content: Message['content'], path: string, vendor: Vendor): Part[] {
   if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
-  const parts = (content ?? []).map((part, position) =>
-    addCachePoint(part, toPart(part, `${path}[${position}]`, vendor), vendor),
-  );
+  const parts = (content ?? []).map((part, position) => ({
+    ...toPart(part, `${path}[${position}]`, vendor),
+    ...toCachePoint(part, vendor),
+  }));
   return parts.filter((part) => part.type !== 'text' || !isBlank(part.text));
 }
 
@@ -49,35 +50,31 @@ function toPart(part: ContentPart, path: string, vendor: Vendor): Part {
     case 'refusal':
       return { type: 'text', text: toText(part[part.type]) };
     case 'image_url':
-      return toFile(isJsonObject(part.image_url) ? part.image_url.url : part.image_url, {
-        path,
-        vendor,
-        fallbackType: 'image/jpeg',
-      });
+      return toImage(part.image_url, path, vendor);
     case 'input_audio':
-      return toAudio(isJsonObject(part.input_audio) ? part.input_audio : {}, path, vendor);
+      return toAudio(toObject(part.input_audio), path, vendor);
     case 'file':
-      return toDocument(isJsonObject(part.file) ? part.file : {}, path, vendor);
+      return toDocument(toObject(part.file), path, vendor);
     default:
       throw createUnsupportedError(`a part of the type ${part.type}`, path);
   }
 }
 
-function toAudio({ data, format }: { readonly [key: string]: unknown }, path: string, vendor: Vendor): Part {
+function toImage(image: unknown, path: string, vendor: Vendor): Part {
+  return toFile(isJsonObject(image) ? image.url : image, { path, vendor, fallbackType: 'image/jpeg' });
+}
+
+function toAudio({ data, format }: JsonObject, path: string, vendor: Vendor): Part {
   if (typeof data !== 'string' || typeof format !== 'string') throw createUnsupportedError('audio without data and format', path);
   return toFile(`data:audio/${format};base64,${data}`, { path, vendor, fallbackType: '' });
 }
 
-function toDocument(file: { readonly [key: string]: unknown }, path: string, vendor: Vendor): Part {
-  const { file_data: data, file_id: id, filename } = file;
+function toDocument({ file_data: data, file_id: id, filename }: JsonObject, path: string, vendor: Vendor): Part {
   const nameField = typeof filename === 'string' ? { filename } : {};
   if (typeof id === 'string') {
     if (!vendor.acceptsFileIds) throw createUnsupportedError('a file ID', path);
-    return {
-      type: 'file',
-      mediaType: getMediaType(filename, 'application/pdf'),
-      data: { type: 'reference', reference: { google: id } },
-    };
+    const mediaType = getMediaType(filename, 'application/pdf');
+    return { type: 'file', mediaType, data: { type: 'reference', reference: { google: id } } };
   }
   if (typeof data !== 'string') throw createUnsupportedError('a file without data', path);
   const isUrl = /^[a-z][a-z0-9+.-]*:/i.test(data);
@@ -121,15 +118,10 @@ function getMediaType(name: unknown, fallbackType: string): string {
 }
 
 /** Converts `cache_control` to a cache point of the Converse API, which ends the cached prompt after this part. */
-function toCachePoint({ cache_control: cacheControl }: ContentPart, vendor: Vendor) {
+function toCachePoint({ cache_control: cacheControl }: ContentPart, vendor: Vendor): Pick<Part, 'providerOptions'> {
   if (!isJsonObject(cacheControl) || !vendor.hasCachePoints) return {};
   const ttl = typeof cacheControl.ttl === 'string' ? { ttl: cacheControl.ttl } : {};
-  const providerOptions: SharedV4ProviderOptions = { [vendor.namespace]: { cachePoint: { type: 'default', ...ttl } } };
-  return { providerOptions };
-}
-
-function addCachePoint(contentPart: ContentPart, part: Part, vendor: Vendor): Part {
-  return { ...part, ...toCachePoint(contentPart, vendor) };
+  return { providerOptions: { [vendor.namespace]: { cachePoint: { type: 'default', ...ttl } } } };
 }
 
 function toText(text: unknown): string {

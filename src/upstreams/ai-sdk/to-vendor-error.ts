@@ -1,5 +1,5 @@
 import { HttpError } from '#base/http/client.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { UpstreamError, type UpstreamErrorDetails } from '#domain/upstreams/upstream.ts';
 import { maskSecrets } from '#domain/upstreams/upstream-error.ts';
 import { getRetryAfter, isNonEmptyText } from '../find-error.ts';
@@ -96,7 +96,7 @@ function toRejection(rejected: ErrorObject): UpstreamError {
   const status = getStatus(rejected);
   const body = getBody(rejected);
   const error = toObject(body.error ?? body);
-  const headers = isJsonObject(rejected.responseHeaders) ? (rejected.responseHeaders as Record<string, string>) : {};
+  const headers = toObject(rejected.responseHeaders) as Record<string, string>;
   const retryAfterSeconds = getRetryAfter(headers) ?? getRetryDelay(error);
   const message = getMessage(error) ?? getMessage(body);
   const details: UpstreamErrorDetails = {
@@ -116,19 +116,14 @@ function getBody({ name, responseBody, data, message, type }: ErrorObject): Json
   return toObject(Array.isArray(value) ? value[0] : value);
 }
 
-function toObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
 function getMessage({ message, Message: awsMessage, detail }: JsonObject): string | undefined {
   const text = [message, awsMessage, detail].find(isNonEmptyText);
   if (text !== undefined) return text;
   const details = Array.isArray(detail) ? detail : isJsonObject(message) && Array.isArray(message.detail) ? message.detail : [];
-  const messages = details
-    .filter(isJsonObject)
-    .map(
-      ({ loc, msg }) => `${Array.isArray(loc) ? loc.filter(isTextOrNumber).join('.') : ''}: ${isTextOrNumber(msg) ? msg : ''}`,
-    );
+  const messages = filterObjects(details).map(({ loc, msg }) => {
+    const location = Array.isArray(loc) ? loc.filter(isTextOrNumber).join('.') : '';
+    return `${location}: ${isTextOrNumber(msg) ? msg : ''}`;
+  });
   return messages.length === 0 ? undefined : messages.join('; ');
 }
 
@@ -145,13 +140,12 @@ function getCode({ code, status, type }: JsonObject, headers: Readonly<Record<st
 
 /** Returns whether Google rejected the key. Google answers an invalid key with 400. */
 function isBadKey({ details }: JsonObject): boolean {
-  return Array.isArray(details) && details.some((detail) => isJsonObject(detail) && detail.reason === 'API_KEY_INVALID');
+  return filterObjects(details).some(({ reason }) => reason === 'API_KEY_INVALID');
 }
 
 /** Returns the seconds of Google's `retryDelay`, such as `34.07s`, rounded up. */
 function getRetryDelay({ details }: JsonObject): number | undefined {
-  for (const detail of Array.isArray(details) ? details.filter(isJsonObject) : []) {
-    const { retryDelay } = detail;
+  for (const { retryDelay } of filterObjects(details)) {
     const [, seconds] = (typeof retryDelay === 'string' && /^(\d{1,9}(?:\.\d+)?)s$/.exec(retryDelay)) || [];
     if (seconds !== undefined) return Math.ceil(Number(seconds));
   }

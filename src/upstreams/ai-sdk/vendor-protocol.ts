@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { pipeFrom, pipeOneFrom } from '#base/stream/async-items.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
@@ -11,7 +11,7 @@ import { type Attempt, type ChatProtocol, speaksMessages, type Upstream, Upstrea
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { encodeVector, requireVectors } from '../embeddings-reply.ts';
 import { findError } from '../find-error.ts';
-import { type OpenProvider, openProvider, type ProviderDeps } from './open-provider.ts';
+import { type OpenedProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
 import { listVendorTools, toCallOptions } from './to-call-options.ts';
 import { toVendorError } from './to-vendor-error.ts';
@@ -66,13 +66,13 @@ export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatPr
   };
 }
 
-type ProviderCall<Result> = (provider: OpenProvider['provider'], convertError: (error: unknown) => unknown) => Promise<Result>;
+type ProviderCall<Result> = (provider: OpenedProvider['provider'], convertError: (error: unknown) => unknown) => Promise<Result>;
 
 interface OpenOptions {
   readonly attempt: Attempt;
   readonly signal: AbortSignal;
   readonly deps: VendorDeps;
-  readonly provider: OpenProvider['provider'];
+  readonly provider: OpenedProvider['provider'];
   readonly convertError: (error: unknown) => unknown;
 }
 
@@ -100,14 +100,14 @@ async function openReply(
 class Providers {
   readonly #vendor: Vendor;
   readonly #deps: VendorDeps;
-  readonly #byUpstream = new WeakMap<Upstream, Promise<OpenProvider>>();
+  readonly #byUpstream = new WeakMap<Upstream, Promise<OpenedProvider>>();
 
   constructor(vendor: Vendor, deps: VendorDeps) {
     this.#vendor = vendor;
     this.#deps = deps;
   }
 
-  get(upstream: Upstream): Promise<OpenProvider> {
+  get(upstream: Upstream): Promise<OpenedProvider> {
     const existing = this.#byUpstream.get(upstream);
     if (existing !== undefined) return existing;
     const opening = openProvider(this.#vendor, upstream, this.#deps);
@@ -152,11 +152,8 @@ async function embedTexts(
 /** Returns the options for the vector length. Bedrock's models use different names for it. */
 function toDimensionOptions(model: string, dimensions: number | undefined) {
   if (dimensions === undefined) return {};
-  const name = model.includes('cohere.')
-    ? 'outputDimension'
-    : model.includes('amazon.nova-')
-      ? 'embeddingDimension'
-      : 'dimensions';
+  const novaName = model.includes('amazon.nova-') ? 'embeddingDimension' : 'dimensions';
+  const name = model.includes('cohere.') ? 'outputDimension' : novaName;
   return { dimensions, providerOptions: { [vendors.bedrock.namespace]: { [name]: dimensions } } };
 }
 
@@ -249,12 +246,12 @@ const renamedFields: ReadonlyMap<unknown, string> = new Map([
 
 /** Returns the request field that a warning is about. */
 function toField(warning: unknown): string {
-  const { feature, setting } = isJsonObject(warning) ? warning : {};
+  const { feature, setting } = toObject(warning);
   const name = [feature, setting].find((candidate) => typeof candidate === 'string') ?? '';
   return renamedFields.get(name) ?? String(name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function formatWarning(warning: unknown): string {
-  const { feature, setting, details, message } = isJsonObject(warning) ? warning : {};
+  const { feature, setting, details, message } = toObject(warning);
   return [feature ?? setting, details ?? message].filter((part) => typeof part === 'string').join(': ');
 }

@@ -32,7 +32,7 @@ export interface Vendor {
   open(settings: ProviderSettings): Promise<Provider>;
   /** Returns the fields of this vendor under the names of its package. */
   toOptions(request: ChatRequest): JsonObject;
-  /** Returns the options for requested reasoning, which is not off. */
+  /** Returns the options for reasoning that the request enables. */
   toReasoning(requested: RequestedReasoning, context: ReasoningContext): Reasoning;
 }
 
@@ -82,8 +82,6 @@ export interface Reasoning {
 
 export const imageTypes = /^image\/(png|jpeg|gif|webp)$/;
 
-const webProtocols: ReadonlySet<string> = new Set(['http:', 'https:']);
-
 export function isWebUrl({ protocol }: URL): boolean {
-  return webProtocols.has(protocol);
+  return protocol === 'http:' || protocol === 'https:';
 }

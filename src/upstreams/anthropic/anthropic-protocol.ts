@@ -1,6 +1,6 @@
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import { joinPath } from '#base/http/url-path.ts';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { toBody } from '#base/json/raw-json.ts';
 import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
@@ -9,7 +9,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { MessagesRequest } from '#contract/messages/dialect.ts';
 import { type Attempt, type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
-import { countReply, relayedReply, translatedReply } from './read-reply.ts';
+import { createTranslatedReply, relayedReply, tokenCountReply } from './read-reply.ts';
 import { requestFields } from './request-fields.ts';
 import { toMessagesRequest } from './to-messages-request.ts';
 
@@ -53,7 +53,7 @@ export function toHeaders(
   const betas = [
     configured['anthropic-beta'],
     clientHeaders['anthropic-beta'],
-    ...(native === undefined ? getBetas(request.betas) : []),
+    ...(native === undefined ? filterStrings(request.betas).filter((beta) => betaName.test(beta)) : []),
   ];
   const beta = betas.filter(Boolean).join(',');
   return {
@@ -67,10 +67,6 @@ export function toHeaders(
     accept: isStreamed ? 'text/event-stream' : 'application/json',
     ...(beta !== '' && { 'anthropic-beta': beta }),
   };
-}
-
-function getBetas(betas: unknown): string[] {
-  return Array.isArray(betas) ? betas.filter((beta) => typeof beta === 'string' && betaName.test(beta)) : [];
 }
 
 function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -120,18 +116,22 @@ export function createMessagesProtocol({
   return {
     hasChoices: false,
     chat(attempt, reply) {
-      const native = nativeBody(attempt);
+      const native = getNativeBody(attempt);
       if (native !== undefined) return send(attempt, 'messages', { body: native, dialect: relayedReply, reply });
       const { request, upstream, maxCompletionTokens, onIgnored } = attempt;
       const { model } = upstream;
       const body = toMessagesRequest(request, { model, maxCompletionTokens });
-      onIgnored?.(ignoredFields(request, body));
-      return send(attempt, 'messages', { body, dialect: translatedReply(Math.floor(clock.epochMs() / 1000), model), reply });
+      onIgnored?.(listIgnoredFields(request, body));
+      return send(attempt, 'messages', {
+        body,
+        dialect: createTranslatedReply(Math.floor(clock.epochMs() / 1000), model),
+        reply,
+      });
     },
     countTokens(attempt, reply) {
-      const body = nativeBody(attempt);
+      const body = getNativeBody(attempt);
       if (body === undefined) throw new UpstreamError('broken', 'Token counting requires a request in the Messages dialect.');
-      return send(attempt, 'messages/count_tokens', { body, dialect: countReply, reply });
+      return send(attempt, 'messages/count_tokens', { body, dialect: tokenCountReply, reply });
     },
   };
 }
@@ -147,7 +147,7 @@ function toRequest({ upstream }: Attempt, { url, headers, body }: EndpointReques
 }
 
 /** Returns the client's own body with the model name of the upstream. Returns undefined if the client speaks another dialect. */
-function nativeBody({ native, upstream }: Attempt): JsonObject | undefined {
+function getNativeBody({ native, upstream }: Attempt): JsonObject | undefined {
   return native?.dialect === 'messages' ? { ...native.body, model: upstream.model } : undefined;
 }
 
@@ -158,7 +158,7 @@ const neutralValues: readonly unknown[] = [null, undefined, false, 'none'];
 const penaltyFields: ReadonlySet<string> = new Set(['presence_penalty', 'frequency_penalty']);
 
 /** Returns the fields of a chat request that have no effect in `body`, which is the same request in the Messages dialect. */
-function ignoredFields(request: ChatRequest, body: MessagesRequest): string[] {
+function listIgnoredFields(request: ChatRequest, body: MessagesRequest): string[] {
   return Object.entries(request)
     .filter(([field, value]) => !isNeutral(field, value) && isIgnored(field, value, body))
     .map(([field]) => field);

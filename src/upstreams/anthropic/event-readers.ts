@@ -189,7 +189,7 @@ export class TranslatedEvents implements EventReader {
     };
   }
 
-  /** Returns the JSON around the text in a compat delta. */
+  /** Returns the JSON around the text in a chat completions delta. */
   #getTemplate(type: unknown, index: unknown): readonly [before: string, after: string] | undefined {
     if (type === 'text_delta') return ['"content":', ''];
     if (type === 'thinking_delta') return ['"reasoning_content":', ''];

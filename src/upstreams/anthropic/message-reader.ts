@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chat/chunk.ts';
 import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -24,8 +24,8 @@ export class MessageReader {
   /** Whether the end of the reply has been read. */
   hasEnded = false;
   readonly #blocks = new Map<unknown, OpenBlock>();
-  #calls = 0;
-  #citations = 0;
+  #callCount = 0;
+  #citationCount = 0;
   #thoughtChars = 0;
   #stopReason: unknown;
   #refusal: string | undefined;
@@ -39,11 +39,11 @@ export class MessageReader {
   readEvent(event: JsonObject): Chunk[] {
     switch (event.type) {
       case 'message_start':
-        return this.#begin(event.message);
+        return this.#start(event.message);
       case 'content_block_start':
-        return this.#openBlock(event.index, isJsonObject(event.content_block) ? event.content_block : {});
+        return this.#openBlock(event.index, toObject(event.content_block));
       case 'content_block_delta':
-        return this.#addDelta(event.index, isJsonObject(event.delta) ? event.delta : {});
+        return this.#addDelta(event.index, toObject(event.delta));
       case 'content_block_stop':
         return this.#closeBlock(event.index);
       case 'message_delta':
@@ -56,20 +56,20 @@ export class MessageReader {
     }
   }
 
-  /** Returns the number of the call whose arguments a block contains. */
+  /** Returns the index of the call whose arguments a block contains. */
   getCallIndex(block: unknown): number | undefined {
     const openBlock = this.#blocks.get(block);
     return openBlock?.type === 'tool_use' ? openBlock.call : undefined;
   }
 
-  /** Records thoughts or arguments that passed without `readEvent`. */
+  /** Records thoughts or arguments of events that were not passed to `readEvent`. */
   recordPassed(block: unknown, text: () => string): void {
     const openBlock = this.#blocks.get(block);
     if (openBlock?.type === 'tool_use') openBlock.hasArguments = true;
     else if (openBlock?.type === 'thinking') this.#addThought(openBlock, text());
   }
 
-  #begin(message: unknown): Chunk[] {
+  #start(message: unknown): Chunk[] {
     if (this.#hasStarted || !isJsonObject(message)) return [];
     this.#hasStarted = true;
     const { id, model, usage } = message;
@@ -87,8 +87,8 @@ export class MessageReader {
         return this.#createTextChunks({ content: block.text });
       case 'tool_use': {
         const { id, name, input } = block;
-        const call = this.#calls;
-        this.#calls += 1;
+        const call = this.#callCount;
+        this.#callCount += 1;
         this.#blocks.set(index, { type: 'tool_use', call, input, hasArguments: false });
         const calledFunction = { name: isText(name) ? name : '', arguments: '' };
         return [
@@ -153,11 +153,11 @@ export class MessageReader {
     if (isJsonObject(details) && isText(details.explanation)) this.#refusal = details.explanation;
   }
 
-  /** The finish reason and the counts are sent last, so that a reply that breaks off does not look complete. */
+  /** Sends the finish reason and the usage last, so that an incomplete reply does not look complete. */
   #end(): Chunk[] {
     this.hasEnded = true;
     const blockChunks = [...this.#blocks.keys()].flatMap((index) => this.#closeBlock(index));
-    const reason = toFinishReason(this.#stopReason, this.#calls > 0);
+    const reason = toFinishReason(this.#stopReason, this.#callCount > 0);
     const last = this.#createChunk(this.#refusal === undefined ? {} : { refusal: this.#refusal }, reason);
     return [...blockChunks, this.#usage === undefined ? last : { ...last, usage: toUsage(this.#usage) }];
   }
@@ -183,8 +183,8 @@ export class MessageReader {
   }
 
   #createCitationChunk(citation: JsonObject): Chunk {
-    const attachment = toAttachment(citation, this.#citations);
-    this.#citations += 1;
+    const attachment = toAttachment(citation, this.#citationCount);
+    this.#citationCount += 1;
     return this.#createChunk({ custom_content: { attachments: [attachment] } });
   }
 
@@ -200,19 +200,15 @@ function isText(value: unknown): value is string {
 /** Returns a citation as an attachment: the passage and its source. */
 function toAttachment(citation: JsonObject, index: number): ResponseAttachment {
   const { cited_text: passage, url, source } = citation;
-  const title = [citation.title, citation.document_title].find(isTextPart);
-  const sourceUrl = [url, source].find(isTextPart);
+  const title = [citation.title, citation.document_title].find(isText);
+  const sourceUrl = [url, source].find(isText);
   return {
     index,
     type: 'text/plain',
     ...(title !== undefined && { title }),
-    data: isTextPart(passage) ? passage : '',
+    data: isText(passage) ? passage : '',
     ...(sourceUrl !== undefined && { reference_url: sourceUrl }),
   };
-}
-
-function isTextPart(value: unknown): value is string {
-  return typeof value === 'string';
 }
 
 const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<StopReason, FinishReason>([

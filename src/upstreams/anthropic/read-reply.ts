@@ -7,7 +7,7 @@ import { Frame } from '#contract/chat/frame.ts';
 import type { Relayed } from '#contract/messages/dialect.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { findError, getPlainText, getRetryAfter, isNotFromModelApi, toErrorDetails, toJsonObject } from '../find-error.ts';
+import { findError, getPlainText, getRetryAfter, isNotFromModelApi, parseReply, readErrorDetails } from '../find-error.ts';
 import type { ErrorReply, ReplyDialect } from '../upstream-reply.ts';
 import { RelayedEvents, TranslatedEvents, toEndError } from './event-readers.ts';
 import { MessageReader, toUsage } from './message-reader.ts';
@@ -20,7 +20,7 @@ const unavailableStatus = 503;
 function readErrorReply(reply: ErrorReply): UpstreamError {
   const parsed = tryParseJson(fromLatin1(reply.bytes));
   // Google wraps an error in a list if a stream was requested.
-  const { message, code, displayMessage } = toErrorDetails(Array.isArray(parsed) ? parsed[0] : parsed);
+  const { message, code, displayMessage } = readErrorDetails(Array.isArray(parsed) ? parsed[0] : parsed);
   const status = reply.status === overloadedStatus ? unavailableStatus : reply.status;
   const retryAfterSeconds = getRetryAfter(reply.headers);
   const text = message ?? getPlainText(reply.headers, reply.bytes) ?? `The upstream answered ${reply.status}.`;
@@ -35,7 +35,7 @@ const limitValue = /^[\x20-\x7e]{1,200}$/;
 const requestId = /^[\w.-]{1,128}$/;
 
 /** Creates the reader of replies that are translated to chat completions frames. */
-export function translatedReply(createdSeconds: number, model: string): ReplyDialect {
+export function createTranslatedReply(createdSeconds: number, model: string): ReplyDialect {
   return {
     readEvents: () => new TranslatedEvents(new MessageReader(createdSeconds, model)),
     readComplete: (bytes) => Frame.ofCompletion(toCompletion(toMessage(bytes), createdSeconds, model)),
@@ -45,13 +45,13 @@ export function translatedReply(createdSeconds: number, model: string): ReplyDia
 
 /** Reader of replies that are relayed unchanged to a client of the dialect. */
 export const relayedReply: ReplyDialect = {
-  readEvents: (headers) => new RelayedEvents(toCallerHeaders(headers)),
+  readEvents: (headers) => new RelayedEvents(selectClientHeaders(headers)),
   readComplete(bytes, headers) {
     const { usage: counts } = toMessage(bytes);
     const usage = isJsonObject(counts) ? toUsage(counts) : undefined;
     const relayed: Relayed = {
       ...{ dialect: 'messages', isWhole: true, isLast: true, textBytes: bytes.length, usage },
-      headers: toCallerHeaders(headers),
+      headers: selectClientHeaders(headers),
     };
     return Frame.ofNative(bytes, relayed);
   },
@@ -59,9 +59,9 @@ export const relayedReply: ReplyDialect = {
 };
 
 /** Reader of replies that contain only the token count of a request. */
-export const countReply: ReplyDialect<number> = {
+export const tokenCountReply: ReplyDialect<number> = {
   readComplete(bytes) {
-    const { input_tokens: tokens } = toJsonObject(bytes);
+    const { input_tokens: tokens } = parseReply(bytes);
     if (typeof tokens === 'number') return toCount(tokens);
     throw new UpstreamError('broken', 'The upstream answered with JSON that is not a token count.');
   },
@@ -69,7 +69,7 @@ export const countReply: ReplyDialect<number> = {
 };
 
 function toMessage(bytes: string): JsonObject {
-  const value = toJsonObject(bytes);
+  const value = parseReply(bytes);
   const error = findError(value) ?? toEndError(value);
   if (error !== undefined) throw error;
   if (Array.isArray(value.content)) return value;
@@ -77,7 +77,7 @@ function toMessage(bytes: string): JsonObject {
 }
 
 /** Returns the headers for the client: the remaining limits of the upstream, and its request ID. */
-function toCallerHeaders(headers: ReplyHeaders): Record<string, string> {
+function selectClientHeaders(headers: ReplyHeaders): Record<string, string> {
   const { 'request-id': id } = headers;
   const limits = Object.entries(headers).filter(([name, value]) => limitName.test(name) && limitValue.test(value));
   return { ...Object.fromEntries(limits), ...(id !== undefined && requestId.test(id) && { 'request-id': id }) };

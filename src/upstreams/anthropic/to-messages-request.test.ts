@@ -5,7 +5,7 @@ import type { Chunk } from '#contract/chat/chunk.ts';
 import type { MessageParam } from '#contract/messages/dialect.ts';
 import { fixture, translate } from '#test/anthropic-streams.ts';
 import { requestFields } from './request-fields.ts';
-import { toMessagesRequest, toTooling } from './to-messages-request.ts';
+import { toMessagesRequest, toToolFields } from './to-messages-request.ts';
 
 const hello: ChatRequest['messages'] = [{ role: 'user', content: 'Hello' }];
 
@@ -15,8 +15,8 @@ function translated(fields: object, { model = 'claude-haiku-4-5', limit = undefi
 }
 
 /** Returns the fields of the converted request that differ from the default. */
-function convertFields(fields: object, facts?: { model?: string; limit?: number }) {
-  const { model: _model, messages: _messages, max_tokens: _maxTokens, ...rest } = translated(fields, facts);
+function convertFields(fields: object, context?: { model?: string; limit?: number }) {
+  const { model: _model, messages: _messages, max_tokens: _maxTokens, ...rest } = translated(fields, context);
   return rest;
 }
 
@@ -94,7 +94,7 @@ describe('toMessagesRequest', () => {
   });
 
   it('drops fields without an equivalent in the dialect', () => {
-    const droppedFields = [...requestFields].filter(([, { handling: fate }]) => fate === 'dropped').map(([name]) => name);
+    const droppedFields = [...requestFields].filter(([, { handling }]) => handling === 'dropped').map(([name]) => name);
     expect(droppedFields).toEqual(
       expect.arrayContaining(['n', 'seed', 'logit_bias', 'logprobs', 'presence_penalty', 'stream_options']),
     );
@@ -136,8 +136,8 @@ describe('toMessagesRequest', () => {
 });
 
 describe('reasoning_effort', () => {
-  const thought = (effort: string, facts: { model?: string; limit?: number } = {}, fields: object = {}) =>
-    convertFields({ reasoning_effort: effort, ...fields }, { limit: 64_000, ...facts });
+  const thought = (effort: string, context: { model?: string; limit?: number } = {}, fields: object = {}) =>
+    convertFields({ reasoning_effort: effort, ...fields }, { limit: 64_000, ...context });
 
   it.each([
     ['minimal', 1024],
@@ -253,26 +253,26 @@ const offered = {
   time: { name: 'time', input_schema: { type: 'object' } },
 };
 
-function tooling(fields: object, messages: MessageParam[] = []) {
-  return toTooling({ messages: [], ...fields }, messages);
+function toolFields(fields: object, messages: MessageParam[] = []) {
+  return toToolFields({ messages: [], ...fields }, messages);
 }
 
-describe('toTooling', () => {
+describe('toToolFields', () => {
   it('offers functions with their schemas', () => {
-    expect(tooling({ tools: [weather, time] })).toEqual({ tools: [offered.weather, offered.time] });
+    expect(toolFields({ tools: [weather, time] })).toEqual({ tools: [offered.weather, offered.time] });
   });
 
   it('adds the required type to every schema and preserves strictness and cache marks', () => {
     const cache_control = { type: 'ephemeral' };
     const strict = { type: 'function', cache_control, function: { name: 'x', strict: true, parameters: { properties: {} } } };
-    expect(tooling({ tools: [strict] }).tools).toEqual([
+    expect(toolFields({ tools: [strict] }).tools).toEqual([
       { name: 'x', strict: true, input_schema: { type: 'object', properties: {} }, cache_control },
     ]);
   });
 
   it("passes the dialect's own tools", () => {
     const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 2 };
-    expect(tooling({ tools: [search, null, 'x'] })).toEqual({ tools: [search] });
+    expect(toolFields({ tools: [search, null, 'x'] })).toEqual({ tools: [search] });
   });
 
   it.each([
@@ -292,24 +292,24 @@ describe('toTooling', () => {
     ['whatever', undefined],
     [{}, undefined],
   ])('converts the choice %j to %j', (tool_choice, expected) => {
-    expect(tooling({ tools: [time], tool_choice }).tool_choice).toEqual(expected);
+    expect(toolFields({ tools: [time], tool_choice }).tool_choice).toEqual(expected);
   });
 
   it('removes tools that are not allowed', () => {
     const tool_choice = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [time] } };
-    expect(tooling({ tools: [weather, time], tool_choice })).toEqual({ tools: [offered.time], tool_choice: { type: 'any' } });
+    expect(toolFields({ tools: [weather, time], tool_choice })).toEqual({ tools: [offered.time], tool_choice: { type: 'any' } });
   });
 
   it('disables parallel calls, unless no calls are allowed', () => {
     const one = { tools: [time], parallel_tool_calls: false };
-    expect(tooling(one).tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true });
-    expect(tooling({ ...one, tool_choice: 'required' }).tool_choice).toEqual({ type: 'any', disable_parallel_tool_use: true });
-    expect(tooling({ ...one, tool_choice: 'none' }).tool_choice).toEqual({ type: 'none' });
-    expect(tooling({ tools: [time], parallel_tool_calls: true }).tool_choice).toBeUndefined();
+    expect(toolFields(one).tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true });
+    expect(toolFields({ ...one, tool_choice: 'required' }).tool_choice).toEqual({ type: 'any', disable_parallel_tool_use: true });
+    expect(toolFields({ ...one, tool_choice: 'none' }).tool_choice).toEqual({ type: 'none' });
+    expect(toolFields({ tools: [time], parallel_tool_calls: true }).tool_choice).toBeUndefined();
   });
 
   it('omits the choice if there are no tools', () => {
-    for (const tools of [undefined, null, [], 'x']) expect(tooling({ tools, tool_choice: 'required' })).toEqual({});
+    for (const tools of [undefined, null, [], 'x']) expect(toolFields({ tools, tool_choice: 'required' })).toEqual({});
   });
 
   it('offers the tools of earlier calls if no more calls are allowed', () => {
@@ -318,7 +318,7 @@ describe('toTooling', () => {
       { role: 'user', content: 'x' },
       { role: 'assistant', content: [use('time'), use('weather'), use('time')] },
     ];
-    expect(tooling({ tool_choice: 'auto' }, messages)).toEqual({
+    expect(toolFields({ tool_choice: 'auto' }, messages)).toEqual({
       tools: [
         { name: 'time', input_schema: { type: 'object' } },
         { name: 'weather', input_schema: { type: 'object' } },

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
@@ -8,7 +8,7 @@ import { type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import { pickSentFields } from './request-fields.ts';
 import { toConversation } from './to-turns.ts';
 
-/** Facts about the model that are not in the request. */
+/** The model of the upstream and its limit. */
 export interface ModelContext {
   /** The upstream's model name. */
   readonly model: string;
@@ -25,8 +25,8 @@ export function toMessagesRequest(input: ChatRequest, context: ModelContext): Me
   const { model } = context;
   const { system, messages } = toConversation(request.messages);
   const maxTokens = toMaxTokens(request, context);
-  const tooling = toTooling(request, messages);
-  const mustCall = tooling.tool_choice?.type === 'any' || tooling.tool_choice?.type === 'tool';
+  const toolFields = toToolFields(request, messages);
+  const mustCall = toolFields.tool_choice?.type === 'any' || toolFields.tool_choice?.type === 'tool';
   const thinkingFields = toThinking(request, { model, maxTokens, messages, mustCall });
   const sentFields = pickSentFields(request);
   const { thinking = sentFields.thinking } = thinkingFields;
@@ -36,7 +36,7 @@ export function toMessagesRequest(input: ChatRequest, context: ModelContext): Me
     max_tokens: maxTokens,
     ...(system.length > 0 && { system: [...system] }),
     messages,
-    ...tooling,
+    ...toolFields,
     ...toSampling(request, isJsonObject(thinking) && thinking.type !== 'disabled'),
     ...toStop(request),
     ...toIdentity(request),
@@ -70,8 +70,7 @@ function toStop({ stop }: ChatRequest): Partial<MessagesRequest> {
 
 function toIdentity(request: ChatRequest): Partial<MessagesRequest> {
   const { metadata, service_tier: tier } = request;
-  const metadataUser = isJsonObject(metadata) ? metadata.user_id : undefined;
-  const user = [metadataUser, request.user, request.safety_identifier].find((id) => typeof id === 'string');
+  const user = [toObject(metadata).user_id, request.user, request.safety_identifier].find((id) => typeof id === 'string');
   const service_tier = tier === 'default' ? 'standard_only' : tier;
   return {
     ...(user !== undefined && { metadata: { user_id: String(user) } }),
@@ -130,13 +129,13 @@ function hasCallWithoutThinking(messages: readonly MessageParam[]): boolean {
   return false;
 }
 
-type Tooling = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
+type ToolFields = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
 
 /**
  * Returns the tools and the tool choice. The dialect requires tools if the conversation has calls, even if the model may not
  * call any. In that case the called tools are offered with the choice `none`.
  */
-export function toTooling(request: ChatRequest, messages: readonly MessageParam[]): Tooling {
+export function toToolFields(request: ChatRequest, messages: readonly MessageParam[]): ToolFields {
   const { tools, choice: requestedChoice } = selectTools(request);
   if (tools.length === 0) {
     const names = listCalledNames(messages);
@@ -166,7 +165,7 @@ function toOffer(tool: JsonObject): ToolOffer {
   return {
     name: String(offer.name),
     ...(typeof offer.description === 'string' && { description: offer.description }),
-    input_schema: { ...anySchema, ...(isJsonObject(offer.parameters) ? offer.parameters : {}) },
+    input_schema: { ...anySchema, ...toObject(offer.parameters) },
     ...(offer.strict === true && { strict: true }),
     ...(isJsonObject(cacheControl) && { cache_control: { type: 'ephemeral', ...cacheControl } }),
   };

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { ContentPart, Message } from '#contract/chat/message.ts';
 import type {
   Base64Source,
@@ -24,8 +24,7 @@ import {
   PendingCalls,
 } from '../prompt/message-calls.ts';
 
-/** Pattern of valid call IDs. */
-const callId = /^[a-zA-Z0-9_-]+$/;
+const callIdPattern = /^[a-zA-Z0-9_-]+$/;
 
 /** A conversation in the dialect. */
 export interface Conversation {
@@ -63,7 +62,7 @@ export function toConversation(messages: readonly Message[]): Conversation {
 class Turns {
   readonly system: TextBlock[] = [];
   readonly #turns: (UserTurn | AssistantTurn)[] = [];
-  readonly #calls = new PendingCalls(callId);
+  readonly #calls = new PendingCalls(callIdPattern);
 
   add(message: Message, path: string): void {
     switch (message.role) {
@@ -162,7 +161,7 @@ function trimEnd(content: ContentBlock[]): void {
 
 /** Returns the thoughts unchanged, because their signature covers every character. */
 function listThoughts({ thinking_blocks: blocks }: Message): Thought[] {
-  return Array.isArray(blocks) ? blocks.filter(isJsonObject).flatMap(toThought) : [];
+  return filterObjects(blocks).flatMap(toThought);
 }
 
 function toThought({ type, thinking, signature, data }: JsonObject): readonly Thought[] {
@@ -202,7 +201,7 @@ function toBlock(part: ContentPart, path: string): ContentBlock {
     case 'image_url':
       return { ...toImage(part.image_url, path), ...cached };
     case 'file':
-      return { ...toDocument(isJsonObject(part.file) ? part.file : {}, path), ...cached };
+      return { ...toDocument(toObject(part.file), path), ...cached };
   }
   if (nativeTypes.has(part.type)) return part;
   throw createUnsupportedError(`a part of the type ${part.type}`, path);
@@ -214,12 +213,12 @@ function toImage(image: unknown, path: string): ImageBlock {
   return { type: 'image', source: toSource(url, path) };
 }
 
-function toDocument(file: { readonly [key: string]: unknown }, path: string): ContentBlock {
-  const title = typeof file.filename === 'string' ? { title: file.filename } : {};
-  if (typeof file.file_id === 'string') return { type: 'document', source: { type: 'file', file_id: file.file_id }, ...title };
-  if (typeof file.file_data !== 'string') throw createUnsupportedError('a file without data', path);
-  const isUrl = /^(data|https?):/i.test(file.file_data);
-  const source = toSource(isUrl ? file.file_data : `data:application/pdf;base64,${file.file_data}`, path);
+function toDocument({ file_data: data, file_id, filename }: JsonObject, path: string): ContentBlock {
+  const title = typeof filename === 'string' ? { title: filename } : {};
+  if (typeof file_id === 'string') return { type: 'document', source: { type: 'file', file_id }, ...title };
+  if (typeof data !== 'string') throw createUnsupportedError('a file without data', path);
+  const isUrl = /^(data|https?):/i.test(data);
+  const source = toSource(isUrl ? data : `data:application/pdf;base64,${data}`, path);
   if (source.type === 'base64' && source.media_type.startsWith('image/')) return { type: 'image', source };
   return { type: 'document', source: toDocumentSource(source), ...title };
 }

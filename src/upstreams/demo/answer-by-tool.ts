@@ -6,7 +6,8 @@ import { fillArguments, needsGuess } from './fill-arguments.ts';
 import type { OfferedTool, Passage, ToolResult } from './read-request.ts';
 import { countShared, countWords, listStems, shorten } from './words.ts';
 
-const shortResult = 600;
+/** Results up to this length are quoted completely. */
+const maxQuotedChars = 600;
 const maxResults = 20;
 const maxListed = 5;
 
@@ -20,19 +21,17 @@ export async function callRequiredTool({ conversation, offer, compareDeps, steps
     steps.push(createLookupStep(scores, scores[0]?.tool));
     return scores[0] && toAnswer([toCall(scores[0].tool, question)]);
   }
-  const demanded = tools.find(({ name }) => name === choice.name);
-  if (demanded === undefined) {
-    throw new UpstreamError(
-      'refused',
-      `tool_choice names ${shorten(choice.name, 64)}, which is not among the tools of the request.`,
-      {
-        status: 400,
-        param: 'tool_choice',
-      },
-    );
+  const requiredTool = tools.find(({ name }) => name === choice.name);
+  if (requiredTool === undefined) {
+    const message = `tool_choice names ${shorten(choice.name, 64)}, which is not among the tools of the request.`;
+    throw new UpstreamError('refused', message, { status: 400, param: 'tool_choice' });
   }
-  steps.push({ name: 'Looking for a fitting tool', content: `The request demands \`${demanded.name}\`.`, status: 'completed' });
-  return toAnswer([toCall(demanded, question)]);
+  steps.push({
+    name: 'Looking for a fitting tool',
+    content: `The request demands \`${requiredTool.name}\`.`,
+    status: 'completed',
+  });
+  return toAnswer([toCall(requiredTool, question)]);
 }
 
 /** Calls the tools that fit the question, one for each part of it. */
@@ -50,7 +49,7 @@ export async function answerFromResults({ conversation, compareDeps, steps }: Si
   const { toolResults, question } = conversation;
   if (toolResults.length === 0) return undefined;
   const texts: string[] = [];
-  for (const result of toolResults.slice(0, maxResults)) texts.push(await toText(result, { question, compareDeps }));
+  for (const result of toolResults.slice(0, maxResults)) texts.push(await summarizeResult(result, { question, compareDeps }));
   const names = toolResults.map(({ name }) => `\`${name}\``).slice(0, maxResults);
   steps.push({
     name: 'Reading the results',
@@ -60,18 +59,20 @@ export async function answerFromResults({ conversation, compareDeps, steps }: Si
   return { content: texts.join('\n\n') };
 }
 
-async function toText(
+/** Returns a result as text, or its sentences nearest to the question if it is long. */
+async function summarizeResult(
   { name, text }: ToolResult,
   { question, compareDeps }: { question: string; compareDeps: Situation['compareDeps'] },
 ): Promise<string> {
   const result = text.trim();
   if (result === '') return `${name} says nothing.`;
-  if (result.length <= shortResult) return `${name} says: ${formatResult(result)}`;
+  if (result.length <= maxQuotedChars) return `${name} says: ${formatResult(result)}`;
   const passages = splitPassages(result);
   const quotes = question === '' ? [] : await quotePassages(question, passages, compareDeps);
   if (quotes.length === 0 && passages.length > 1)
     return `${name} returned ${passages.length} passages. No passage is close to your question.`;
-  if (quotes.length === 0) return `${name} says (the beginning of ${result.length} characters): ${shorten(result, shortResult)}`;
+  if (quotes.length === 0)
+    return `${name} says (the beginning of ${result.length} characters): ${shorten(result, maxQuotedChars)}`;
   return `${name} says, nearest to your question:\n\n${quotes.map(toLine).join('\n>\n')}`;
 }
 
@@ -105,7 +106,7 @@ function createLookupStep(scores: readonly ToolScore[], selectedTool: OfferedToo
   return { name: 'Looking for a fitting tool', content: `${listed.join('\n')}\n\n${verdict}`, status: 'completed' };
 }
 
-const mark = /^(\[\d{1,4}\]) /m;
+const citationNumber = /^(\[\d{1,4}\]) /m;
 /** Matches the heading line of a passage: the file, the page, and the headings. */
 const sectionHeading = /^[^\n]{1,255}\.[a-z]{2,5}(?:, (?:page|slide|sheet) \d+)?(?: — [^\n]*)?(?:\n|$)/;
 
@@ -114,7 +115,7 @@ const sectionHeading = /^[^\n]{1,255}\.[a-z]{2,5}(?:, (?:page|slide|sheet) \d+)?
  * as one passage without a source.
  */
 function splitPassages(result: string): Passage[] {
-  const [, ...parts] = result.split(mark);
+  const [, ...parts] = result.split(citationNumber);
   if (parts.length === 0) return [{ source: '', text: result }];
   const passages: Passage[] = [];
   for (let index = 0; index < parts.length; index += 2)
@@ -138,7 +139,7 @@ interface ToolScore {
 }
 
 /**
- * Measured with MiniLM over 16 tools and 32 questions (pick-tool.test.ts). The weakest correct pair scores 0.30, the strongest
+ * Measured with MiniLM on the tools and questions of answer-by-tool.test.ts. The weakest correct pair scores 0.30, the strongest
  * wrong one 0.27.
  */
 const minScore = 0.29;
@@ -146,8 +147,8 @@ const sharedWordBonus = 0.08;
 const namedScore = 1.1;
 const maxDescriptionChars = 300;
 // Pattern bound: a name and 300 characters of a description.
-const looksThingsUp = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents?|knowledge)\b/i;
-const isAsking = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up|explain|summari[sz]e|according)\b/i;
+const searchToolPattern = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents?|knowledge)\b/i;
+const questionPattern = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up|explain|summari[sz]e|according)\b/i;
 
 /** Scores the tools by how well they fit the question, best first. */
 export async function scoreTools(question: string, tools: readonly OfferedTool[], deps: CompareDeps): Promise<ToolScore[]> {
@@ -169,8 +170,8 @@ export async function scoreTools(question: string, tools: readonly OfferedTool[]
 export function findFittingTool(question: string, scores: readonly ToolScore[]): OfferedTool | undefined {
   const [best] = scores;
   const nearest = best !== undefined && best.score >= minScore ? best.tool : undefined;
-  if (!isAsking.test(question) || (nearest !== undefined && !needsGuess(nearest.parameters, question))) return nearest;
-  return scores.find(({ tool }) => looksThingsUp.test(toToolText(tool)))?.tool ?? nearest;
+  if (!questionPattern.test(question) || (nearest !== undefined && !needsGuess(nearest.parameters, question))) return nearest;
+  return scores.find(({ tool }) => searchToolPattern.test(toToolText(tool)))?.tool ?? nearest;
 }
 
 /**

@@ -45,7 +45,6 @@ const maxQuotes = 3;
 const maxCandidates = 24;
 const maxSentences = 2000;
 const maxSentenceChars = 300;
-const createSegmenter = () => new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** Returns the sentences nearest to the question, best first. The list is empty if no sentence is near. */
 export async function quotePassages(question: string, passages: readonly Passage[], compareDeps: CompareDeps): Promise<Quote[]> {
@@ -71,7 +70,7 @@ export async function quotePassages(question: string, passages: readonly Passage
 
 function splitSentences({ source, text }: Passage): { source: string; sentence: string }[] {
   const sentences: { source: string; sentence: string }[] = [];
-  for (const { segment } of createSegmenter().segment(text)) {
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)) {
     const sentence = segment.trim().replace(/\s+/g, ' ');
     if (sentence !== '') sentences.push({ source, sentence: shorten(sentence, maxSentenceChars) });
     if (sentences.length === maxSentences) break;

@@ -21,9 +21,9 @@ export async function embed(request: EmbeddingsRequest, embedder: Embedder, sign
     throw toDemoError(error, signal);
   });
   const tokens = await loadTokens();
-  let used = 0;
+  let tokenCount = 0;
   for (const text of texts) {
-    used += tokens.count(text);
+    tokenCount += tokens.count(text);
     await nextTurn();
   }
   return {
@@ -37,7 +37,7 @@ export async function embed(request: EmbeddingsRequest, embedder: Embedder, sign
       };
     }),
     model: embedder.model,
-    usage: { prompt_tokens: used, total_tokens: used },
+    usage: { prompt_tokens: tokenCount, total_tokens: tokenCount },
   };
 }
 

@@ -10,7 +10,7 @@ interface Parameter {
 const maxDepth = 4;
 const maxChoices = 200;
 const questionParameter = /query|question|text|prompt|input|content|message|body|search|request|description|echo/i;
-const isMessageWord = /body|message|text|subject|title|note|content/;
+const messageParameter = /body|message|text|subject|title|note|content/;
 const origins = new Set(['from', 'origin', 'source']);
 const destinations = new Map([
   ['to', 'to|into|in'],
@@ -107,7 +107,7 @@ function fillText({ name, schema }: Parameter, clues: Clues): unknown {
     clues.quoted.shift();
   if (exact !== undefined) return exact;
   if (schema.default !== undefined) return schema.default;
-  const message = isMessageWord.test(word) ? findMessagePhrase(clues.question) : undefined;
+  const message = messageParameter.test(word) ? findMessagePhrase(clues.question) : undefined;
   if (message !== undefined) return message;
   if (questionParameter.test(word)) return removeCommand(clues.question);
   return findDirected(word, clues) ?? clues.names.shift() ?? findTrailingPhrase(clues.remainingText) ?? clues.remainingText;

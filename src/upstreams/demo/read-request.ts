@@ -39,7 +39,7 @@ export interface Conversation {
 type ToolNames = ReadonlyMap<unknown, unknown>;
 
 const maxPassageChars = 60_000;
-const longInstructions = 600;
+const minQuotableInstructionChars = 600;
 const readableType = /^text\/|json|xml|yaml|csv/i;
 
 export function readConversation({ messages }: ChatRequest): Conversation {
@@ -48,7 +48,7 @@ export function readConversation({ messages }: ChatRequest): Conversation {
   return {
     question: lastUser === undefined ? '' : splitQuestion(getText(lastUser)).question,
     toolResults: listFinalResults(messages, names),
-    passages: readRange(messages, names),
+    passages: listAllPassages(messages, names),
     attached: lastUser === undefined ? [] : listAttachedPassages(lastUser),
     completedControl: messages.at(-1)?.custom_content?.completed_control,
     attachments: messages.flatMap(listAttachments),
@@ -62,11 +62,13 @@ export function getText({ content }: Message): string {
 }
 
 function listFinalResults(messages: readonly Message[], names: ToolNames): ToolResult[] {
-  const lastOther = messages.findLastIndex((message) => !isResult(message));
-  return messages.slice(lastOther + 1).map((message) => ({ name: getToolName(message, names), text: getResultText(message) }));
+  const lastOtherIndex = messages.findLastIndex((message) => !isResult(message));
+  return messages
+    .slice(lastOtherIndex + 1)
+    .map((message) => ({ name: getToolName(message, names), text: getResultText(message) }));
 }
 
-function readRange(messages: readonly Message[], names: ToolNames): Passage[] {
+function listAllPassages(messages: readonly Message[], names: ToolNames): Passage[] {
   const passages: Passage[] = [];
   let remainingChars = maxPassageChars;
   for (const message of messages.toReversed()) {
@@ -83,7 +85,7 @@ function listPassages(message: Message, names: ToolNames): Passage[] {
   if (isResult(message)) return [{ source: getToolName(message, names), text: getResultText(message) }];
   if (isInstruction(message)) {
     const text = getText(message);
-    return text.length > longInstructions ? [{ source: 'the instructions', text }] : [];
+    return text.length > minQuotableInstructionChars ? [{ source: 'the instructions', text }] : [];
   }
   if (message.role !== 'user') return [];
   const quoted = splitQuestion(getText(message)).quoted.map((text) => ({ source: 'the message', text }));
@@ -130,7 +132,7 @@ interface SplitQuestion {
 const maxReadChars = 60_000;
 const maxTailChars = 2000;
 const maxQuestionChars = 600;
-// Pattern bound: linear. Marks pair up, so only the last one can search in vain.
+// Pattern bound: linear. Only the last fence can lack its closing fence.
 const fencePattern = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
 
 /**

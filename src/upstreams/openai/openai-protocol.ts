@@ -209,10 +209,11 @@ function removeThoughts(request: ChatRequest): ChatRequest {
  * only in translated requests, because a chat client chose its own messages.
  */
 function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated: boolean): ChatRequest {
-  const thinking = acceptsReasoning(upstream) ? request.messages : removeReasoning(request.messages);
-  const plain = needsReasoning(upstream) ? addReasoning(thinking) : thinking;
-  const folded = upstream.preservesSystemMessages === true ? plain : withLeadingInstructions(plain);
-  const messages = isTranslated && upstream.preservesSystemMessages !== true ? withJoinedUserMessages(folded) : folded;
+  let { messages } = request;
+  if (!acceptsReasoning(upstream)) messages = removeReasoning(messages);
+  if (needsReasoning(upstream)) messages = addReasoning(messages);
+  if (upstream.preservesSystemMessages !== true) messages = withLeadingInstructions(messages);
+  if (isTranslated && upstream.preservesSystemMessages !== true) messages = withJoinedUserMessages(messages);
   return messages === request.messages ? request : { ...request, messages };
 }
 

@@ -5,7 +5,7 @@ import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { type PassThroughFrame, type PassThroughRequest, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { findError, findNamedError, toJsonObject } from '../find-error.ts';
+import { findError, findNamedError, parseReply } from '../find-error.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
 import { readErrorReply } from './read-reply.ts';
 
@@ -38,7 +38,7 @@ function getContentType(headers: ReplyHeaders): string {
 }
 
 function toJsonFrame(bytes: string, { answer }: PassThroughTraits): PassThroughFrame {
-  const reply = toJsonObject(bytes, imageBounds);
+  const reply = parseReply(bytes, imageBounds);
   if ((reply[answer] ?? null) === null)
     throw findError(reply) ?? new UpstreamError('broken', `The upstream answered with JSON that has no ${answer}.`);
   return { bytes, kind: 'json', contentType: 'application/json; charset=utf-8', ...getUsage(reply), chars: countChars(reply) };

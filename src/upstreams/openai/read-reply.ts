@@ -14,8 +14,8 @@ import {
   getPlainText,
   getRetryAfter,
   isNotFromModelApi,
-  toErrorDetails,
-  toJsonObject,
+  parseReply,
+  readErrorDetails,
 } from '../find-error.ts';
 import type { ErrorReply, EventReader, ReplyDialect } from '../upstream-reply.ts';
 
@@ -25,7 +25,7 @@ const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedC
 /** Reader of embeddings replies. */
 export const embeddingsReply: ReplyDialect<JsonObject> = {
   readComplete(bytes) {
-    const reply = toJsonObject(bytes, embeddingBounds);
+    const reply = parseReply(bytes, embeddingBounds);
     const error = Array.isArray(reply.data) ? undefined : findError(reply);
     if (error !== undefined) throw error;
     requireVectors(reply);
@@ -34,9 +34,9 @@ export const embeddingsReply: ReplyDialect<JsonObject> = {
   readErrorReply,
 };
 
-/** Returns the error for a reply in OpenAI’s form. */
+/** Returns the error for a reply in the form of OpenAI. */
 export function readErrorReply({ status, headers, bytes }: ErrorReply): UpstreamError {
-  const { message, ...details } = toErrorDetails(tryParseJson(fromLatin1(bytes)));
+  const { message, ...details } = readErrorDetails(tryParseJson(fromLatin1(bytes)));
   const retryAfterSeconds = getRetryAfter(headers);
   return new UpstreamError('refused', message ?? getPlainText(headers, bytes) ?? `The upstream answered ${status}.`, {
     status,
@@ -152,7 +152,7 @@ function toFrame(event: string): RawFrame {
 }
 
 function toCompletionFrame(bytes: string): RawFrame {
-  const completion = toJsonObject(bytes);
+  const completion = parseReply(bytes);
   const error = findError(completion);
   if (error !== undefined) throw error;
   requireMessages(completion);

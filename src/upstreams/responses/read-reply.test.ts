@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { translatedReply } from './read-reply.ts';
+import { createTranslatedReply } from './read-reply.ts';
 
-it('translatedReply ignores texts of a response that are not texts', () => {
-  const dialect = translatedReply(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
+it('createTranslatedReply ignores texts of a response that are not texts', () => {
+  const dialect = createTranslatedReply(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
   const parts =
     '[{"type":"output_text","text":9007199254740993},{"type":"output_text","text":{"toString":1}},{"type":"output_text","text":"x"}]';
   const output = `[{"type":"message","role":"assistant","content":${parts}}]`;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { getEventAt } from '#base/stream/event-splitter.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
@@ -6,7 +6,7 @@ import { findStringEnd } from '#base/text/string-end.ts';
 import type { RawCompletion } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { toJsonObject } from '../find-error.ts';
+import { parseReply } from '../find-error.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
 import {
   isEnd,
@@ -25,7 +25,7 @@ import {
 export type ReadErrorReply = ReplyDialect['readErrorReply'];
 
 /** Creates the reader of replies that are translated to chat completions frames. */
-export function translatedReply(
+export function createTranslatedReply(
   readErrorReply: ReadErrorReply,
   { createdSeconds, model }: { createdSeconds: number; model: string },
 ): ReplyDialect {
@@ -40,7 +40,7 @@ export function translatedReply(
 }
 
 /** Creates the reader of replies that are relayed unchanged to a client of the dialect. */
-export const relayedReply = (readErrorReply: ReadErrorReply): ReplyDialect => ({
+export const createRelayedReply = (readErrorReply: ReadErrorReply): ReplyDialect => ({
   readEvents: () => new RelayedEvents(),
   readComplete(bytes) {
     const usage = toUsage(toResponse(bytes).usage);
@@ -74,7 +74,7 @@ class TranslatedEvents implements EventReader {
 }
 
 function toResponse(bytes: string): JsonObject {
-  const value = toJsonObject(bytes);
+  const value = parseReply(bytes);
   if (value.status === 'failed') throw toFailedError(value);
   if (Array.isArray(value.output)) return value;
   throw new UpstreamError('broken', 'The upstream answered with JSON that is not a response.');
@@ -183,14 +183,12 @@ class DeltaEvents {
 
 /** Converts a complete response to a chat completion. */
 function toCompletion(response: JsonObject, createdSeconds: number): RawCompletion {
-  const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : [];
-  const parts = output
-    .flatMap(({ type, content }) => (type === 'message' && Array.isArray(content) ? content : []))
-    .filter(isJsonObject);
+  const output = filterObjects(response.output);
+  const parts = output.flatMap(({ type, content }) => (type === 'message' ? filterObjects(content) : []));
   const calls = output.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call').map(toCall);
-  const thoughts = output.flatMap(({ type, summary }) => (type === 'reasoning' && Array.isArray(summary) ? summary : []));
+  const thoughts = output.flatMap(({ type, summary }) => (type === 'reasoning' ? filterObjects(summary) : []));
   const refusal = joinText(parts, 'refusal', 'refusal');
-  const reasoning = joinText(thoughts.filter(isJsonObject), 'summary_text', 'text', '\n\n');
+  const reasoning = joinText(thoughts, 'summary_text', 'text', '\n\n');
   const annotations = parts.flatMap(toAnnotations);
   const message = {
     role: 'assistant',
@@ -213,8 +211,9 @@ function toCompletion(response: JsonObject, createdSeconds: number): RawCompleti
 }
 
 function toAnnotations({ annotations }: JsonObject): JsonObject[] {
-  const listed = Array.isArray(annotations) ? annotations.filter(isJsonObject) : [];
-  return listed.filter(({ type }) => type === 'url_citation').map(({ type, ...url_citation }) => ({ type, url_citation }));
+  return filterObjects(annotations)
+    .filter(({ type }) => type === 'url_citation')
+    .map(({ type, ...url_citation }) => ({ type, url_citation }));
 }
 
 function joinText(parts: readonly JsonObject[], type: string, key: string, separator = ''): string {

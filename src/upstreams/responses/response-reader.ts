@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Chunk, ChunkChoice, Delta, FinishReason, Usage } from '#contract/chat/chunk.ts';
@@ -31,7 +31,7 @@ export class ResponseReader {
   readEvent(event: JsonObject): Chunk[] {
     switch (event.type) {
       case 'response.created':
-        this.#begin(event.response);
+        this.#start(event.response);
         return [];
       case 'response.output_text.delta':
         return isText(event.delta) ? this.#createChunks({ content: event.delta }, null, toLogprobs([event])) : [];
@@ -57,7 +57,7 @@ export class ResponseReader {
     }
   }
 
-  #begin(response: unknown): void {
+  #start(response: unknown): void {
     if (!isJsonObject(response)) return;
     const { id, model, created_at: created } = response;
     this.#head = {
@@ -104,7 +104,7 @@ export class ResponseReader {
     return this.#createChunks({ annotations: [{ type, url_citation }] });
   }
 
-  /** The finish reason and the counts are sent last, so that a reply that breaks off does not look complete. */
+  /** Sends the finish reason and the usage last, so that an incomplete reply does not look complete. */
   #end(response: JsonObject): Chunk[] {
     this.hasEnded = true;
     const usage = toUsage(response.usage);
@@ -117,17 +117,17 @@ export class ResponseReader {
   }
 
   #createChunks(delta: Delta, finish_reason: FinishReason | null = null, extra: object = {}): Chunk[] {
-    const chunk = (choice: Pick<ChunkChoice, 'delta' | 'finish_reason'>): Chunk => ({
-      ...this.#head,
-      choices: [{ index: 0, ...choice }],
-    });
-    const role = this.#hasStarted ? [] : [chunk({ delta: { role: 'assistant', content: '' }, finish_reason: null })];
+    const createChunk = (choice: Pick<ChunkChoice, 'delta' | 'finish_reason'>): Chunk => {
+      return { ...this.#head, choices: [{ index: 0, ...choice }] };
+    };
+    const role = { delta: { role: 'assistant', content: '' }, finish_reason: null } as const;
+    const roleChunks = this.#hasStarted ? [] : [createChunk(role)];
     this.#hasStarted = true;
-    return [...role, chunk({ delta, finish_reason, ...extra })];
+    return [...roleChunks, createChunk({ delta, finish_reason, ...extra })];
   }
 }
 
-/** Returns the finish reason of a response in the compat form. */
+/** Returns the finish reason of a response in the chat completions format. */
 export function toFinishReason({ status, incomplete_details: details }: JsonObject, hasCalls: boolean): FinishReason {
   if (status === 'incomplete') return isJsonObject(details) && details.reason === 'content_filter' ? 'content_filter' : 'length';
   return hasCalls ? 'tool_calls' : 'stop';
@@ -157,8 +157,7 @@ export function toEventValue(event: string): JsonObject | UpstreamError | undefi
 
 /** Returns the error of a response that the upstream could not finish. */
 export function toFailedError(response: unknown): UpstreamError {
-  const error = isJsonObject(response) && isJsonObject(response.error) ? response.error : {};
-  return toReportedError({ error });
+  return toReportedError({ error: toObject(toObject(response).error) });
 }
 
 /** Returns whether an event opens a response and has no part of it. */
@@ -193,17 +192,12 @@ export function toLogprobs(parts: readonly JsonObject[]): { readonly logprobs?: 
 /** Converts the token counts to usage in the chat completions format. Returns undefined if the upstream reports no counts. */
 export function toUsage(reported: unknown): Usage | undefined {
   if (!isJsonObject(reported) || typeof reported.input_tokens !== 'number') return undefined;
-  const input = toDetails(reported.input_tokens_details);
-  const output = toDetails(reported.output_tokens_details);
+  const { input_tokens_details: input, output_tokens_details: output } = reported;
   return toChatUsage({
     prompt_tokens: reported.input_tokens,
     completion_tokens: toCount(reported.output_tokens),
     total_tokens: reported.total_tokens,
-    ...(input && { prompt_tokens_details: input }),
-    ...(output && { completion_tokens_details: output }),
+    ...(isJsonObject(input) && { prompt_tokens_details: input }),
+    ...(isJsonObject(output) && { completion_tokens_details: output }),
   });
-}
-
-function toDetails(details: unknown): JsonObject | undefined {
-  return isJsonObject(details) ? details : undefined;
 }

@@ -5,8 +5,8 @@ import { toBody } from '#base/json/raw-json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type Attempt, type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { sendForReply } from '../upstream-reply.ts';
-import { type ReadErrorReply, relayedReply, translatedReply } from './read-reply.ts';
-import { ignoredFields, toResponsesRequest } from './to-responses-request.ts';
+import { createRelayedReply, createTranslatedReply, type ReadErrorReply } from './read-reply.ts';
+import { listIgnoredFields, toResponsesRequest } from './to-responses-request.ts';
 
 /**
  * Creates the protocol for upstreams that speak the Responses API over HTTP. Requests in the dialect are relayed. Requests in
@@ -17,7 +17,7 @@ export function createResponsesProtocol(
   clock: Pick<Clock, 'epochMs'>,
   readErrorReply: ReadErrorReply,
 ): ChatProtocol {
-  const relayed = relayedReply(readErrorReply);
+  const relayed = createRelayedReply(readErrorReply);
   return {
     hasChoices: false,
     chat(attempt, reply) {
@@ -25,8 +25,8 @@ export function createResponsesProtocol(
       const model = getModel(upstream);
       if (native?.dialect === 'responses')
         return sendForReply(http, toRequest(attempt, { ...native.body, model }), { dialect: relayed, attempt, sink: reply });
-      onIgnored?.(ignoredFields(request));
-      const dialect = translatedReply(readErrorReply, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
+      onIgnored?.(listIgnoredFields(request));
+      const dialect = createTranslatedReply(readErrorReply, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
       return sendForReply(http, toRequest(attempt, toResponsesRequest(request, model)), { dialect, attempt, sink: reply });
     },
   };

@@ -12,7 +12,7 @@ const sameFields = [
   ...['temperature', 'top_p', 'user', 'metadata', 'service_tier', 'safety_identifier', 'prompt_cache_key', 'stream'],
   ...['prompt_cache_retention', 'parallel_tool_calls', 'top_logprobs'],
 ];
-const carriedFields: ReadonlySet<string> = new Set([
+const convertedFields: ReadonlySet<string> = new Set([
   ...sameFields,
   ...['model', 'messages', 'tools', 'tool_choice', 'response_format', 'reasoning_effort', 'verbosity', 'max_tokens'],
   ...['max_completion_tokens', 'store', 'stream_options', 'n', 'functions', 'function_call', 'logprobs'],
@@ -25,7 +25,7 @@ const carriedFields: ReadonlySet<string> = new Set([
 export function toResponsesRequest(request: ChatRequest, model: string): JsonObject {
   const { messages } = toPlainMessages(request);
   const customCalls = new Set(messages.flatMap(getToolCalls).flatMap(({ id, custom }) => (isJsonObject(custom) ? [id] : [])));
-  const bound = request.max_completion_tokens ?? request.max_tokens;
+  const maxTokens = request.max_completion_tokens ?? request.max_tokens;
   return {
     model,
     input: messages.flatMap((message, index) => {
@@ -34,7 +34,7 @@ export function toResponsesRequest(request: ChatRequest, model: string): JsonObj
     }),
     store: false,
     ...Object.fromEntries(sameFields.filter((field) => request[field] !== undefined).map((field) => [field, request[field]])),
-    ...(typeof bound === 'number' && { max_output_tokens: Math.max(minTokens, bound) }),
+    ...(typeof maxTokens === 'number' && { max_output_tokens: Math.max(minTokens, maxTokens) }),
     ...(request.reasoning_effort !== undefined && { reasoning: { effort: request.reasoning_effort } }),
     ...(request.logprobs === true && { include: ['message.output_text.logprobs'] }),
     ...toText(request),
@@ -43,8 +43,8 @@ export function toResponsesRequest(request: ChatRequest, model: string): JsonObj
 }
 
 /** Returns the fields of a request that are dropped. */
-export function ignoredFields(request: ChatRequest): string[] {
-  return Object.keys(request).filter((field) => !carriedFields.has(field));
+export function listIgnoredFields(request: ChatRequest): string[] {
+  return Object.keys(request).filter((field) => !convertedFields.has(field));
 }
 
 function toItems(message: Message, path: string): JsonObject[] {

@@ -1,5 +1,5 @@
 import { HttpError } from '#base/http/client.ts';
-import type { JsonObject } from '#base/json/json.ts';
+import { filterStrings, type JsonObject } from '#base/json/json.ts';
 import { toBudget, usesAdaptiveThinking } from '../../prompt/claude-thinking.ts';
 import { imageTypes, type Reasoning, type ReasoningContext, type RequestedReasoning, type Vendor } from '../vendor.ts';
 
@@ -46,7 +46,7 @@ export const bedrock: Vendor = {
 
   toOptions({ service_tier: tier, betas }) {
     const isKnown = tier === 'default' || tier === 'flex' || tier === 'priority' || tier === 'reserved';
-    const anthropicBeta = Array.isArray(betas) ? betas.filter((beta) => typeof beta === 'string') : [];
+    const anthropicBeta = filterStrings(betas);
     return { ...(isKnown && { serviceTier: tier }), ...(anthropicBeta.length > 0 && { anthropicBeta }) };
   },
 
