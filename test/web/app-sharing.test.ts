@@ -82,7 +82,7 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   expect(await readGuide()).toMatchObject({ description: 'Old.', userRoles: ['reader'], users: ['u-1'] });
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByText('You, and 1 person, and everyone with the role reader.').waitFor();
-  await page.getByText('Only you see unsaved changes').waitFor();
+  await page.getByText('Only you see these changes. Closing the tab loses them.').waitFor();
   expect(await description.inputValue()).toBe('New.');
   await page.getByRole('button', { name: 'Save for everyone' }).click();
   await page.getByText('Everything is saved').waitFor();
@@ -125,7 +125,7 @@ it('removes access, and rejects an unknown person or role', async () => {
   await dialog.getByRole('button', { name: 'Remove the access of Adam Smith' }).click();
   await dialog.getByRole('button', { name: 'Give access to Adam Smith' }).waitFor({ state: 'detached' });
   await dialog.getByRole('searchbox').fill('stafff');
-  await dialog.getByText('No person, key, or role “stafff” is known here.').waitFor();
+  await dialog.getByText('Nothing found for “stafff”. Enter the complete email address').waitFor();
   await dialog.getByRole('searchbox').fill('staff');
   await dialog.getByRole('button', { name: 'staff has access.' }).waitFor();
   expect(await dialog.getByRole('button', { name: /^Give access/ }).count()).toBe(0);

@@ -6,7 +6,7 @@ import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
-import { findViolations, viewports } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -113,6 +113,10 @@ describe('the chat list', () => {
     await page.keyboard.type('home');
     await page.keyboard.press('Enter');
     await page.getByRole('checkbox', { name: 'home', checked: true }).waitFor();
+    await page.getByRole('button', { name: 'Instructions and files: home' }).press('Enter');
+    await page.getByRole('dialog', { name: 'Project “home”' }).getByLabel('Instructions').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Project “home”' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('More for “Gardens”');
     await page.getByRole('button', { name: 'home' }).focus();
@@ -122,13 +126,16 @@ describe('the chat list', () => {
     await expect.poll(async () => (await listChats()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
   });
 
-  it('starts a project from the list of chats', async () => {
+  it('starts a project with instructions from the list of chats', async () => {
     const { page, sendMessage, readAnswer } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('button', { name: 'New project' }).click();
     await page.getByRole('textbox', { name: 'New project' }).fill(' Winter  trip ');
+    await page.getByLabel('Instructions').fill('Answer like a mountain guide.');
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await page.getByRole('button', { name: 'Start a chat' }).click();
     await page.getByText('This chat belongs to the project “Winter trip”').waitFor();
-    await sendMessage('Where?');
+    const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage('Where?')]);
+    expect(request.postDataJSON().messages[0].content).toBe('Answer like a mountain guide.');
     await readAnswer();
     await page.getByRole('group', { name: 'Show only' }).getByRole('button', { name: 'Winter trip' }).waitFor();
   });

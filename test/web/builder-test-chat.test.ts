@@ -101,7 +101,7 @@ it('tests unsaved changes in the test chat, which other users do not see', async
   expect(await readAnswer()).toBe('Kind.');
   await trace.getByText('1 model turn').waitFor();
   expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be kinder.' }, { content: 'Hello' }]);
-  await page.getByText('Not saved yet').waitFor();
+  await page.getByText('Not saved. Closing the tab loses the changes.').waitFor();
   const callSaved = { messages: [{ role: 'user', content: 'Hello' }] };
   await service.chat(`applications/${ownBucket}/kept`, callSaved);
   expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be kind.' }, { content: 'Hello' }]);

@@ -57,11 +57,14 @@ describe('the paperclip of the message box', () => {
     await page.getByRole('button', { name: 'From your files' }).click();
     const dialog = page.getByRole('dialog', { name: 'Attach from your files' });
     await dialog.getByText('notes.txt').waitFor();
+    const attach = dialog.getByRole('button', { name: 'Attach', description: 'Choose at least one file.' });
+    expect(await attach.getAttribute('aria-disabled')).toBe('true');
     await dialog.getByRole('searchbox').fill('Oslo/plan');
     expect(await dialog.getByRole('listitem').count()).toBe(1);
     expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await dialog.getByRole('checkbox', { name: 'trips/oslo/plan.txt' }).check();
-    await dialog.getByRole('button', { name: 'Attach' }).click();
+    await attach.waitFor({ state: 'detached' });
+    await dialog.getByRole('button', { name: 'Attach', disabled: false }).click();
     await page.locator('.upload', { hasText: 'plan.txt' }).waitFor();
     const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage('Read this')]);
     expect(request.postDataJSON().messages).toMatchObject([

@@ -35,6 +35,17 @@ describe('a sign-in', () => {
     await page.getByLabel('Key').waitFor();
   });
 
+  it('reaches a tab that opens just before the tab with the sign-in reloads', async () => {
+    const { page } = await fixture.open('demo');
+    await page.goto('about:blank');
+    const other = await page.context().newPage();
+    await other.goto(fixture.service.url);
+    await other.getByLabel('Key').waitFor();
+    await page.goBack();
+    await page.locator('#message').waitFor();
+    await other.locator('#message').waitFor();
+  });
+
   it('is stored in the browser only if the user chooses it', async () => {
     const { page } = await fixture.openAt('/');
     await page.getByLabel('Key').fill(callerKey);

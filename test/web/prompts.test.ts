@@ -21,6 +21,8 @@ it('stores prompts, offers those of the service, inserts them after a slash, and
   expect(await findViolations(page)).toEqual([]);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').waitFor();
+  expect(await page.evaluate('document.activeElement.labels[0]?.textContent')).toBe('Name');
   for (const [name, content] of [
     ['Greeting', 'Hello {{name}} from {{place}}'],
     ['Count', 'Count to 3'],

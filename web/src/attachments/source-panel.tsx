@@ -1,7 +1,8 @@
-import { useCallback, useId, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useId, useState } from 'react';
 import { escapePattern } from '#base/text/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
 import { IconButton } from '../parts/icon.tsx';
+import { useFocusInside } from '../parts/use-focus-inside.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -44,18 +45,11 @@ function SourceDialog(props: SourcePanelProps) {
 
 /** A popover, so that it is above the answers, which clip their content. It stays open while the user reads and writes. */
 function SourcesBeside(props: SourcePanelProps) {
-  const panel = useRef<HTMLElement>(null);
-  const heading = useId();
-  useLayoutEffect(() => {
-    const [element, previousFocus] = [panel.current, document.activeElement];
+  const panel = useFocusInside('button', (element) => {
     for (const openPanel of document.querySelectorAll<HTMLElement>('.source-panel:popover-open')) openPanel.hidePopover();
-    element?.showPopover();
-    element?.querySelector('button')?.focus();
-    return () => {
-      const hasFocus = element?.contains(document.activeElement) || document.activeElement === document.body;
-      if (hasFocus && previousFocus instanceof HTMLElement) previousFocus.focus();
-    };
-  }, []);
+    element.showPopover();
+  });
+  const heading = useId();
   return (
     <aside
       {...{ ref: panel, className: 'source-panel', 'aria-labelledby': heading, popover: 'manual' }}

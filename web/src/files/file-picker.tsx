@@ -32,11 +32,13 @@ export function FilePicker({ attach, close }: FilePickerProps) {
   const load = useCallback((signal: AbortSignal) => new StoredFiles(service).listAll(signal), [service]);
   const { value: items = [], error, isLoading } = useLoaded(load);
   const [query, setQuery] = useState('');
-  const title = useId();
+  const [count, setCount] = useState(0);
+  const [title, hint] = [useId(), useId()];
   const isFound = (item: StoredItem): boolean => getPath(item).toLowerCase().includes(query.trim().toLowerCase());
   const [readError, setReadError] = useState<ErrorDetails>();
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
+    if (count === 0) return;
     const references = new Set(new FormData(event.currentTarget).getAll('file'));
     const selectedItems = items.filter(({ reference }) => references.has(reference));
     Promise.all(selectedItems.map((item) => toMessageAttachment(service, item))).then(
@@ -51,7 +53,11 @@ export function FilePicker({ attach, close }: FilePickerProps) {
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': title, 'aria-busy': isLoading }}>
       <h2 id={title}>{strings.pickerTitle}</h2>
       <ErrorMessage error={error ?? readError} />
-      <form className="file-picker" onSubmit={submit}>
+      <form
+        className="file-picker"
+        onSubmit={submit}
+        onChange={({ currentTarget }) => setCount(new FormData(currentTarget).getAll('file').length)}
+      >
         <SearchField label={strings.searchFiles} value={query} onChange={setQuery} />
         <ul>
           {items.map((item) => (
@@ -70,10 +76,14 @@ export function FilePicker({ attach, close }: FilePickerProps) {
           </p>
         )}
         <div className="row end">
+          <span id={hint} className="soft small">
+            {count === 0 && strings.chooseFirst}
+          </span>
           <button type="button" className="button" onClick={closeDialog}>
             {common.cancel}
           </button>
-          <button type="submit" className="button primary">
+          {/* Not `disabled`, so that it can be focused and its reason is read. */}
+          <button type="submit" className="button primary" aria-disabled={count === 0} aria-describedby={hint}>
             {strings.attach}
           </button>
         </div>

@@ -8,7 +8,13 @@ import { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { consumeProviderResponse } from '../sign-in/provider-response.ts';
 import { SessionEndedNote } from '../sign-in/session-ended-note.tsx';
-import { requestSharedSignIn, shareSignIn, signOutOtherTabs } from '../sign-in/shared-sign-in.ts';
+import {
+  followSharedSignIn,
+  requestSharedSignIn,
+  type SharedSignIn,
+  shareSignIn,
+  signOutOtherTabs,
+} from '../sign-in/shared-sign-in.ts';
 import { SignInError } from '../sign-in/sign-in-error.ts';
 import { loadSignIn } from '../sign-in/sign-in-storage.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -74,6 +80,12 @@ export function Entrance() {
     addEventListener('hashchange', onHashChange);
     return () => removeEventListener('hashchange', onHashChange);
   }, []);
+
+  // Another tab may only be reloading when this one opens.
+  useEffect(
+    () => (active === undefined && !isTrying ? followSharedSignIn((shared) => void enter(toVisitor(shared))) : undefined),
+    [active, isTrying, enter],
+  );
 
   const enterLinked = useCallback(
     (key: string) => {
@@ -212,9 +224,12 @@ function findKnownVisitor(): (() => Promise<Visitor>) | undefined {
   return storedKey && (async () => createKeyVisitor(storedKey.key, storedKey));
 }
 
-/** Returns the visitor of another tab. */
 async function loadSharedVisitor(): Promise<Visitor | undefined> {
-  const shared = await requestSharedSignIn();
+  return toVisitor(await requestSharedSignIn());
+}
+
+/** Returns the visitor of another tab. */
+async function toVisitor(shared: SharedSignIn | undefined): Promise<Visitor | undefined> {
   if (shared?.kind === 'key') return createKeyVisitor(shared.key, shared);
   if (shared === undefined) return undefined;
   const { TokenVisitor } = await import('../sign-in/token-visitor.ts');

@@ -15,7 +15,7 @@ import { formatRoute, type Route } from './route.ts';
 import { SettingsMenu } from './settings-menu.tsx';
 
 const NewProjectDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ NewProjectDialog: view }) => view));
-const ProjectDialog = lazyView(() => import('../projects/project-dialog.tsx').then(({ ProjectDialog: view }) => view));
+const ProjectDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ ProjectDialog: view }) => view));
 
 interface SidebarProps {
   readonly isMenuOpen: boolean;

@@ -1,16 +1,26 @@
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useCallback, useId, useRef, useState } from 'react';
+import { UploadList } from '../chat/composer/upload-list.tsx';
+import { useUploads } from '../chat/composer/use-uploads.ts';
+import { type Project, readProject, saveProject } from '../conversation/chat-context.ts';
 import type { ConversationSummary } from '../conversation/database.ts';
+import { projectsGerman } from '../locales/de/projects.ts';
+import { type ProjectsStrings, projectsEnglish } from '../locales/en/projects.ts';
+import { projectsSpanish } from '../locales/es/projects.ts';
+import { projectsFrench } from '../locales/fr/projects.ts';
 import { listTags } from '../page/conversation-filter.ts';
 import { useUpdateAttributes } from '../page/conversation-menu.tsx';
 import { usePage, useSummaries, useVisibility } from '../page/page.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
-import { useStrings } from '../strings/strings.tsx';
-import { useProjectsStrings } from './projects-strings.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 
 const maxTags = 20;
 const maxProjectChars = 60;
+const maxInstructionChars = 20_000;
 
 function toProjectName(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
@@ -25,7 +35,9 @@ interface ProjectsDialogProps {
 /** Projects of a chat, which are its tags: existing ones with checkboxes, and a new one. */
 export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps) {
   const strings = useProjectsStrings();
-  const { newProject } = useStrings();
+  const { newProject, projectSettings } = useStrings();
+  const { storesFiles } = usePage();
+  const [editedProject, setEditedProject] = useState<string>();
   const updateAttributes = useUpdateAttributes(summary);
   const { dialog, closeDialog } = useModalDialog(onClose);
   const [newTag, setNewTag] = useState('');
@@ -47,15 +59,26 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
       <p className="soft small">{strings.hint(useVisibility())}</p>
       <div className="tag-choices">
         {knownTags.map((tag) => (
-          <label key={tag} className="tag-choice">
-            <input
-              {...{ type: 'checkbox', checked: tags.includes(tag), disabled: isFull && !tags.includes(tag) }}
-              onChange={() => toggle(tag)}
-            />
-            {tag}
-          </label>
+          <div key={tag} className="tag-choice">
+            <label className="tag-choice">
+              <input
+                {...{ type: 'checkbox', checked: tags.includes(tag), disabled: isFull && !tags.includes(tag) }}
+                onChange={() => toggle(tag)}
+              />
+              {tag}
+            </label>
+            {storesFiles && tags.includes(tag) && (
+              <button
+                {...{ type: 'button', className: 'button slim', 'aria-label': `${projectSettings}: ${tag}` }}
+                onClick={() => setEditedProject(tag)}
+              >
+                {projectSettings}
+              </button>
+            )}
+          </div>
         ))}
       </div>
+      {editedProject !== undefined && <ProjectDialog name={editedProject} close={() => setEditedProject(undefined)} />}
       <form
         onSubmit={(event: FormEvent) => {
           event.preventDefault();
@@ -96,23 +119,32 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   );
 }
 
-/** Starts a chat in a project with a new name. */
+/** Starts a chat in a project with a new name, and stores its instructions. */
 export function NewProjectDialog({ close }: { readonly close: () => void }) {
   const strings = useProjectsStrings();
   const { newProject, cancel } = useStrings();
-  const { go } = usePage();
+  const { go, service, storesFiles } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
   const [text, setText] = useState('');
+  const [instructions, setInstructions] = useState('');
+  const [error, setError] = useState<ErrorDetails>();
   const id = useId();
   const project = toProjectName(text);
-  const start = (event: FormEvent): void => {
+  const isKnown = listTags(useSummaries()).includes(project);
+  const start = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    closeDialog();
-    go({ at: 'new', project });
+    try {
+      if (!isKnown && instructions.trim() !== '')
+        await saveProject(service, project, { ...(await readProject(service, project)), instructions });
+      closeDialog();
+      go({ at: 'new', project });
+    } catch (cause) {
+      setError(toErrorDetails(cause));
+    }
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': id, closedby: 'any' }}>
-      <form className="form" onSubmit={start}>
+      <form className="form" onSubmit={(event) => void start(event)}>
         <h2>
           <label id={id} htmlFor={`${id}-name`}>
             {newProject}
@@ -123,6 +155,8 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
           {...{ id: `${id}-name`, value: text, maxLength: maxProjectChars, autoComplete: 'off' }}
           onChange={({ target }) => setText(target.value)}
         />
+        {storesFiles && !isKnown && <InstructionsField value={instructions} onChange={setInstructions} />}
+        <ErrorMessage error={error} />
         <div className="row end">
           <button type="button" className="button" onClick={closeDialog}>
             {cancel}
@@ -134,4 +168,100 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
       </form>
     </dialog>
   );
+}
+
+interface InstructionsFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function InstructionsField({ value, onChange }: InstructionsFieldProps) {
+  const strings = useProjectsStrings();
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{strings.instructions}</label>
+      <textarea {...{ id, rows: 6, value, maxLength: maxInstructionChars }} onChange={({ target }) => onChange(target.value)} />
+    </div>
+  );
+}
+
+interface ProjectDialogProps {
+  readonly name: string;
+  readonly close: () => void;
+}
+
+/** Instructions and files of a project. */
+export function ProjectDialog({ name, close }: ProjectDialogProps) {
+  const strings = useProjectsStrings();
+  const { service } = usePage();
+  const { dialog, closeDialog } = useModalDialog(close);
+  const load = useCallback(() => readProject(service, name), [service, name]);
+  const { value: project, error, isLoading } = useLoaded(load);
+  const titleId = useId();
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': titleId, 'aria-busy': isLoading }}>
+      <h2 id={titleId}>{strings.title(name)}</h2>
+      <p className="soft small">{strings.hint(useVisibility())}</p>
+      <ErrorMessage error={error} />
+      {project !== undefined && <ProjectForm {...{ name, project, closeDialog }} />}
+    </dialog>
+  );
+}
+
+interface ProjectFormProps {
+  readonly name: string;
+  readonly project: Project;
+  readonly closeDialog: () => void;
+}
+
+function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
+  const common = useStrings();
+  const strings = useProjectsStrings();
+  const { service, announce } = usePage();
+  const [instructions, setInstructions] = useState(project.instructions);
+  const { uploads, add, remove, isBlocked, ready } = useUploads([], project.files);
+  const [error, setError] = useState<ErrorDetails>();
+  const input = useRef<HTMLInputElement>(null);
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    setError(undefined);
+    saveProject(service, name, { instructions, files: ready }).then(
+      () => {
+        announce(strings.saved);
+        closeDialog();
+      },
+      (failure: unknown) => setError(toErrorDetails(failure)),
+    );
+  };
+  return (
+    <form className="form" onSubmit={save}>
+      <InstructionsField value={instructions} onChange={setInstructions} />
+      <div className="field">
+        <h3>{strings.files}</h3>
+        {uploads.length > 0 && <UploadList {...{ uploads, remove }} />}
+        <button type="button" className="button slim" onClick={() => input.current?.click()}>
+          {strings.addFiles}
+        </button>
+        <input
+          {...{ ref: input, type: 'file', multiple: true, hidden: true, 'aria-label': strings.addFiles }}
+          onChange={({ target }) => {
+            add(target.files ?? []);
+            target.value = '';
+          }}
+        />
+      </div>
+      <ErrorMessage error={error} />
+      <div className="row end">
+        <button type="button" className="button" onClick={closeDialog}>
+          {common.cancel}
+        </button>
+        <button {...{ type: 'submit', className: 'button primary', disabled: isBlocked }}>{common.savePreset}</button>
+      </div>
+    </form>
+  );
+}
+
+function useProjectsStrings(): ProjectsStrings {
+  return useLocalizedStrings({ en: projectsEnglish, de: projectsGerman, fr: projectsFrench, es: projectsSpanish });
 }

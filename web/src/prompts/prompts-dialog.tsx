@@ -86,6 +86,8 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
           <label htmlFor={nameId}>{promptsStrings.promptName}</label>
           <input
             {...{ id: nameId, type: 'text', value: draft.name, maxLength: maxNameLength, required: true }}
+            // Without own prompts, the dialog would focus the import.
+            ref={(field) => void field?.toggleAttribute('autofocus', names.length === 0)}
             onChange={({ target }) => setDraft({ ...draft, name: target.value })}
           />
         </div>

@@ -19,19 +19,28 @@ const maxWaitMs = 250;
 export async function requestSharedSignIn(
   isAccepted: (shared: SharedSignIn) => boolean = () => true,
 ): Promise<SharedSignIn | undefined> {
-  const channel = (await isSignedInElsewhere()) ? openChannel() : undefined;
-  if (channel === undefined) return undefined;
-  const answer = await new Promise<SharedSignIn | undefined>((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), maxWaitMs);
-    channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-      if (data.kind !== 'answer' || !isAccepted(data.shared)) return;
+  if (!(await isSignedInElsewhere())) return undefined;
+  return new Promise((resolve) => {
+    const stop = followSharedSignIn((shared) => isAccepted(shared) && end(shared), 'request');
+    const timer = setTimeout(() => end(undefined), maxWaitMs);
+    function end(shared: SharedSignIn | undefined): void {
       clearTimeout(timer);
-      resolve(data.shared);
-    };
-    send(channel, { kind: 'request' });
+      stop();
+      resolve(shared);
+    }
   });
-  channel.close();
-  return answer;
+}
+
+/**
+ * Receives the sign-ins of other tabs: those that start, for example after a reload, and with `request` also existing ones. Returns
+ * a function that stops this.
+ */
+export function followSharedSignIn(onSignIn: (shared: SharedSignIn) => void, mode?: 'request'): () => void {
+  const channel = openChannel();
+  if (channel === undefined) return () => undefined;
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => data.kind === 'answer' && onSignIn(data.shared);
+  if (mode === 'request') send(channel, { kind: 'request' });
+  return () => channel.close();
 }
 
 interface ShareOptions {
@@ -41,7 +50,7 @@ interface ShareOptions {
   readonly onSignOut: () => void;
 }
 
-/** Gives the sign-in to other tabs that request it. Returns a function that stops this. */
+/** Gives the sign-in to other tabs that wait for it or request it. Returns a function that stops this. */
 export function shareSignIn({ user, getShared, onSignOut }: ShareOptions): () => void {
   const channel = openChannel();
   if (channel === undefined) return () => undefined;
@@ -49,6 +58,7 @@ export function shareSignIn({ user, getShared, onSignOut }: ShareOptions): () =>
     if (data.kind === 'request') send(channel, { kind: 'answer', shared: getShared() });
     if (data.kind === 'signed-out' && data.user === user) onSignOut();
   };
+  send(channel, { kind: 'answer', shared: getShared() });
   const signedOut = Promise.withResolvers<void>();
   void navigator.locks?.request(lockName, { mode: 'shared' }, () => signedOut.promise);
   return () => {

@@ -1,7 +1,8 @@
-import { type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { useId, useState } from 'react';
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { useFocusInside } from '../../parts/use-focus-inside.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { RemoveButton } from '../editors/remove-button.tsx';
 import { useItemKeys } from '../editors/use-item-keys.ts';
@@ -29,7 +30,7 @@ interface CaseEditorProps {
 export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
   const strings = useBuilderStrings();
   const { cancel } = useStrings();
-  const editor = useFocus();
+  const editor = useFocusInside<HTMLDivElement>('input', (element) => element.scrollIntoView({ block: 'nearest' }));
   const [draft, setDraft] = useState(() => toDraft(entry));
   /** The JSON text, while the JSON view is open. */
   const [text, setText] = useState<string>();
@@ -75,20 +76,6 @@ export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
       </div>
     </div>
   );
-}
-
-/** Focuses the first field of an element, and returns the focus to the opener when the element disappears with it. */
-function useFocus(): RefObject<HTMLDivElement | null> {
-  const element = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const opener = document.activeElement;
-    element.current?.querySelector('input')?.focus();
-    element.current?.scrollIntoView({ block: 'nearest' });
-    return () => {
-      if (document.activeElement === document.body && opener instanceof HTMLElement) opener.focus();
-    };
-  }, []);
-  return element;
 }
 
 interface CaseFormProps {

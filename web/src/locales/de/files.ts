@@ -38,6 +38,7 @@ export const filesGerman: FilesStrings = {
   pickerTitle: 'Aus deinen Dateien anhängen',
   searchFiles: 'Dateien durchsuchen',
   attach: 'Anhängen',
+  chooseFirst: 'Wähle mindestens eine Datei aus.',
   noFiles: 'Du hast noch keine Dateien.',
   noStore: 'Dieser Dienst speichert keine Dateien. Dein Administrator kann Speicher einrichten.',
 };

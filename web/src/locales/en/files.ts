@@ -37,6 +37,7 @@ export const filesEnglish = {
   pickerTitle: 'Attach from your files',
   searchFiles: 'Search files',
   attach: 'Attach',
+  chooseFirst: 'Choose at least one file.',
   noFiles: 'You have no files yet.',
   noStore: 'This service does not store files. Your administrator can turn on storage.',
 };

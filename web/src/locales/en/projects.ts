@@ -1,6 +1,7 @@
 export const projectsEnglish = {
   projectsOfConversation: (title: string) => `Projects for “${title}”`,
-  newProjectHint: 'A project groups chats, and gives them instructions and files. It is created with its first chat.',
+  newProjectHint:
+    'A project groups chats, and gives them instructions and files. It is created with its first chat. You can change the instructions and add files later.',
   startProject: 'Start a chat',
   addProject: 'Add',
   done: 'Done',

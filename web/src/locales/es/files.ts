@@ -38,6 +38,7 @@ export const filesSpanish: FilesStrings = {
   pickerTitle: 'Adjuntar desde tus archivos',
   searchFiles: 'Buscar archivos',
   attach: 'Adjuntar',
+  chooseFirst: 'Elige al menos un archivo.',
   noFiles: 'Todavía no tienes archivos.',
   noStore: 'Este servicio no guarda archivos. Tu administrador puede configurar un almacenamiento.',
 };

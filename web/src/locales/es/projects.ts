@@ -2,7 +2,8 @@ import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsSpanish: ProjectsStrings = {
   projectsOfConversation: (title) => `Proyectos para «${title}»`,
-  newProjectHint: 'Un proyecto reúne conversaciones y les da instrucciones y archivos. Se crea con su primera conversación.',
+  newProjectHint:
+    'Un proyecto reúne conversaciones y les da instrucciones y archivos. Se crea con su primera conversación. Más tarde puedes cambiar las instrucciones y añadir archivos.',
   startProject: 'Empezar una conversación',
   addProject: 'Añadir',
   done: 'Listo',

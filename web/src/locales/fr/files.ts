@@ -38,6 +38,7 @@ export const filesFrench: FilesStrings = {
   pickerTitle: 'Joindre depuis vos fichiers',
   searchFiles: 'Rechercher des fichiers',
   attach: 'Joindre',
+  chooseFirst: 'Choisissez au moins un fichier.',
   noFiles: 'Vous n’avez pas encore de fichiers.',
   noStore: 'Ce service n’enregistre pas de fichiers. Votre administrateur peut configurer un stockage.',
 };

@@ -3,7 +3,7 @@ import type { ProjectsStrings } from '../en/projects.ts';
 export const projectsFrench: ProjectsStrings = {
   projectsOfConversation: (title) => `Projets pour « ${title} »`,
   newProjectHint:
-    'Un projet rassemble des conversations et leur donne des instructions et des fichiers. Il est créé avec sa première conversation.',
+    'Un projet rassemble des conversations et leur donne des instructions et des fichiers. Il est créé avec sa première conversation. Vous pouvez modifier les instructions et ajouter des fichiers plus tard.',
   startProject: 'Commencer une conversation',
   addProject: 'Ajouter',
   done: 'Terminé',

@@ -1,0 +1,25 @@
+import { type RefObject, useEffectEvent, useLayoutEffect, useRef } from 'react';
+
+/**
+ * Shows an element that is not a dialog, with the focus on its first element that matches the selector. Returns the focus when the
+ * element disappears with it.
+ */
+export function useFocusInside<Shown extends HTMLElement>(
+  selector: string,
+  show: (element: Shown) => void,
+): RefObject<Shown | null> {
+  const ref = useRef<Shown>(null);
+  const open = useEffectEvent((element: Shown): void => {
+    show(element);
+    element.querySelector<HTMLElement>(selector)?.focus();
+  });
+  useLayoutEffect(() => {
+    const [element, previousFocus] = [ref.current, document.activeElement];
+    if (element !== null) open(element);
+    return () => {
+      const hasFocus = element?.contains(document.activeElement) || document.activeElement === document.body;
+      if (hasFocus && previousFocus instanceof HTMLElement) previousFocus.focus();
+    };
+  }, []);
+  return ref;
+}
