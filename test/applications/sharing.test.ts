@@ -67,6 +67,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an application that is shared 
     const { json } = await send(credentials, '/openai/applications', {}, node);
     return (json as { data: { id: string }[] }).data.map(({ id }) => id);
   };
+  const readOwnerName = async (credentials: string, name: string): Promise<unknown> => {
+    const { json } = await send(credentials, `/openai/applications/${getId(name)}`);
+    return (json as { owner_name?: string }).owner_name;
+  };
   const search = async (credentials: string, text: string) => {
     const { status, json } = await send(credentials, `/v1/people?search=${encodeURIComponent(text)}`);
     expect(status).toBe(200);
@@ -88,6 +92,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an application that is shared 
     const view = await send(users.ada, getApplicationPath('notes', ownerBucket));
     expect([view.status, view.text]).toEqual([200, expect.not.stringMatching(/users|instructions/)]);
     expect((await send(users.ada, getAccessPath('notes'))).status).toBe(403);
+    expect(await readOwnerName(users.ada, 'notes')).toBe('owner');
+    expect(await readOwnerName(users.owner, 'notes')).toBeUndefined();
+    await share('notes', [], ['default', 'team']);
+    expect(await readOwnerName(users.ada, 'notes')).toBeUndefined();
     await share('notes', []);
     for (const node of [0, 1]) {
       expect((await call(users.ada, getId('notes'), node)).error.code).toBe('access_denied');

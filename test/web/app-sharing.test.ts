@@ -118,6 +118,18 @@ it('finds the users of a key by its name, and names the default role', async () 
   await page.getByText('You, and 1 person, and everyone with the role standard (default).').waitFor();
 });
 
+it('appears on the start page of a person, with the name of the owner', async () => {
+  await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', users: ['key:reader'] }));
+  for (const [, options] of viewports) {
+    const { page } = await fixture.openAt('/#key=reader', options);
+    const shared = page.getByRole('region', { name: 'Shared with you' });
+    await shared.getByRole('button', { name: 'Guide (test)' }).waitFor();
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    await shared.getByRole('button', { name: 'Guide (test)' }).click();
+    await page.getByText('Shared by test').waitFor();
+  }
+});
+
 it('removes access, and rejects an unknown person or role', async () => {
   await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', userRoles: ['staff'], users: ['u-2'] }));
   const { page } = await openEditor('guide', fixture);

@@ -139,6 +139,10 @@ const deploymentItem = nameSchema('DeploymentItem', {
       description: 'Bucket of the user who saved the application. `organization-owner` for configured deployments.',
     },
     owned_by: { ...text, description: 'Same as `owner`.' },
+    owner_name: {
+      ...text,
+      description: 'Name of the owner, if the owner shared an application with the user, not only with a role.',
+    },
     status: text,
     created: seconds,
     created_at: seconds,

@@ -13,6 +13,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type Abilities, type Deployment, getAbilities } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
+import type { People } from '#services/scim/people.ts';
 import { readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 import { operator, toListItem } from './list-item.ts';
 
@@ -24,6 +25,8 @@ interface ListingDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
   readonly modelPaths: readonly string[];
   /** Creation time to show for configured deployments, in seconds since the epoch. */
   readonly createdSeconds: number;
+  /** Undefined if the service does not store who has signed in. */
+  readonly people: Pick<People, 'find'> | undefined;
 }
 
 /**
@@ -44,21 +47,39 @@ export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
 }
 
 function list(app: FastifyInstance, deps: ListingDeps, base: string, { includes, toFields }: Listing): void {
-  const toItem = (deployment: Deployment, caller: Caller) => ({
-    ...toListItem(deployment, deps.createdSeconds),
-    ...toFields(deployment, caller),
-  });
+  const toItems = async (deployments: readonly Deployment[], caller: Caller) => {
+    const owners = await findSharingOwners(deps, deployments, caller);
+    return deployments.map((deployment) => ({
+      ...toListItem(deployment, deps.createdSeconds),
+      owner_name: owners.get(deployment.ownership?.owner ?? ''),
+      ...toFields(deployment, caller),
+    }));
+  };
   app.get(base, async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, includes);
-    return { object: 'list', data: usable.map((deployment) => toItem(deployment, caller)) };
+    return { object: 'list', data: await toItems(usable, caller) };
   });
   app.get(`${base}/*`, async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const id = toDeploymentId(stripPathPrefix(`${base}/`, request.url));
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
-    return toItem(await findUsable(lookup, id, includes), caller);
+    return (await toItems([await findUsable(lookup, id, includes)], caller))[0];
   });
+}
+
+/** Returns the names of the owners who shared one of the applications with the caller in person, not only with a role. */
+async function findSharingOwners(
+  { people }: ListingDeps,
+  deployments: readonly Deployment[],
+  { subject, chain }: Caller,
+): Promise<ReadonlyMap<string, string>> {
+  const shared = chain === null ? deployments.filter(({ users }) => users?.includes(subject)) : [];
+  const owners = new Set(shared.flatMap(({ ownership }) => (ownership === null ? [] : [ownership.owner])));
+  owners.delete(subject);
+  // A listing without names is better than none.
+  const found = owners.size === 0 ? undefined : await people?.find([...owners]).catch(() => undefined);
+  return new Map([...(found?.values() ?? [])].map(({ id, name }) => [id, name ?? id]));
 }
 
 /** The deployments in a listing, and the fields that differ from other listings. */
@@ -144,7 +165,7 @@ function maySeeSettings({ ownership }: Deployment, caller: Caller): boolean {
  * Serves `/{prefix}/addons`, the addons that a request may name under `addons`, and `/{prefix}/assistants`, which is always empty
  * (docs/wire.md, Listings).
  */
-export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catalog' | 'modelPaths'>): void {
+export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catalog' | 'modelPaths' | 'people'>): void {
   for (const prefix of deps.prefixes) {
     app.get(`/${prefix}/addons`, async ({ raw }) => {
       await deps.identify(readCredentials(raw), raw, 'accepts bound keys');

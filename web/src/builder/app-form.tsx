@@ -46,7 +46,9 @@ function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps
                 <optgroup key={name} label={name}>
                   {items.map((deployment) => (
                     <option key={deployment.id} value={deployment.id}>
-                      {deployment.owner === 'other' ? `${deployment.name} · ${strings.sharedByOther}` : deployment.name}
+                      {deployment.owner === 'other'
+                        ? `${deployment.name} · ${strings.sharedByOther(deployment.ownerName)}`
+                        : deployment.name}
                     </option>
                   ))}
                 </optgroup>

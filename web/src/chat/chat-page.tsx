@@ -108,7 +108,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
       {conversation === undefined && <Notice />}
       {temporary?.strip}
       <SearchMatches conversation={conversation} />
-      {deployment?.owner === 'other' && <p className="shared-strip soft small">{strings.sharedByOther}</p>}
+      {deployment?.owner === 'other' && <p className="shared-strip soft small">{strings.sharedByOther(deployment.ownerName)}</p>}
       {conversation === undefined ? (
         <StartView {...{ deployment, project, sendMessage, choose }} />
       ) : (

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { type Deployment, readStarters } from '../service/deployments.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -55,39 +55,45 @@ export function StartView({ deployment, project, sendMessage, choose }: StartVie
 const maxSuggestions = 5;
 
 /**
- * Suggests other deployments, applications first, because new users may not know where to choose them. Deployments that other
- * users shared are not suggested.
+ * Applications that others shared with the user in person, and suggestions, applications first, because new users may not know
+ * where to choose them. Deployments that other users shared with a role are not suggested.
  */
 function OtherDeployments({ deployment, choose }: { readonly deployment: Deployment; readonly choose: (id: string) => void }) {
   const strings = useStrings();
-  const { deployments } = usePage();
-  const label = useId();
-  const suggestions = deployments
-    .filter(({ id, owner }) => id !== deployment.id && owner !== 'other')
-    .sort((left, right) => Number(right.isApplication) - Number(left.isApplication))
-    .slice(0, maxSuggestions);
-  if (suggestions.length === 0) return null;
+  const choices = usePage().deployments.filter(({ id }) => id !== deployment.id);
+  const suggestions = choices
+    .filter(({ owner }) => owner !== 'other')
+    .sort((left, right) => Number(right.isApplication) - Number(left.isApplication));
+  const shared = choices.filter(({ ownerName }) => ownerName);
   const pick = (id: string): void => {
     // The button disappears, because the chosen deployment is no longer another one.
     focusMessage();
     choose(id);
   };
-  return (
-    <section className="others" aria-labelledby={label}>
-      <h2 id={label} className="overline">
-        {strings.talkToOthers}
-      </h2>
-      <ul className="row">
-        {suggestions.map((item) => (
-          <li key={item.id}>
-            <button type="button" className="button other" title={item.description || undefined} onClick={() => pick(item.id)}>
-              <DeploymentIcon deployment={item} size="tiny" />
-              {item.name}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
+  const rows = [[strings.sharedWithYou, shared] as const, [strings.talkToOthers, suggestions] as const];
+  return rows.map(
+    ([label, items]) =>
+      items.length > 0 && (
+        <section key={label} className="others" aria-label={label}>
+          <h2 className="overline">{label}</h2>
+          <ul className="row">
+            {items.slice(0, maxSuggestions).map((item) => (
+              <li key={item.id}>
+                <button
+                  type="button"
+                  className="button other"
+                  title={item.description || undefined}
+                  onClick={() => pick(item.id)}
+                >
+                  <DeploymentIcon deployment={item} size="tiny" />
+                  {item.name}
+                  {item.ownerName && <span className="small">({item.ownerName})</span>}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ),
   );
 }
 

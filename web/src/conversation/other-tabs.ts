@@ -6,13 +6,8 @@ export interface OtherTabs {
   close(): void;
 }
 
-/**
- * `user` identifies whose tabs are connected. Tabs of other users are not notified. Browsers without broadcast channels are
- * treated as having no other tabs.
- */
+/** `user` identifies whose tabs are connected. Tabs of other users are not notified. */
 export function connectOtherTabs(user: string): OtherTabs {
-  if (typeof BroadcastChannel === 'undefined')
-    return { notify: () => undefined, onChange: () => undefined, close: () => undefined };
   const channel = new BroadcastChannel(`parley ${user}`);
   let isOpen = true;
   return {

@@ -8,13 +8,7 @@ import { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { consumeProviderResponse } from '../sign-in/provider-response.ts';
 import { SessionEndedNote } from '../sign-in/session-ended-note.tsx';
-import {
-  followSharedSignIn,
-  requestSharedSignIn,
-  type SharedSignIn,
-  shareSignIn,
-  signOutOtherTabs,
-} from '../sign-in/shared-sign-in.ts';
+import { requestSharedSignIn, type SharedSignIn, shareSignIn, signOutOtherTabs } from '../sign-in/shared-sign-in.ts';
 import { SignInError } from '../sign-in/sign-in-error.ts';
 import { loadSignIn } from '../sign-in/sign-in-storage.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -81,12 +75,6 @@ export function Entrance() {
     return () => removeEventListener('hashchange', onHashChange);
   }, []);
 
-  // Another tab may only be reloading when this one opens.
-  useEffect(
-    () => (active === undefined && !isTrying ? followSharedSignIn((shared) => void enter(toVisitor(shared))) : undefined),
-    [active, isTrying, enter],
-  );
-
   const enterLinked = useCallback(
     (key: string) => {
       setLinkedKey(undefined);
@@ -121,6 +109,7 @@ export function Entrance() {
       <Guard fallback={<MissingPart />} pending={<main className="sign-in" aria-busy="true" />}>
         <SignIn
           {...{ isTrying, failure, providerSignOut, onKey }}
+          onShared={(shared) => void enter(toVisitor(shared))}
           onFailure={setFailure}
           onReadOffline={() => setIsReadingOffline(true)}
         />

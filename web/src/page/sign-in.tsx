@@ -1,9 +1,10 @@
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useId, useState } from 'react';
 import { UnreachableNote } from '../offline/unreachable-note.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { Mark, Notice } from '../parts/operator-brand.tsx';
 import { describeProblem } from '../sign-in/describe-problem.ts';
 import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
+import { openChannel, type SharedSignIn, send, type TabMessage } from '../sign-in/shared-sign-in.ts';
 import type { SignInProblem } from '../sign-in/sign-in-error.ts';
 import { useSignInStrings } from '../sign-in/sign-in-strings.ts';
 import { useSignInOptions } from '../sign-in/use-sign-in-options.ts';
@@ -24,6 +25,8 @@ export interface SignInFailure {
 }
 
 interface SignInProps {
+  /** Called with the sign-in of another tab. */
+  readonly onShared: (shared: SharedSignIn) => void;
   readonly isTrying: boolean;
   readonly failure: SignInFailure | undefined;
   readonly onFailure: (failure: SignInFailure | undefined) => void;
@@ -36,8 +39,9 @@ interface SignInProps {
 }
 
 /** Sign-in options: the configured identity providers, and a key. */
-export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, onReadOffline }: SignInProps) {
+export function SignIn({ isTrying, failure, onFailure, onKey, onShared, providerSignOut, onReadOffline }: SignInProps) {
   const signInStrings = useSignInStrings();
+  useSharedSignIn(isTrying ? undefined : onShared);
   const [{ name }] = useState(readBrand);
   const { options, isUnreachable } = useSignInOptions();
   const [isPersistent, setIsPersistent] = useState(false);
@@ -85,6 +89,19 @@ export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, o
       </div>
     </main>
   );
+}
+
+/** Waits for a sign-in in another tab, which may only have been reloading when this one opened. */
+function useSharedSignIn(onShared: ((shared: SharedSignIn) => void) | undefined): void {
+  const onMessage = useEffectEvent(({ data }: MessageEvent<TabMessage>) => {
+    if (data.kind === 'answer') onShared?.(data.shared);
+  });
+  useEffect(() => {
+    const channel = openChannel();
+    channel.onmessage = onMessage;
+    send(channel, { kind: 'request' });
+    return () => channel.close();
+  }, []);
 }
 
 function Alert({ failure }: { readonly failure: SignInFailure | undefined }) {

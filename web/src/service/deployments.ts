@@ -14,6 +14,8 @@ export interface Deployment {
   readonly isApplication: boolean;
   /** Owner: the operator, the user, or another user. */
   readonly owner: DeploymentOwner;
+  /** Name of an owner who shared an application with the user in person. */
+  readonly ownerName: string | undefined;
   /** Position in the list of the service. Configured deployments keep their order. */
   readonly position: number;
   readonly requiresConsent: boolean;
@@ -88,6 +90,7 @@ export function toDeployment(item: JsonObject, position: number, ownPrefix: stri
     iconUrl: toText(item.icon_url),
     isApplication: item.object !== 'model',
     owner: !id.startsWith(savedIdPrefix) ? 'operator' : id.startsWith(ownPrefix) ? 'self' : 'other',
+    ownerName: toText(item.owner_name),
     position,
     requiresConsent: features.consentRequired === true || features.consent_required === true,
     dependencies: toTexts(item.dependencies),

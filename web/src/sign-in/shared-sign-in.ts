@@ -5,7 +5,7 @@ export type SharedSignIn =
   | { readonly kind: 'key'; readonly key: string; readonly isPersistent: boolean; readonly user: string }
   | { readonly kind: 'tokens'; readonly signIn: StoredSignIn };
 
-type TabMessage =
+export type TabMessage =
   | { readonly kind: 'request' }
   | { readonly kind: 'answer'; readonly shared: SharedSignIn }
   | { readonly kind: 'signed-out'; readonly user: string };
@@ -20,27 +20,18 @@ export async function requestSharedSignIn(
   isAccepted: (shared: SharedSignIn) => boolean = () => true,
 ): Promise<SharedSignIn | undefined> {
   if (!(await isSignedInElsewhere())) return undefined;
-  return new Promise((resolve) => {
-    const stop = followSharedSignIn((shared) => isAccepted(shared) && end(shared), 'request');
-    const timer = setTimeout(() => end(undefined), maxWaitMs);
-    function end(shared: SharedSignIn | undefined): void {
-      clearTimeout(timer);
-      stop();
-      resolve(shared);
-    }
-  });
-}
-
-/**
- * Receives the sign-ins of other tabs: those that start, for example after a reload, and with `request` also existing ones. Returns
- * a function that stops this.
- */
-export function followSharedSignIn(onSignIn: (shared: SharedSignIn) => void, mode?: 'request'): () => void {
   const channel = openChannel();
-  if (channel === undefined) return () => undefined;
-  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => data.kind === 'answer' && onSignIn(data.shared);
-  if (mode === 'request') send(channel, { kind: 'request' });
-  return () => channel.close();
+  const answer = await new Promise<SharedSignIn | undefined>((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), maxWaitMs);
+    channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+      if (data.kind !== 'answer' || !isAccepted(data.shared)) return;
+      clearTimeout(timer);
+      resolve(data.shared);
+    };
+    send(channel, { kind: 'request' });
+  });
+  channel.close();
+  return answer;
 }
 
 interface ShareOptions {
@@ -53,10 +44,12 @@ interface ShareOptions {
 /** Gives the sign-in to other tabs that wait for it or request it. Returns a function that stops this. */
 export function shareSignIn({ user, getShared, onSignOut }: ShareOptions): () => void {
   const channel = openChannel();
-  if (channel === undefined) return () => undefined;
   channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
     if (data.kind === 'request') send(channel, { kind: 'answer', shared: getShared() });
-    if (data.kind === 'signed-out' && data.user === user) onSignOut();
+    if (data.kind === 'signed-out' && data.user === user) {
+      channel.close();
+      onSignOut();
+    }
   };
   send(channel, { kind: 'answer', shared: getShared() });
   const signedOut = Promise.withResolvers<void>();
@@ -76,17 +69,15 @@ async function isSignedInElsewhere(): Promise<boolean> {
 /** Signs the user out in the other tabs. */
 export function signOutOtherTabs(user: string): void {
   const channel = openChannel();
-  if (channel === undefined) return;
   send(channel, { kind: 'signed-out', user });
   channel.close();
 }
 
 /** Only pages of the same origin receive messages of a channel. Its name keeps services at other paths apart. */
-function openChannel(): BroadcastChannel | undefined {
-  if (typeof BroadcastChannel === 'undefined') return undefined;
+export function openChannel(): BroadcastChannel {
   return new BroadcastChannel(`parley sign-in ${new URL('./', location.href).pathname}`);
 }
 
-function send(channel: BroadcastChannel, message: TabMessage): void {
+export function send(channel: BroadcastChannel, message: TabMessage): void {
   channel.postMessage(message);
 }

@@ -4,7 +4,7 @@ import { findMatching } from './conditions-editor.tsx';
 
 const deployment = (fields: Partial<Deployment>): Deployment => ({
   ...{ id: '', name: '', description: '', isApplication: false, requiresConsent: false, dependencies: [] },
-  ...{ owner: 'operator', position: 0 },
+  ...{ owner: 'operator', ownerName: undefined, position: 0 },
   ...{ version: undefined, iconUrl: undefined, attachmentTypes: undefined, maxAttachments: undefined, pricing: undefined },
   ...{ hasTools: false, canReason: false, contextTokens: undefined },
   ...fields,

@@ -89,8 +89,8 @@ function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
 function SharedBy({ id }: { readonly id: string }) {
   const strings = useStrings();
   const { deployments } = usePage();
-  const isOfOther = deployments.find((item) => item.id === id)?.owner === 'other';
-  return isOfOther && <span className="soft small">{strings.sharedByOther}</span>;
+  const deployment = deployments.find((item) => item.id === id);
+  return deployment?.owner === 'other' && <span className="soft small">{strings.sharedByOther(deployment.ownerName)}</span>;
 }
 
 function DeploymentSearch({ excluded, add }: { readonly excluded: readonly unknown[]; readonly add: (id: string) => void }) {

@@ -212,7 +212,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
           </span>
           {description !== '' && <span className="soft small">{description}</span>}
           {facts.length > 0 && <span className="soft small">{facts.join(' · ')}</span>}
-          {owner === 'other' && <span className="soft small">{strings.sharedByOther}</span>}
+          {owner === 'other' && <span className="soft small">{strings.sharedByOther(deployment.ownerName)}</span>}
         </span>
       </button>
       <IconButton icon="star" className="star" label={starName} data-favourite={isFavourite || undefined} onClick={favour} />
