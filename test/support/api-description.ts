@@ -1,6 +1,6 @@
 import { apiOperations } from '#app/service/features.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { toOpenApi } from '#surfaces/ops/openapi.ts';
+import { toOpenApi } from '#surfaces/ops/openapi-document.ts';
 import type { OpenApiDocument } from './documented.ts';
 
 const descriptions = new Map<string, OpenApiDocument>();

@@ -53,7 +53,7 @@ import { mcpOperations } from '#surfaces/mcp/openapi.ts';
 import { mcpRoutes } from '#surfaces/mcp/routes.ts';
 import { messagesOperations } from '#surfaces/messages/openapi.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
-import { opsOperations } from '#surfaces/ops/service-openapi.ts';
+import { opsOperations } from '#surfaces/ops/openapi.ts';
 import { passThroughOperation } from '#surfaces/passthrough/openapi.ts';
 import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
 import { responseOperation } from '#surfaces/responses/openapi.ts';

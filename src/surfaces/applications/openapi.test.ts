@@ -1,7 +1,7 @@
 import { validate } from '@scalar/openapi-parser';
 import { expect, it } from 'vitest';
 import { apiOperations } from '#app/service/features.ts';
-import { toOpenApi } from '../ops/openapi.ts';
+import { toOpenApi } from '../ops/openapi-document.ts';
 import { applicationOperations } from './openapi.ts';
 
 it('documents every method of the application endpoints in a valid OpenAPI document', async () => {

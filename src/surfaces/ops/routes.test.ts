@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { rejectWhileDraining } from '#app/process/drain.ts';
 import { measureHttp } from '#app/serve.ts';
 import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
+import { opsOperations } from './openapi.ts';
 import { type OpsDeps, opsRoutes } from './routes.ts';
-import { opsOperations } from './service-openapi.ts';
 
 const issue = { code: 'configuration_refused', message: 'models.gpt.upstreams: at least one is needed.' };
 
@@ -108,8 +108,8 @@ describe('rejectWhileDraining', () => {
   function createDrainingApp() {
     const app = fastify();
     let isDraining = false;
-    app.setErrorHandler((thrown, _request, reply) => {
-      const error = toParleyError(thrown);
+    app.setErrorHandler((cause, _request, reply) => {
+      const error = toParleyError(cause);
       return reply.code(error.status).send(toErrorBody(error));
     });
     rejectWhileDraining(app, () => isDraining);

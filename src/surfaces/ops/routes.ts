@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ApiOperation } from '../http/openapi/operation.ts';
 import { acceptsEncoding } from '../http/replies/header-fields.ts';
 import { docsRoutes } from './docs-routes.ts';
-import { toOpenApi } from './openapi.ts';
+import { toOpenApi } from './openapi-document.ts';
 
 /** A problem for operators. The message never contains a secret, because `/health` requires no key. */
 export interface Reason {

@@ -8,8 +8,8 @@ import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { listingOperations } from '../listings/openapi.ts';
 import { passThroughOperation } from '../passthrough/openapi.ts';
 import { responseOperation } from '../responses/openapi.ts';
-import { toOpenApi } from './openapi.ts';
-import { opsOperations } from './service-openapi.ts';
+import { opsOperations } from './openapi.ts';
+import { toOpenApi } from './openapi-document.ts';
 
 const thing = {
   name: 'Thing',
