@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { parseChatRequest } from '#contract/chat/chat-request.ts';
@@ -33,7 +32,7 @@ export async function answerMessage(exchange: Exchange, message: McpMessage): Pr
     if (message.method === 'notifications/cancelled') running.cancel(toRunningCallKey(exchange, message.params?.requestId));
     return responder.accept();
   }
-  const mode = getProtocolMode(context.request.headers, message);
+  const mode = getProtocolMode(context.request.headers as McpHeaders, message);
   const result = await createResult(exchange, mode, message);
   if (result === undefined) return responder.endWithoutResult();
   responder.answer(message.id, mode === 'stateless' ? toStatelessResult(deployment, result) : result);
@@ -86,8 +85,8 @@ function callTool(exchange: Exchange, message: McpMessage): Promise<JsonObject |
 }
 
 function toRunningCallKey({ context, caller }: Exchange, requestId: unknown) {
-  const session = context.request.headers[sessionHeader];
-  return { caller, session: typeof session === 'string' ? session : undefined, requestId };
+  const { [sessionHeader]: session } = context.request.headers as McpHeaders;
+  return { caller, session, requestId };
 }
 
 /** Cache lifetime of results. The configuration can change at any time. */
@@ -190,13 +189,16 @@ const newestSessionRevision = sessionRevisions[2];
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
+/** Headers that Node joins if they are repeated, so they are never arrays. */
+type McpHeaders = Readonly<Record<string, string | undefined>>;
+
 /** Protocol mode: revisions with an `initialize` request, or the revision with independent requests. */
 type ProtocolMode = 'sessions' | 'stateless';
 
 /** Returns the protocol mode of a request. Throws `RpcError` if the revision is not supported or header and body disagree. */
-function getProtocolMode(headers: IncomingHttpHeaders, message: McpMessage): ProtocolMode {
+function getProtocolMode(headers: McpHeaders, message: McpMessage): ProtocolMode {
   const meta = getMeta(message);
-  const headerRevision = getFirstValue(headers['mcp-protocol-version']);
+  const { 'mcp-protocol-version': headerRevision } = headers;
   if (!Object.hasOwn(meta, versionKey) && headerRevision !== statelessRevision) {
     const isKnown = headerRevision === undefined || (sessionRevisions as readonly string[]).includes(headerRevision);
     if (!isKnown && message.method !== 'initialize') throw createUnsupportedVersionError(headerRevision);
@@ -228,11 +230,10 @@ function requireMeta(meta: JsonObject): void {
 }
 
 /** Requires that headers match the body, because intermediaries may rely on them. */
-function requireMatchingHeaders(headers: IncomingHttpHeaders, { method, params }: McpMessage): void {
-  if (getFirstValue(headers['mcp-method']) !== method) throw createMismatchError('Mcp-Method', method);
+function requireMatchingHeaders(headers: McpHeaders, { method, params }: McpMessage): void {
+  if (headers['mcp-method'] !== method) throw createMismatchError('Mcp-Method', method);
   const name = method === 'tools/call' ? params?.name : undefined;
-  if (typeof name === 'string' && decodeName(getFirstValue(headers['mcp-name'])) !== name)
-    throw createMismatchError('Mcp-Name', name);
+  if (typeof name === 'string' && decodeName(headers['mcp-name']) !== name) throw createMismatchError('Mcp-Name', name);
 }
 
 /** Decodes a tool name. Clients send a name in base64 if a header cannot contain it. */
@@ -249,8 +250,4 @@ function createUnsupportedVersionError(requested: string | undefined): RpcError 
   const supported = [statelessRevision, ...sessionRevisions.toReversed()];
   const message = `This protocol version is not supported. Supported versions: ${supported.join(', ')}.`;
   return new RpcError('unsupportedVersion', message, { data: { supported, requested } });
-}
-
-function getFirstValue(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

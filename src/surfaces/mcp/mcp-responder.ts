@@ -203,9 +203,8 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
 }
 
 /**
- * Rejects requests from pages of other hosts unless the configuration allows their origin. Otherwise a browser inside the
- * caller's network could be used to attack the service (MCP, Security Warning of the transport). Clients other than browsers
- * send no `Origin`.
+ * Rejects requests from pages of other hosts unless the configuration allows their origin. Otherwise, a page could attack the
+ * service through a browser in the same network (MCP, Security Warning of the transport). Only browsers send `Origin`.
  */
 export function rejectOtherOrigins({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
   if (origin === undefined || isSameHost(origin, host) || isOriginAllowed(origin, allowed)) return;

@@ -13,7 +13,7 @@ interface RunningCallKey {
 
 /**
  * Running calls of clients that use the 2025 revisions, which cancel a call with another request. Clients of the stateless
- * revision close the connection instead. The request can reach a node other than that of the call, so it is announced to all nodes.
+ * revision close the connection instead. If the request reaches another node than the call, that node announces it to the others.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
