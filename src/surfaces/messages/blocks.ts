@@ -11,7 +11,7 @@ const maxWaitingChars = 16 * 1024 * 1024;
 const maxThoughtChars = 16 * 1024 * 1024;
 /** Memory overhead per waiting piece, in characters. */
 const pieceOverheadChars = 100;
-/** Limits the work of one step, which may check all waiting blocks. */
+/** Maximum number of waiting blocks, because each piece may check all of them. */
 const maxWaitingBlocks = 1_000;
 
 export interface BlockOptions {

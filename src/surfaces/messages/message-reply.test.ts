@@ -3,7 +3,7 @@ import type { Relayed } from '#contract/messages/dialect.ts';
 import { toReplyHeaders } from './message-reply.ts';
 
 const nowEpochMs = Date.UTC(2026, 0, 2, 3, 4, 5);
-const usual = { 'request-id': 'ours', 'x-request-id': 'ours' };
+const ownHeaders = { 'request-id': 'ours', 'x-request-id': 'ours' };
 const relayed = (headers?: Record<string, string>): Relayed => ({
   ...{ dialect: 'messages', isWhole: true, isLast: true, textBytes: 0, usage: undefined },
   ...(headers && { headers }),
@@ -13,24 +13,24 @@ function buildReplyHeaders(
   native: Relayed | undefined,
   context: { headers?: Record<string, string>; ignored?: readonly string[] } = {},
 ) {
-  return toReplyHeaders(native, { headers: usual, ignored: [], nowEpochMs, ...context });
+  return toReplyHeaders(native, { headers: ownHeaders, ignored: [], nowEpochMs, ...context });
 }
 
 describe('toReplyHeaders', () => {
-  it('returns the usual headers if no other headers are needed', () => {
-    expect([buildReplyHeaders(undefined), buildReplyHeaders(relayed())]).toEqual([usual, usual]);
+  it('returns the headers of every response if no other headers are needed', () => {
+    expect([buildReplyHeaders(undefined), buildReplyHeaders(relayed())]).toEqual([ownHeaders, ownHeaders]);
   });
 
   it('adds the headers of the upstream, including its request ID, to a relayed reply', () => {
     const headers = { 'request-id': 'req_1', 'anthropic-ratelimit-requests-remaining': '9' };
     expect(buildReplyHeaders(relayed(headers), { ignored: ['top_k'] })).toEqual({
-      ...usual,
+      ...ownHeaders,
       ...headers,
       'parley-ignored': 'top_k',
     });
   });
 
-  it('reports only the limits of a caller that has limits, in both formats', () => {
+  it('includes only the limits of a caller that has limits, under both names', () => {
     const limits = {
       'x-ratelimit-limit-requests': '4',
       'x-ratelimit-remaining-requests': '3',
@@ -39,8 +39,8 @@ describe('toReplyHeaders', () => {
       'x-ratelimit-remaining-tokens': '0',
       'x-ratelimit-reset-tokens': '25h1m2s',
     };
-    const theirs = { 'anthropic-ratelimit-requests-limit': '1000', 'anthropic-ratelimit-unified-status': 'allowed' };
-    expect(buildReplyHeaders(relayed(theirs), { headers: limits })).toEqual({
+    const upstreamLimits = { 'anthropic-ratelimit-requests-limit': '1000', 'anthropic-ratelimit-unified-status': 'allowed' };
+    expect(buildReplyHeaders(relayed(upstreamLimits), { headers: limits })).toEqual({
       ...limits,
       'anthropic-ratelimit-requests-limit': '4',
       'anthropic-ratelimit-requests-remaining': '3',
@@ -56,6 +56,6 @@ describe('toReplyHeaders', () => {
     [['a\r\nb: c', 'ü', '\ud800', 'x'.repeat(100)], `a%0D%0Ab%3A%20c, %C3%BC, %EF%BF%BD, ${'x'.repeat(64)}`],
     [Array.from({ length: 40 }, (_, n) => `f${n}`), expect.stringMatching(/^f0, f1, .*, f31, and 8 more$/)],
   ])('lists the fields that the translation omitted: %j', (ignored, value) => {
-    expect(buildReplyHeaders(undefined, { ignored })).toEqual({ ...usual, 'parley-ignored': value });
+    expect(buildReplyHeaders(undefined, { ignored })).toEqual({ ...ownHeaders, 'parley-ignored': value });
   });
 });

@@ -1,6 +1,6 @@
 import { validate } from '@scalar/openapi-parser';
 import { describe, expect, it } from 'vitest';
-import { toOpenApi } from '../ops/openapi.ts';
+import { toOpenApi } from '../ops/openapi-document.ts';
 import { messagesOperations } from './openapi.ts';
 
 describe('messagesOperations', () => {

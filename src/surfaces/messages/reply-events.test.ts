@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Chunk, Delta, FinishReason } from '#contract/chat/chunk.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { MessagesReply } from '#contract/messages/dialect.ts';
@@ -9,6 +9,10 @@ import { buildBlocks, findGrammarErrors } from '#test/message-events.ts';
 import type { MessageEvent } from './blocks.ts';
 import { MessageFold } from './message-reply.ts';
 import { ReplyEvents } from './reply-events.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const options = { messageId: 'msg_1', model: 'gpt', promptTokens: 9, toToolName: (name: string) => name };
 
@@ -194,12 +198,23 @@ describe('ReplyEvents for tool calls', () => {
     expect(foldMessage([...half, finish('length')])).toMatchObject({ stop_reason: 'max_tokens', content: [{ input: {} }] });
   });
 
+  it('parses the arguments once, regardless of the number of pieces while another call waits', () => {
+    const events = new ReplyEvents(options);
+    const parse = vi.spyOn(JSON, 'parse');
+    events.add(call(0, '{"list":[{}', { id: 'first', name: 'first' }));
+    events.add(call(1, '{', { id: 'second', name: 'second' }));
+    for (let count = 0; count < 100; count += 1) events.add(call(0, ',{}'));
+    for (const [index, rest] of [']}', '}'].entries()) events.add(call(index, rest));
+    events.end();
+    expect(parse).toHaveBeenCalledTimes(2);
+  });
+
   it('limits the size of waiting calls', () => {
     const events = new ReplyEvents(options);
     for (const each of [start, call(0, '{"a"', { id: 'a', name: 'f' })]) events.add(each);
-    const much = 'x'.repeat(9 * 1024 * 1024);
-    events.add(call(1, much, { id: 'b', name: 'g' }));
-    expect(() => events.add(call(1, much))).toThrow(ParleyError);
+    const largePiece = 'x'.repeat(9 * 1024 * 1024);
+    events.add(call(1, largePiece, { id: 'b', name: 'g' }));
+    expect(() => events.add(call(1, largePiece))).toThrow(ParleyError);
   });
 });
 

@@ -179,7 +179,7 @@ function toModelItem(deployment: Deployment, created_at: string): object {
   };
 }
 
-/** Returns all capabilities of the dialect. Capabilities of Claude models only are not translated for other models. */
+/** Returns all capabilities of the dialect. Capabilities that require a Claude model are unsupported for other models. */
 function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities): object {
   const support = (supported: boolean) => ({ supported });
   return {
@@ -205,8 +205,10 @@ const policyHeader = 'x-core-cache-policy';
 
 /** Returns the headers for an upstream of the dialect: version and betas. Clients can send the version under two names. */
 function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const version = toText(headers['anthropic-version']) ?? toText(headers['msgapi-version']);
-  const betas = toText(headers['anthropic-beta']);
+  // Node joins duplicates of these headers, so they are never arrays.
+  const joined = headers as Readonly<Record<string, string | undefined>>;
+  const version = joined['anthropic-version'] ?? joined['msgapi-version'];
+  const betas = joined['anthropic-beta'];
   return { ...(version && { 'anthropic-version': version }), ...(betas && { 'anthropic-beta': betas }) };
 }
 
@@ -218,8 +220,4 @@ function prefersCache({ [policyHeader]: policy }: IncomingHttpHeaders): boolean 
   if (policy !== undefined && policy !== 'availability-priority' && policy !== 'cache-priority')
     throw new ParleyError('invalid_request', 'X-CORE-CACHE-POLICY must be availability-priority or cache-priority.');
   return policy === 'cache-priority';
-}
-
-function toText(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(',') : value;
 }

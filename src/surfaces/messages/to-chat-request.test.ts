@@ -46,6 +46,14 @@ describe('toChatRequest for fields', () => {
     expect(translate(body)).toEqual({ messages: [hello], max_tokens: 10 });
   });
 
+  it('limits the user ID to 64 characters and maps equal IDs to equal values', () => {
+    const [first, repeated, different] = ['a', 'a', 'b'].map(
+      (end) => translate({ metadata: { user_id: 'x'.repeat(64) + end } }).user,
+    );
+    expect([first, first === repeated, first === different]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), true, false]);
+    expect(translate({ metadata: { user_id: 'x'.repeat(64) } }).user).toBe('x'.repeat(64));
+  });
+
   it('requests one token, the minimum, for 0 tokens', () => {
     expect(translate({ max_tokens: 0 }).max_tokens).toBe(1);
   });
@@ -366,13 +374,5 @@ describe('toChatRequest for content that becomes text', () => {
         content: 'From here on the tool search can be called.\n\nFrom here on the tool search must not be called.',
       },
     ]);
-  });
-
-  it('limits the user ID to 64 characters and maps equal IDs to equal values', () => {
-    const [first, repeated, different] = ['a', 'a', 'b'].map(
-      (end) => translate({ metadata: { user_id: 'x'.repeat(64) + end } }).user,
-    );
-    expect([first, first === repeated, first === different]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), true, false]);
-    expect(translate({ metadata: { user_id: 'x'.repeat(64) } }).user).toBe('x'.repeat(64));
   });
 });
