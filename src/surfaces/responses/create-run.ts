@@ -107,7 +107,9 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
     onEnd: (storedResponse) => opened.onEnded(storedResponse),
   });
   const isAlwaysRelayed = context.isNative && deployment.upstreams.every(speaksResponses);
-  const native = context.isNative ? toNative(body, isPlain ? undefined : { ...context, items }) : undefined;
+  const native: NativeRequest | undefined = context.isNative
+    ? { dialect: 'responses', body: isPlain ? body : toNativeRequest(body, { ...context, items }), headers: {} }
+    : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isApplicationBacked && includesStages(request));
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
@@ -143,14 +145,6 @@ function getMaxPromptTokens({ limits }: Deployment, { max_output_tokens: output 
 /** Returns whether one of the upstreams supports the Responses API. */
 function isNative({ kind, upstreams }: Deployment): boolean {
   return kind === 'model' && upstreams.some(speaksResponses);
-}
-
-/** Returns the request of the dialect. If `resolved` is undefined, the body is forwarded unchanged. */
-function toNative(
-  body: JsonObject,
-  resolved: (Omit<TranslationContext, 'tools'> & { items: readonly AnyItem[] }) | undefined,
-): NativeRequest {
-  return { dialect: 'responses', body: resolved === undefined ? body : toNativeRequest(body, resolved), headers: {} };
 }
 
 /** Returns the key that assigns a conversation with `prompt_cache_key` to one upstream. */

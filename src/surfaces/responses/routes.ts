@@ -118,7 +118,7 @@ function selectStorage({ storage = noStorage }: ResponsesDeps, { call }: Target)
   return call.caller.chain === null ? storage : noStorage;
 }
 
-/** Answers with the queued response, or with its events from the first one on. */
+/** Answers with the queued response, or with all of its events. */
 async function serveBackground(
   background: BackgroundServices,
   context: RequestContext,
@@ -171,16 +171,18 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   const { context } = exchange;
   const { target, value } = await authorizeByModel(deps, exchange);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
-  const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
+  const request: ResponsesRequest = {
+    model,
+    input,
+    ...(instructions !== undefined && { instructions }),
+    ...(previous_response_id !== undefined && { previous_response_id }),
+    ...(prompt_cache_key !== undefined && { prompt_cache_key }),
+  };
   const existing = await selectStorage(deps, target).openUnlocked(target, request);
   const opened = { ...existing, input: [...existing.input, compactionPrompt] };
   const { run, input: chatCall, sealFor } = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
   await context.follow(deps.calls.answer(target, chatCall, reply), reply);
-}
-
-function withoutAbsent<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
 const prompt = [

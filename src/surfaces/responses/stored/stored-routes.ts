@@ -35,8 +35,8 @@ export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'
   /** Prefixes such as `openai`. */
   readonly aliases: readonly string[];
   /**
-   * Responses whose IDs were already sent to callers of this node but that may not be stored yet, by ID. Each promise resolves
-   * when the response is stored.
+   * Responses that clients of this node already know but that may not be stored yet, by ID. Each promise resolves when the
+   * response is stored.
    */
   readonly starting: ReadonlyMap<string, Promise<unknown>>;
   /** Returns whether the caller's key is no longer valid. */

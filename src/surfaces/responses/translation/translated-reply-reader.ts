@@ -15,7 +15,7 @@ import type { ReplyEnd, ReplyReader } from './reply-reader.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 import { type Piece, toPieces } from './to-pieces.ts';
 
-/** Types of items that answer the request. A reply whose only answer was suppressed fails. */
+/** Types of items that answer the request. A reply without such an item fails if a call was suppressed. */
 const answerTypes: ReadonlySet<string> = new Set([
   ...['message', 'function_call', 'custom_tool_call', 'mcp_call', 'mcp_approval_request'],
 ]);
