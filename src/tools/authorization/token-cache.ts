@@ -3,7 +3,7 @@ import type { Caches } from '#base/cache/bounded-cache.ts';
 import { ExpiringCache, type ExpiringValue, toExpiringBytes } from '#base/cache/expiring-cache.ts';
 import { type HttpClient, HttpError, type HttpTimeouts } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
@@ -95,8 +95,7 @@ export class TokenCache {
     };
     try {
       const reply = await openReply(this.#options.http, request, AbortSignal.timeout(this.#options.timeouts.firstByteMs));
-      const body = tryParseJson(await readText(reply, maxReplyBytes));
-      return { status: reply.status, body: isJsonObject(body) ? body : {} };
+      return { status: reply.status, body: toObject(tryParseJson(await readText(reply, maxReplyBytes))) };
     } catch (error) {
       const reason = error instanceof HttpError ? error.message : 'the token address did not answer in time';
       throw new ToolError(`cannot get a token: ${reason}`, error);

@@ -1,5 +1,4 @@
-import type { JsonObject } from '#base/json/json.ts';
-import { isJsonObject } from '#base/json/json.ts';
+import { type JsonObject, toObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Chunk, Delta } from '#contract/chat/chunk.ts';
 import { foldFrames, toolResultBound } from '#contract/chat/fold-frames.ts';
@@ -61,7 +60,7 @@ function toRequest({ query, attachments }: JsonObject): ChatRequest {
 }
 
 function toAttachment(value: unknown, index: number): { index: number; type?: string; title?: string; url: string } {
-  const { url, type, title } = isJsonObject(value) ? value : {};
+  const { url, type, title } = toObject(value);
   if (typeof url !== 'string' || url === '') throw new ToolError('Each of the attachments must have a url.');
   return { index, url, ...(typeof type === 'string' && { type }), ...(typeof title === 'string' && { title }) };
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ElicitRequest, ElicitResult, InputRequiredResult } from '@modelcontextprotocol/client';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { ToolAnswer, ToolQuestion } from '#domain/tools/tool.ts';
 import { computeHash } from './server-caches.ts';
@@ -74,7 +74,7 @@ export function applyAnswer(server: string, { resume, value }: ToolAnswer): Tool
 /** Values that the user omitted get the server's defaults. */
 function toElicitResult({ schema }: OpenQuestion, value: JsonObject | undefined): JsonObject {
   if (value === undefined) return { action: 'decline' };
-  const properties = Object.entries(isJsonObject(schema.properties) ? schema.properties : {});
+  const properties = Object.entries(toObject(schema.properties));
   const defaults = properties.flatMap(([name, property]) =>
     isJsonObject(property) && property.default !== undefined ? [[name, property.default] as const] : [],
   );
@@ -91,8 +91,8 @@ function createQuestion(server: string, { message, schema }: OpenQuestion, resum
 }
 
 function toOpenQuestion(server: string, key: string, request: unknown): OpenQuestion {
-  const { method, params } = isJsonObject(request) ? request : {};
-  const { mode = 'form', message, requestedSchema } = isJsonObject(params) ? params : {};
+  const { method, params } = toObject(request);
+  const { mode = 'form', message, requestedSchema } = toObject(params);
   if (method !== 'elicitation/create' || mode !== 'form')
     throw createServerError(server, `asks its client for data that Parley cannot give (${String(method).slice(0, 80)})`);
   return { key, message: String(message).slice(0, maxMessageChars), schema: toParameters(requestedSchema) };

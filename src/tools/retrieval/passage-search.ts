@@ -102,7 +102,6 @@ function getKey({ document, nth }: PassageHit): string {
 
 /** Moves exact matches to the front, because a user who names an exact term wants that passage. */
 function rankExactFirst(hits: readonly ScoredHit[], exact: ReadonlyMap<string, number>): readonly ScoredHit[] {
-  if (exact.size === 0) return hits;
   return hits.toSorted((first, second) => (exact.get(getKey(second)) ?? 0) - (exact.get(getKey(first)) ?? 0));
 }
 

@@ -82,6 +82,8 @@ function formatDescription(files: readonly SearchableFile[]): string {
   return `Search the documents of this application for passages that answer a question: ${names.join(', ')}${suffix}.`;
 }
 
+type AnswerDeps = QueryDocumentDeps & { readonly context: ToolContext };
+
 interface Question {
   readonly text: string;
   readonly files: readonly SearchableFile[];
@@ -102,10 +104,7 @@ function toQuestion({ query, files: requestedNames }: JsonObject, files: readonl
   throw new ToolError(`There is no document named ${names.join(' or ').slice(0, 200)}; ${formatDescription(files)}`);
 }
 
-async function answerQuestion(
-  { text, files }: Question,
-  deps: QueryDocumentDeps & { context: ToolContext },
-): Promise<ToolResult> {
+async function answerQuestion({ text, files }: Question, deps: AnswerDeps): Promise<ToolResult> {
   const { index, indexer, search, embedder, clock, maxResultBytes, bounds, context } = deps;
   const pending = files.map((source) => ({ source, reading: indexer.requestIndexing(source.file, embedder) }));
   const { sources, notes } = await awaitReadings(pending, context, clock);
@@ -134,19 +133,11 @@ const maxWaitMs = 120_000;
 const pollMs = 500;
 const reportIntervalMs = 2000;
 
-interface AwaitVectorsDeps {
-  readonly index: Pick<PassageIndex, 'countVectors'>;
-  readonly indexer: Pick<DocumentIndexer, 'isCreatingVectors'>;
-  readonly embedder: TextEmbedder;
-  readonly clock: Clock;
-  readonly context: Pick<ToolContext, 'signal' | 'report'>;
-}
-
 /**
  * Waits until all passages have vectors, and reports the progress. Returns whether more vectors exist than before. Does not
  * wait for a failing model. Throws `StoreError`, or the reason of the signal.
  */
-async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVectorsDeps): Promise<boolean> {
+async function awaitVectors(documents: readonly IndexedDocument[], deps: AnswerDeps): Promise<boolean> {
   const { indexer, embedder, clock, context } = deps;
   const total = documents.reduce((sum, { passageCount }) => sum + passageCount, 0);
   const startedMs = clock.nowMs();

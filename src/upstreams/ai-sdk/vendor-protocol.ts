@@ -30,12 +30,21 @@ export interface VendorDeps extends ProviderDeps {
  */
 export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatProtocol {
   const vendor = vendors[name];
-  const providers = new Providers(vendor, deps);
+  const providers = new WeakMap<Upstream, Promise<OpenedProvider>>();
+  /** Opens one provider per upstream. If that fails, the next call tries again. */
+  const getProvider = (upstream: Upstream): Promise<OpenedProvider> => {
+    const existing = providers.get(upstream);
+    if (existing !== undefined) return existing;
+    const opening = openProvider(vendor, upstream, deps);
+    providers.set(upstream, opening);
+    opening.catch(() => providers.delete(upstream));
+    return opening;
+  };
   const withProvider = async <Result>(upstream: Upstream, signal: AbortSignal, work: ProviderCall<Result>): Promise<Result> => {
     let listSecrets = (): readonly string[] => [];
     const convertError = (error: unknown): unknown => (signal.aborted ? signal.reason : toVendorError(error, listSecrets()));
     const run = async (): Promise<Result> => {
-      const opened = await providers.get(upstream);
+      const opened = await getProvider(upstream);
       listSecrets = opened.listSecrets;
       return await work(opened.provider, convertError);
     };
@@ -94,27 +103,6 @@ async function openReply(
     .doStream({ ...options, headers: { ...headers }, abortSignal: signal, includeRawChunks: true });
   const reader = new PartReader(vendor, Math.floor(deps.clock.epochMs() / 1000), model);
   return readParts(stream, { reader, convertError, onUnsupported });
-}
-
-/** Opens one provider per upstream. If that fails, the next call tries again. */
-class Providers {
-  readonly #vendor: Vendor;
-  readonly #deps: VendorDeps;
-  readonly #byUpstream = new WeakMap<Upstream, Promise<OpenedProvider>>();
-
-  constructor(vendor: Vendor, deps: VendorDeps) {
-    this.#vendor = vendor;
-    this.#deps = deps;
-  }
-
-  get(upstream: Upstream): Promise<OpenedProvider> {
-    const existing = this.#byUpstream.get(upstream);
-    if (existing !== undefined) return existing;
-    const opening = openProvider(this.#vendor, upstream, this.#deps);
-    this.#byUpstream.set(upstream, opening);
-    opening.catch(() => this.#byUpstream.delete(upstream));
-    return opening;
-  }
 }
 
 const maxConcurrentBatches = 8;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import {
   type Attachment,
@@ -209,7 +209,7 @@ function toTool(input: unknown): OfferedTool[] {
     {
       name,
       description: typeof description === 'string' ? description : '',
-      parameters: isJsonObject(parameters) ? parameters : {},
+      parameters: toObject(parameters),
     },
   ];
 }

@@ -1,6 +1,6 @@
 import type { HttpBody, HttpClient, HttpRequest, StreamedBody } from '#base/http/client.ts';
 import { addQuery, joinPath } from '#base/http/url-path.ts';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { toBody } from '#base/json/raw-json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
@@ -77,21 +77,8 @@ interface RequestBase {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Cache of the request bases by upstream. */
-class RequestBases extends WeakMap<Upstream, RequestBase> {
-  readonly #createBase: (upstream: Upstream) => RequestBase;
-
-  constructor(createBase: (upstream: Upstream) => RequestBase) {
-    super();
-    this.#createBase = createBase;
-  }
-
-  add(upstream: Upstream): RequestBase {
-    const base = this.#createBase(upstream);
-    this.set(upstream, base);
-    return base;
-  }
-}
+/** Returns the request base of an upstream, which is created once. */
+type GetBase = (upstream: Upstream) => RequestBase;
 
 /**
  * Creates the protocol for upstreams with OpenAI's chat completions API. `responses` is the protocol for upstreams that serve the
@@ -99,14 +86,23 @@ class RequestBases extends WeakMap<Upstream, RequestBase> {
  */
 export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects, responses?: ChatProtocol): ChatProtocol {
   const dialect = dialects[name];
-  const createBases = (operation: Operation, accept: string) =>
-    new RequestBases((upstream) => toBase(dialect, upstream, { operation, accept }));
-  const completeBases = createBases('chat/completions', 'application/json');
-  const streamedBases = createBases('chat/completions', 'text/event-stream');
-  const embeddings = createBases('embeddings', 'application/json');
-  const passThroughBases = Object.fromEntries(passThroughApis.map((api) => [api, createBases(api, '*/*')])) as Record<
+  const cacheBases = (operation: Operation, accept: string): GetBase => {
+    const bases = new WeakMap<Upstream, RequestBase>();
+    return (upstream) => {
+      let base = bases.get(upstream);
+      if (base === undefined) {
+        base = toBase(dialect, upstream, { operation, accept });
+        bases.set(upstream, base);
+      }
+      return base;
+    };
+  };
+  const getCompleteBase = cacheBases('chat/completions', 'application/json');
+  const getStreamedBase = cacheBases('chat/completions', 'text/event-stream');
+  const getEmbeddingsBase = cacheBases('embeddings', 'application/json');
+  const passThroughBases = Object.fromEntries(passThroughApis.map((api) => [api, cacheBases(api, '*/*')])) as Record<
     PassThroughApi,
-    RequestBases
+    GetBase
   >;
   return {
     hasChoices: true,
@@ -115,27 +111,20 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       const { apis } = upstream;
       if (apis !== undefined && responses !== undefined && isForResponses(apis, native)) return responses.chat(attempt, reply);
       const request = native === undefined ? attempt.request : removeThoughts(attempt.request);
-      const bases = request.stream === true ? streamedBases : completeBases;
-      const httpRequest = toRequest(
-        bases.get(upstream) ?? bases.add(upstream),
-        attempt,
-        toBody(dialect.toBody(request, upstream, isTranslated)),
-      );
+      const base = request.stream === true ? getStreamedBase(upstream) : getCompleteBase(upstream);
+      const httpRequest = toRequest(base, attempt, toBody(dialect.toBody(request, upstream, isTranslated)));
       return sendForReply(http, httpRequest, { dialect: chatReply, attempt, sink: reply });
     },
     embed(attempt, reply) {
       const { upstream, request } = attempt;
-      const httpRequest = toRequest(
-        embeddings.get(upstream) ?? embeddings.add(upstream),
-        attempt,
-        toBody(dialect.toEmbeddingsBody(request, upstream)),
-      );
+      const body = toBody(dialect.toEmbeddingsBody(request, upstream));
+      const httpRequest = toRequest(getEmbeddingsBase(upstream), attempt, body);
       return sendForReply(http, httpRequest, { dialect: embeddingsReply, attempt, sink: reply });
     },
     passThrough(attempt, reply) {
       const { upstream, request } = attempt;
       const { body, contentType, hidesUsage } = toPassThroughBody(request, upstream);
-      const base = passThroughBases[request.api].get(upstream) ?? passThroughBases[request.api].add(upstream);
+      const base = passThroughBases[request.api](upstream);
       const httpRequest = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, attempt, body);
       const dialect = passedReply(request, hidesUsage);
       return sendForReply(http, { ...httpRequest, isNotRepeatable: true }, { dialect, attempt, sink: reply });
@@ -254,8 +243,7 @@ function removeReasoning(messages: Message[]): Message[] {
 /** Requests the token counts of a stream, because a client must not be able to hide its usage. */
 function requestUsage(body: JsonObject): JsonObject {
   if (body.stream !== true) return body;
-  const options = isJsonObject(body.stream_options) ? body.stream_options : {};
-  return { ...body, stream_options: { ...options, include_usage: true } };
+  return { ...body, stream_options: { ...toObject(body.stream_options), include_usage: true } };
 }
 
 interface FormBody {

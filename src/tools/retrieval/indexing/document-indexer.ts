@@ -1,11 +1,10 @@
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-import type { Clock } from '#base/time/clock.ts';
-import type { BlobStore } from '#domain/files/blob-store.ts';
+
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import { concatVectors, type TextEmbedder } from '#domain/tools/embedder.ts';
-import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
+import type { IndexedDocument, Passage } from '#domain/tools/passage-index.ts';
 import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
-import { DocumentReader } from './document-reader.ts';
+import { DocumentReader, type DocumentReaderDeps } from './document-reader.ts';
 import { Reading } from './reading.ts';
 
 const sweepIntervalMs = 3_600_000;
@@ -21,12 +20,7 @@ const defaultBatchSize = 64;
 /** Maximum number of characters of the title and headings before the text. Longer ones would leave the model no room for the text. */
 const maxContextChars = 160;
 
-interface DocumentIndexerDeps {
-  readonly index: PassageIndex;
-  readonly blobs: BlobStore;
-  readonly clock: Clock;
-  /** ID of this node for leases, unique among nodes. If no other node uses the index, it stays the same after a restart. */
-  readonly owner: string;
+interface DocumentIndexerDeps extends Omit<DocumentReaderDeps, 'bounds'> {
   readonly bounds?: DocumentBounds;
   /** Called with errors of background work. */
   readonly reportError: (message: string, error: unknown) => void;

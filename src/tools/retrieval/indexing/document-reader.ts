@@ -17,7 +17,7 @@ export interface DocumentReaderDeps {
   readonly index: PassageIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  /** ID of this node for leases, unique among nodes. */
+  /** ID of this node for leases, unique among nodes. If no other node uses the index, it stays the same after a restart. */
   readonly owner: string;
   readonly bounds: DocumentBounds;
 }
