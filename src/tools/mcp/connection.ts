@@ -57,7 +57,7 @@ export interface ConnectionOptions {
   readonly isBusy: () => boolean;
 }
 
-/** A connected MCP client: a session of the 2025 revisions, or the discovered state of a stateless server. */
+/** A connected MCP client: a session of the 2025 revisions of MCP, or the discovered state of a stateless server. */
 export class Connection {
   readonly client: Client;
   /** Running tool calls, for servers that ask questions during a call. */

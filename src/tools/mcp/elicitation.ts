@@ -101,7 +101,7 @@ function toOpenQuestion(server: string, key: string, request: unknown): OpenQues
 const cancelResult: ElicitResult = { action: 'cancel' };
 
 /**
- * The running tool calls of one connection of the 2025 revisions, where a server can ask a question during a call. A user may
+ * The running tool calls of one connection. In the 2025 revisions of MCP, a server can ask a question during a call. A user may
  * take days to answer. Therefore the question ends the call. After the answer, the call is repeated, and the same question is
  * answered immediately.
  */

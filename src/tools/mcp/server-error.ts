@@ -15,7 +15,7 @@ const internalCodes: ReadonlySet<number> = new Set([endedEarlyCode, unansweredCo
 const maxMessageChars = 1000;
 const notMcp: Problem = ['does not speak MCP', 'other_protocol'];
 
-/** The server sent no response within its time limit. */
+/** Error for a server that sent no response within its time limit. */
 export class UnresponsiveServerError extends ToolError {
   readonly problem: string;
 
@@ -116,7 +116,7 @@ const forgottenSessionPattern = new RegExp(
   'is',
 );
 
-/** The server answered 401 or 403 only because it does not know the session. */
+/** Error for a server that answered 401 or 403 only because it does not know the session. */
 export class ForgottenSessionError extends ToolError {
   constructor(server: string, status: number) {
     super(createServerError(server, `no longer knows the session (HTTP ${status})`).message);

@@ -13,7 +13,7 @@ import { createTranslatedReply, relayedReply, tokenCountReply } from './read-rep
 import { requestFields } from './request-fields.ts';
 import { toMessagesRequest } from './to-messages-request.ts';
 
-const version = '2023-06-01';
+const defaultVersion = '2023-06-01';
 const betaName = /^[\w.-]+$/;
 
 /**
@@ -58,7 +58,7 @@ export function toHeaders(
   const beta = betas.filter(Boolean).join(',');
   return {
     'content-type': 'application/json',
-    'anthropic-version': version,
+    'anthropic-version': defaultVersion,
     ...clientHeaders,
     ...(upstream.apiVersion !== undefined && { 'anthropic-version': upstream.apiVersion }),
     ...credentials,
@@ -82,7 +82,7 @@ interface EndpointRequest {
   readonly body: JsonObject;
 }
 
-export interface MessagesProtocolDeps {
+interface MessagesProtocolDeps {
   readonly http: HttpClient;
   readonly clock: Pick<Clock, 'epochMs'>;
   /** Returns the request for one kind of endpoint, or a function that first waits for a token. Throws `UpstreamError`. */

@@ -4,7 +4,7 @@ import type { Chunk, Delta, FinishReason, StageDelta } from '#contract/chat/chun
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { toDemoError } from './compare.ts';
-import { planAnswer, toFormat } from './plan-answer.ts';
+import { applyResponseFormat, planAnswer } from './plan-answer.ts';
 import { getText, readConversation, readTools, type ToolOffer } from './read-request.ts';
 import { countWords, shorten } from './words.ts';
 
@@ -37,23 +37,26 @@ export async function* createDemoReply(
     throw toDemoError(error, signal);
   });
   // The demo answers a repeated question with identical text. A continuation therefore removes the text that was already sent.
-  const content = toFormat(plannedAnswer.content, request, question);
+  const content = applyResponseFormat(plannedAnswer.content, request, question);
   const answer = {
     ...plannedAnswer,
     content:
       continuation !== undefined && content.startsWith(continuation.text) ? content.slice(continuation.text.length) : content,
   };
-  const shaped = shapeReply(answer, { ...readBounds(request), form }, tokens);
+  const limited = limitReply(answer, { ...readBounds(request), form }, tokens);
 
   for (const [index, step] of situation.steps.entries()) {
     for (const delta of listStageDeltas(index + 1, step)) yield toPart(delta);
   }
   const newCallId = form === 'functions' ? undefined : () => `call_${newId()}`;
-  for (const delta of listReplyDeltas(shaped, answer, newCallId)) yield toPart(delta);
-  yield toPart({}, shaped.finish);
+  for (const delta of listReplyDeltas(limited, answer, newCallId)) yield toPart(delta);
+  yield toPart({}, limited.finish);
 
   const prompt_tokens = countPrompt(request, tokens);
-  yield { choices: [], usage: { prompt_tokens, completion_tokens: shaped.tokens, total_tokens: prompt_tokens + shaped.tokens } };
+  yield {
+    choices: [],
+    usage: { prompt_tokens, completion_tokens: limited.tokens, total_tokens: prompt_tokens + limited.tokens },
+  };
 }
 
 function toPart(delta: Delta, finish_reason: FinishReason | null = null): ChunkPart {
@@ -124,7 +127,7 @@ function* listStageEnd(index: number, { content, attachments, status }: Omit<Ste
 }
 
 /** Yields the message word by word, then its calls, attachments, and controls. */
-function* listReplyDeltas(reply: ShapedReply, answer: Answer, newCallId: (() => string) | undefined): Generator<Delta> {
+function* listReplyDeltas(reply: LimitedReply, answer: Answer, newCallId: (() => string) | undefined): Generator<Delta> {
   for (const word of reply.content.match(wordWithSpace) ?? []) yield { content: word };
   if (newCallId === undefined) yield* listFunctionDeltas(reply);
   else yield* listToolDeltas(reply, newCallId);
@@ -135,7 +138,7 @@ function* listReplyDeltas(reply: ShapedReply, answer: Answer, newCallId: (() => 
   yield { custom_content: { state: { parley_controls: controls.map(({ label, schema }) => ({ label, schema })) } } };
 }
 
-function* listToolDeltas({ calls }: ShapedReply, newCallId: () => string): Generator<Delta> {
+function* listToolDeltas({ calls }: LimitedReply, newCallId: () => string): Generator<Delta> {
   for (const [index, call] of calls.entries()) {
     yield { tool_calls: [{ index, id: newCallId(), type: 'function', function: { name: call.name, arguments: '' } }] };
     for (const piece of call.arguments.match(argumentsPiece) ?? [])
@@ -143,7 +146,7 @@ function* listToolDeltas({ calls }: ShapedReply, newCallId: () => string): Gener
   }
 }
 
-function* listFunctionDeltas({ calls }: ShapedReply): Generator<Delta> {
+function* listFunctionDeltas({ calls }: LimitedReply): Generator<Delta> {
   const [call] = calls;
   if (call === undefined) return;
   yield { function_call: { name: call.name, arguments: '' } };
@@ -160,7 +163,7 @@ interface Bounds {
   readonly maxTokens: number;
 }
 
-interface ShapedReply {
+interface LimitedReply {
   readonly content: string;
   readonly calls: readonly PlannedCall[];
   readonly finish: FinishReason;
@@ -178,7 +181,7 @@ function readBounds(request: ChatRequest): Bounds {
 }
 
 /** Truncates the answer at a stop sequence or at the token limit. */
-function shapeReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer['form'] }, tokens: Tokens): ShapedReply {
+function limitReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer['form'] }, tokens: Tokens): LimitedReply {
   const content = truncateAtStop(answer.content, bounds.stop);
   const used = tokens.count(content);
   if (used > bounds.maxTokens) {

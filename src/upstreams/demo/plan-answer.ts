@@ -118,6 +118,7 @@ const responders: readonly Responder[] = [
   quoteDocuments,
 ];
 
+/** Returns the answer of the first responder that applies. Rejects with the error of the embedder, or with `UpstreamError`. */
 export async function planAnswer(situation: Situation): Promise<Answer> {
   for (const respond of responders) {
     const result = await respond(situation);
@@ -127,7 +128,7 @@ export async function planAnswer(situation: Situation): Promise<Answer> {
 }
 
 /** Returns the content in the form of `response_format`: unchanged, as a JSON object, or as an object of the given schema. */
-export function toFormat(content: string, request: ChatRequest, question: string): string {
+export function applyResponseFormat(content: string, request: ChatRequest, question: string): string {
   const { response_format: format } = request;
   if (!isJsonObject(format) || content === '') return content;
   if (format.type === 'json_object') return JSON.stringify({ answer: content });

@@ -19,33 +19,6 @@ import {
 } from '../find-error.ts';
 import type { ErrorReply, EventReader, ReplyDialect } from '../upstream-reply.ts';
 
-/** Sufficient for thousands of vectors with thousands of numbers each. */
-const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedChars: Number.POSITIVE_INFINITY };
-
-/** Reader of embeddings replies. */
-export const embeddingsReply: ReplyDialect<JsonObject> = {
-  readComplete(bytes) {
-    const reply = parseReply(bytes, embeddingBounds);
-    const error = Array.isArray(reply.data) ? undefined : findError(reply);
-    if (error !== undefined) throw error;
-    requireVectors(reply);
-    return reply;
-  },
-  readErrorReply,
-};
-
-/** Returns the error for a reply in the form of OpenAI. */
-export function readErrorReply({ status, headers, bytes }: ErrorReply): UpstreamError {
-  const { message, ...details } = readErrorDetails(tryParseJson(fromLatin1(bytes)));
-  const retryAfterSeconds = getRetryAfter(headers);
-  return new UpstreamError('refused', message ?? getPlainText(headers, bytes) ?? `The upstream answered ${status}.`, {
-    status,
-    ...details,
-    isNotFromModelApi: isNotFromModelApi(message, details.code),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  });
-}
-
 const contentKey = '"content":"';
 const noSlot: TextSlot = { before: '', after: '' };
 const emptyHead = { id: '', created: 0 };
@@ -210,3 +183,30 @@ function isTextOnly(chunk: RawChunk): boolean {
 
 /** Reader of chat replies, which are streams or one JSON document. */
 export const chatReply: ReplyDialect = { readEvents: () => new ChatEvents(), readComplete: toCompletionFrame, readErrorReply };
+
+/** Sufficient for thousands of vectors with thousands of numbers each. */
+const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedChars: Number.POSITIVE_INFINITY };
+
+/** Reader of embeddings replies. */
+export const embeddingsReply: ReplyDialect<JsonObject> = {
+  readComplete(bytes) {
+    const reply = parseReply(bytes, embeddingBounds);
+    const error = Array.isArray(reply.data) ? undefined : findError(reply);
+    if (error !== undefined) throw error;
+    requireVectors(reply);
+    return reply;
+  },
+  readErrorReply,
+};
+
+/** Returns the error for a reply in the form of OpenAI. */
+export function readErrorReply({ status, headers, bytes }: ErrorReply): UpstreamError {
+  const { message, ...details } = readErrorDetails(tryParseJson(fromLatin1(bytes)));
+  const retryAfterSeconds = getRetryAfter(headers);
+  return new UpstreamError('refused', message ?? getPlainText(headers, bytes) ?? `The upstream answered ${status}.`, {
+    status,
+    ...details,
+    isNotFromModelApi: isNotFromModelApi(message, details.code),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}

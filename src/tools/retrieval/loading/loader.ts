@@ -27,7 +27,7 @@ export interface LoadBounds {
   readonly maxUnpackedBytes: number;
 }
 
-/** A document cannot be read. The message is a sentence for the user. */
+/** Error for a document that cannot be read. The message is a sentence for the user. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   /** Whether a retry may succeed. */
