@@ -5,7 +5,7 @@ import { type Grant, HeldRights, type Permission, permissions, type RightsChange
 import type { Claim } from '#domain/limits/limit-store.ts';
 
 /** Serializes a caller without its report callback. */
-export function toStored({ subject, project, roles, chain, userKey, configuredKey }: Caller): string {
+export function serializeCaller({ subject, project, roles, chain, userKey, configuredKey }: Caller): string {
   const { files = [], assistantFiles = [], received = [], granted = [] } = chain?.rights ?? {};
   const rights = {
     files: [...files],
@@ -18,8 +18,8 @@ export function toStored({ subject, project, roles, chain, userKey, configuredKe
   return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...configured, ...inherited });
 }
 
-/** Restores a caller. Returns undefined for text that `toStored` does not produce. */
-export function fromStored(text: string, report: Chain['report']): Caller | undefined {
+/** Restores a caller. Returns undefined for text that `serializeCaller` does not produce. */
+export function parseCaller(text: string, report: Chain['report']): Caller | undefined {
   const stored = tryParseJson(text);
   if (!isJsonObject(stored)) return undefined;
   const { subject, project, roles, path, files, assistantFiles = [] } = stored;

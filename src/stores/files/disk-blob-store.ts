@@ -20,40 +20,40 @@ export class DiskBlobStore implements BlobStore {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const unfinishedNames = (await readdir(folder)).filter((name) => name.endsWith(partSuffix));
     const beforeMs = isShared ? nowMs - dayMs : Number.POSITIVE_INFINITY;
-    await Promise.all(unfinishedNames.map((name) => removeOlder(join(folder, name), beforeMs)));
+    await Promise.all(unfinishedNames.map((name) => removeIfOlder(join(folder, name), beforeMs)));
     return new DiskBlobStore(folder);
   }
 
   async write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const path = join(this.#folder, name);
     const part = path + partSuffix;
-    const handle = await toStoreError(open(part, 'wx', 0o600));
+    const handle = await withStoreError(open(part, 'wx', 0o600));
     try {
-      for await (const piece of bytes) await toStoreError(handle.writeFile(piece));
-      await toStoreError(handle.sync());
-      await toStoreError(handle.close());
-      await toStoreError(rename(part, path));
-      await toStoreError(this.#sync());
+      for await (const piece of bytes) await withStoreError(handle.writeFile(piece));
+      await withStoreError(handle.sync());
+      await withStoreError(handle.close());
+      await withStoreError(rename(part, path));
+      await withStoreError(this.#sync());
     } catch (error) {
-      await remove(handle, [part, path]);
+      await closeAndRemove(handle, [part, path]);
       throw error;
     }
   }
 
   async read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {
-    const handle = await toStoreError(open(join(this.#folder, name), 'r').catch(ignoreAbsent));
+    const handle = await withStoreError(open(join(this.#folder, name), 'r').catch(ignoreMissing));
     return handle?.createReadStream(range && { start: range.first, end: range.last });
   }
 
   async delete(name: string): Promise<void> {
-    await toStoreError(rm(join(this.#folder, name), { force: true }));
+    await withStoreError(rm(join(this.#folder, name), { force: true }));
   }
 
   /** Yields the names of contents that were written before `atMs`, in milliseconds since the epoch. */
   async *writtenBefore(atMs: number): AsyncIterable<string> {
-    for await (const { name } of await toStoreError(opendir(this.#folder))) {
+    for await (const { name } of await withStoreError(opendir(this.#folder))) {
       if (name.endsWith(partSuffix)) continue;
-      const stats = await toStoreError(stat(join(this.#folder, name)).catch(ignoreAbsent));
+      const stats = await withStoreError(stat(join(this.#folder, name)).catch(ignoreMissing));
       if (stats !== undefined && stats.mtimeMs < atMs) yield name;
     }
   }
@@ -66,20 +66,20 @@ export class DiskBlobStore implements BlobStore {
   }
 }
 
-async function removeOlder(path: string, beforeMs: number): Promise<void> {
-  const stats = await stat(path).catch(ignoreAbsent);
+async function removeIfOlder(path: string, beforeMs: number): Promise<void> {
+  const stats = await stat(path).catch(ignoreMissing);
   if (stats !== undefined && stats.mtimeMs < beforeMs) await rm(path, { force: true });
 }
 
-async function remove(handle: FileHandle, paths: readonly string[]): Promise<void> {
+async function closeAndRemove(handle: FileHandle, paths: readonly string[]): Promise<void> {
   await handle.close().catch(() => undefined);
   for (const path of paths) await rm(path, { force: true }).catch(() => undefined);
 }
 
-function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
+function withStoreError<Value>(work: Promise<Value>): Promise<Value> {
   return work.catch(throwStoreError('the folder of files cannot be used'));
 }

@@ -34,17 +34,17 @@ export class LocatedBlobStore implements BlobStore {
   }
 
   async write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    if (!this.#isHere) await this.#require({ claims: true });
+    if (!this.#isHere) await this.#requireHere({ claims: true });
     return this.#store.write(name, bytes);
   }
 
   async read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {
-    if (!this.#isHere) await this.#require({ claims: false });
+    if (!this.#isHere) await this.#requireHere({ claims: false });
     return this.#store.read(name, range);
   }
 
   async delete(name: string): Promise<void> {
-    if (!this.#isHere) await this.#require({ claims: false });
+    if (!this.#isHere) await this.#requireHere({ claims: false });
     return this.#store.delete(name);
   }
 
@@ -76,7 +76,7 @@ export class LocatedBlobStore implements BlobStore {
     return this.#isHere ? 'here' : 'elsewhere';
   }
 
-  async #require(options: { claims: boolean }): Promise<void> {
+  async #requireHere(options: { claims: boolean }): Promise<void> {
     if ((await this.locate(options)) === 'elsewhere') throw new StoreError(elsewhereMessage);
   }
 

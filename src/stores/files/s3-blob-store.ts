@@ -38,7 +38,7 @@ export class S3BlobStore implements BlobStore {
     this.#client = new S3Client({
       region,
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-      ...(credentials !== undefined && { credentials: toIdentity(credentials) }),
+      ...(credentials !== undefined && { credentials: toAwsCredentials(credentials) }),
       maxAttempts,
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -115,7 +115,7 @@ export class S3BlobStore implements BlobStore {
 
 const empty = Buffer.alloc(0);
 
-function toIdentity({ accessKeyId, secretAccessKey, sessionToken }: NonNullable<S3Address['credentials']>) {
+function toAwsCredentials({ accessKeyId, secretAccessKey, sessionToken }: NonNullable<S3Address['credentials']>) {
   return {
     accessKeyId,
     secretAccessKey: secretAccessKey.reveal(),

@@ -67,7 +67,7 @@ export class ArchivedLimitStore implements LimitStore {
     await this.#save();
   }
 
-  // Nothing is saved before the counters are restored: this node's own part is not known until then.
+  // Nothing is saved before the counters are restored, because this node's own usage is unknown until then.
   #saveLater(): void {
     if (!this.#isRestored || this.#isClosed) return;
     this.#timer ??= setTimeout(() => {

@@ -25,7 +25,7 @@ interface CountedPeriod {
 
 /** Counters of one node in memory. When the next period of a window starts, all its counters are dropped together. */
 export class MemoryLimitStore implements LimitStore {
-  /** By the names of their windows. */
+  /** Current period by the name of its window. */
   readonly #periods = new Map<string, CountedPeriod>();
   readonly #onChange: (() => void) | undefined;
   #changed: MemoryCounter[] = [];
@@ -43,14 +43,14 @@ export class MemoryLimitStore implements LimitStore {
     const reserved = claims.map((claim) => Math.max(0, this.#getClaimed(claim) - claim.exempt));
     if (isAdmitted(counters, { used, reserved })) {
       for (const counter of counters) this.#add(counter);
-      for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#getClaimed(claim) + claim.amount);
+      for (const claim of claims) if (claim.amount > 0) this.#setClaimed(claim, this.#getClaimed(claim) + claim.amount);
     }
     return { used, reserved, lease: '' };
   }
 
   settle(counters: readonly Counter[], { claims }: LeasedClaims): readonly number[] {
     for (const counter of counters) this.#add(counter);
-    for (const claim of claims) this.#claim(claim, this.#getClaimed(claim) - claim.amount);
+    for (const claim of claims) this.#setClaimed(claim, this.#getClaimed(claim) - claim.amount);
     return counters.map((counter) => this.#getUsed(counter));
   }
 
@@ -109,7 +109,7 @@ export class MemoryLimitStore implements LimitStore {
     return this.#claimed[kind].get(holder) ?? 0;
   }
 
-  #claim({ kind, holder }: Claim, amount: number): void {
+  #setClaimed({ kind, holder }: Claim, amount: number): void {
     if (amount > 0) this.#claimed[kind].set(holder, toSafeInteger(amount));
     else this.#claimed[kind].delete(holder);
   }

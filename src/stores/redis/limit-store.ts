@@ -57,11 +57,11 @@ export class RedisLimitStore implements LimitStore {
   async reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): Promise<ReserveOutcome> {
     const lease = this.#lease.id;
     if (counters.length === 0) return { used: [], reserved: claims.map(() => 0), lease };
-    const toName = createNamer();
+    const hashHolder = createHolderHasher();
     const keys = [
       leasesKey,
-      ...claims.map((claim) => toClaimKey(claim, toName)),
-      ...counters.map((counter) => toKey(counter, toName)),
+      ...claims.map((claim) => toClaimKey(claim, hashHolder)),
+      ...counters.map((counter) => toKey(counter, hashHolder)),
     ];
     const args: ScriptArguments = [claims.length, lease, this.#leaseMs];
     for (const { amount, exempt } of claims) args.push(amount, exempt);
@@ -76,8 +76,11 @@ export class RedisLimitStore implements LimitStore {
   }
 
   async settle(counters: readonly Counter[], { claims, lease }: LeasedClaims): Promise<readonly number[]> {
-    const toName = createNamer();
-    const keys = [...claims.map((claim) => toClaimKey(claim, toName)), ...counters.map((counter) => toKey(counter, toName))];
+    const hashHolder = createHolderHasher();
+    const keys = [
+      ...claims.map((claim) => toClaimKey(claim, hashHolder)),
+      ...counters.map((counter) => toKey(counter, hashHolder)),
+    ];
     if (keys.length === 0) return [];
     const args: ScriptArguments = [claims.length, lease, ...claims.map(({ amount }) => amount)];
     for (const { amount, endsAtMs } of counters) args.push(amount, this.#getLifetimeMs(endsAtMs));
@@ -94,9 +97,9 @@ export class RedisLimitStore implements LimitStore {
     return Math.max(0, Math.ceil(endsAtMs - this.#clock.epochMs())) + graceMs;
   }
 
-  async #abandonOnError<Value>(answer: Promise<Value>): Promise<Value> {
+  async #abandonOnError<Value>(reply: Promise<Value>): Promise<Value> {
     try {
-      return await answer;
+      return await reply;
     } catch (error) {
       this.#lease.abandon();
       throw error;
@@ -108,10 +111,10 @@ function hasAmount(claims: readonly Claim[]): boolean {
   return claims.some(({ amount }) => amount > 0);
 }
 
-type ToName = (holder: string) => string;
+type HashHolder = (holder: string) => string;
 
-/** Returns a function that hashes holders, because holders can have any length and Redis must not learn who they are. */
-function createNamer(): ToName {
+/** Returns a function that hashes holders, because holders can have any length and Redis must not store user IDs. */
+function createHolderHasher(): HashHolder {
   const names = new Map<string, string>();
   return (holder) => {
     const name = names.get(holder) ?? hash('sha256', holder, 'base64url');
@@ -120,16 +123,16 @@ function createNamer(): ToName {
   };
 }
 
-function toKey({ window, holder, endsAtMs }: Counter, toName: ToName): string {
-  return `${prefix}:${window.name.replaceAll('/', ':')}:${endsAtMs}:${toName(holder)}`;
+function toKey({ window, holder, endsAtMs }: Counter, hashHolder: HashHolder): string {
+  return `${prefix}:${window.name.replaceAll('/', ':')}:${endsAtMs}:${hashHolder(holder)}`;
 }
 
-function toClaimKey({ kind, holder }: Claim, toName: ToName): string {
-  return `${prefix}:claims:${kind}:${toName(holder)}`;
+function toClaimKey({ kind, holder }: Claim, hashHolder: HashHolder): string {
+  return `${prefix}:claims:${kind}:${hashHolder(holder)}`;
 }
 
 const renewalsPerLease = 4;
-/** Maximum number of abandoned leases that are remembered. Others expire in Redis. */
+/** Maximum number of abandoned leases that are remembered. Forgotten leases expire in Redis. */
 const maxAbandoned = 10_000;
 
 interface LimitLeaseDeps {
@@ -221,7 +224,7 @@ class LimitLease {
 const claimLifetimeMs = 86_400_000;
 
 /**
- * Functions for the following scripts, each of which runs atomically. A reservation key is a hash with one field per lease. The
+ * Functions that all scripts share. Each script runs atomically. A reservation key is a hash with one field per lease. The
  * leases are one hash with the end of each lease by the clock of Redis. Lua numbers are doubles, which are exact up to the same
  * bound as in JavaScript. Sums are capped there.
  */

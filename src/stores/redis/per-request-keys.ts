@@ -7,7 +7,7 @@ import type { RightsChange } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { toModelUsages } from '#domain/usage/usage.ts';
-import { fromStored, toRightsChange, toStored } from '../stored-caller.ts';
+import { parseCaller, serializeCaller, toRightsChange } from '../stored-caller.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** Time until the keys of a crashed node expire (docs/write-an-application.md, Per-request keys). */
@@ -49,7 +49,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     this.#hash = toHashKey(link.node);
     this.#reports = new KeyReports({ ...deps, deliver: (digest, report) => this.#onReport(digest, report) });
     this.#renewal = setInterval(() => this.#renew(), lifetimeMs / renewalsPerLifetime).unref();
-    link.onReady(this.#hash, () => this.#replace());
+    link.onReady(this.#hash, () => this.#replaceAll());
   }
 
   async issue(caller: Caller): Promise<string> {
@@ -57,7 +57,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     const key = `parley-${link.node}-${newKey()}`;
     const digest = toDigest(key);
     this.#ownCallers.set(digest, caller);
-    caller.chain?.rights.onChange(() => this.#store(digest));
+    caller.chain?.rights.onChange(() => this.#updateRights(digest));
     try {
       await this.#write(digest, caller);
     } catch (error) {
@@ -84,7 +84,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     const digest = toDigest(key);
     if (node === link.node) return this.#ownCallers.get(digest);
     const stored = await link.run((redis) => redis.hget(toHashKey(node), digest));
-    const caller = stored === null ? undefined : fromStored(stored, (usage) => this.#reports.sendUsage({ node, digest }, usage));
+    const caller = stored === null ? undefined : parseCaller(stored, (usage) => this.#reports.sendUsage({ node, digest }, usage));
     caller?.chain?.rights.onChange((change) => this.#reports.sendRights({ node, digest }, change));
     return caller;
   }
@@ -106,7 +106,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   }
 
   /** Updates the stored rights of a key, unless the key is revoked. */
-  async #store(digest: string): Promise<void> {
+  async #updateRights(digest: string): Promise<void> {
     const caller = this.#ownCallers.get(digest);
     if (caller === undefined) return;
     try {
@@ -119,7 +119,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
 
   async #write(digest: string, caller: Caller): Promise<void> {
     await this.#deps.link.transact((step) =>
-      step.hset(this.#hash, digest, toStored(caller)).pexpire(this.#hash, this.#lifetimeMs),
+      step.hset(this.#hash, digest, serializeCaller(caller)).pexpire(this.#hash, this.#lifetimeMs),
     );
   }
 
@@ -127,16 +127,16 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   async #renew(): Promise<void> {
     if (this.#ownCallers.size === 0 && !this.#isOutdated) return;
     await this.#tryOrMarkOutdated('per-request keys could not be renewed', async () => {
-      const isThere = await this.#deps.link.run((redis) => redis.pexpire(this.#hash, this.#lifetimeMs));
-      if (isThere === 0 || this.#isOutdated) await this.#replace();
+      const exists = await this.#deps.link.run((redis) => redis.pexpire(this.#hash, this.#lifetimeMs));
+      if (exists === 0 || this.#isOutdated) await this.#replaceAll();
     });
   }
 
   /** Replaces the stored keys by the keys of the calls in progress. */
-  async #replace(): Promise<void> {
+  async #replaceAll(): Promise<void> {
     if (this.#ownCallers.size === 0 && !this.#isOutdated) return;
     this.#isOutdated = false;
-    const fields = new Map([...this.#ownCallers].map(([digest, caller]) => [digest, toStored(caller)]));
+    const fields = new Map([...this.#ownCallers].map(([digest, caller]) => [digest, serializeCaller(caller)]));
     await this.#tryOrMarkOutdated('per-request keys could not be restored', () =>
       this.#deps.link.transact((step) => {
         const cleared = step.del(this.#hash);
@@ -191,7 +191,7 @@ interface KeyReportsDeps {
 class KeyReports {
   readonly #deps: KeyReportsDeps;
   /** Pending acknowledgements by report number. */
-  readonly #unanswered = new Map<number, () => void>();
+  readonly #pendingAcknowledgements = new Map<number, () => void>();
   #sent = 0;
 
   constructor(deps: KeyReportsDeps) {
@@ -214,13 +214,13 @@ class KeyReports {
   async #send(key: RemoteKey, report: KeyReport): Promise<void> {
     this.#sent += 1;
     const id = this.#sent;
-    const answered = new Promise<void>((resolve) => this.#unanswered.set(id, resolve));
+    const answered = new Promise<void>((resolve) => this.#pendingAcknowledgements.set(id, resolve));
     const stop = new AbortController();
     try {
       await this.#publish(id, key, report);
       await Promise.race([answered, this.#failWhenLate(stop.signal)]);
     } finally {
-      this.#unanswered.delete(id);
+      this.#pendingAcknowledgements.delete(id);
       stop.abort();
     }
   }
@@ -240,7 +240,7 @@ class KeyReports {
     const message = tryParseJson(text);
     if (!isJsonObject(message)) return;
     const { answers, from, id, digest } = message;
-    if (typeof answers === 'number') this.#unanswered.get(answers)?.();
+    if (typeof answers === 'number') this.#pendingAcknowledgements.get(answers)?.();
     if (typeof from !== 'string' || typeof digest !== 'string') return;
     try {
       await this.#deps.deliver(digest, toReport(message));

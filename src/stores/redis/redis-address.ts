@@ -35,33 +35,33 @@ export interface RedisConnectionOptions extends Credentials {
 /** Parses an address and reads its CA file. Throws `RedisAddressError` if the address is invalid. */
 export function parseRedisAddress(address: Secret): RedisConnectionOptions {
   const [schemeText = '', ...afterScheme] = address.reveal().split('://');
-  const [, s = '', topology] = scheme.exec(schemeText) ?? rejectForm();
+  const [, tlsSuffix = '', topology] = scheme.exec(schemeText) ?? throwFormError();
   const parts = afterScheme.join('://').split('@');
   const hostList = (parts.at(-1) ?? '').split(',');
   const [lastHost, path] = splitPath(hostList.at(-1) ?? '');
   const hostTexts = [...hostList.slice(0, -1), lastHost];
   const kind = topology === 'cluster' || topology === 'sentinel' ? topology : hostTexts.length > 1 ? 'cluster' : 'server';
-  const [first = rejectForm(), ...furtherHosts] = hostTexts.map((host) => parseHost(host, defaultPorts[kind]));
-  if (furtherHosts.length >= maxHosts) rejectForm();
+  const [first = throwFormError(), ...furtherHosts] = hostTexts.map((host) => parseHost(host, defaultPorts[kind]));
+  if (furtherHosts.length >= maxHosts) throwFormError();
   const { database, parameters } = parsePath(path);
   const { cacert, name, sentinel_user: username, sentinel_password: password, ...unknown } = parameters;
   const isValid =
     Object.keys(unknown).length === 0 &&
     (kind !== 'cluster' || database === 0) &&
     (kind === 'sentinel' ? name !== undefined : name === undefined && username === undefined && password === undefined) &&
-    (s === 's' || cacert === undefined);
-  if (!isValid) rejectForm();
+    (tlsSuffix === 's' || cacert === undefined);
+  if (!isValid) throwFormError();
   return {
     kind,
     hosts: [first, ...furtherHosts],
     db: database,
     ...toCredentials(parts.slice(0, -1).join('@')),
-    ...(s === 's' && { tls: cacert === undefined ? {} : { ca: readCa(cacert) } }),
+    ...(tlsSuffix === 's' && { tls: cacert === undefined ? {} : { ca: readCa(cacert) } }),
     ...(name !== undefined && { sentinel: { name, ...(username && { username }), ...(password && { password }) } }),
   };
 }
 
-function rejectForm(): never {
+function throwFormError(): never {
   throw new RedisAddressError(formMessage);
 }
 
@@ -73,14 +73,14 @@ function splitPath(text: string): readonly [string, string] {
 
 function parseHost(text: string, defaultPort: number): RedisHost {
   const url = URL.parse(`redis://${text}`);
-  if (url === null || url.hostname === '' || /[/?#@]/.test(text)) return rejectForm();
+  if (url === null || url.hostname === '' || /[/?#@]/.test(text)) return throwFormError();
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || defaultPort) };
 }
 
 function parsePath(path: string): { database: number; parameters: Readonly<Record<string, string | undefined>> } {
   const url = URL.parse(`redis://host${path}`);
   const database = /^\/?(\d{0,9})$/.exec(url?.pathname ?? 'invalid')?.[1];
-  if (url === null || database === undefined || url.hash !== '') return rejectForm();
+  if (url === null || database === undefined || url.hash !== '') return throwFormError();
   return { database: Number(database), parameters: Object.fromEntries(url.searchParams) };
 }
 

@@ -110,7 +110,7 @@ class TimedRedis extends Redis {
 
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const answer = super.sendCommand(...args);
-    limitTime(args[0]);
+    applyTimeout(args[0]);
     return answer;
   }
 }
@@ -133,12 +133,12 @@ class TimedCluster extends Cluster {
 
   override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
     const answer = super.sendCommand(...args);
-    limitTime(args[0]);
+    applyTimeout(args[0]);
     return answer;
   }
 }
 
-function limitTime(command: Command): void {
+function applyTimeout(command: Command): void {
   if (command.isSettled) return;
   // `setImmediate` runs after the sockets were read.
   const onTimeout = (): void => void setImmediate(() => command.isSettled || command.reject(new Error(timeoutMessage)));

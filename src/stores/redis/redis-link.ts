@@ -204,7 +204,7 @@ class ClusterRecovery {
   async #repeat(): Promise<void> {
     this.#isChecking = true;
     while (this.#pending.size > 0 && this.#cluster.status === 'ready') {
-      const results = await Promise.allSettled([...this.#pending].map((listener) => this.#checkOne(listener)));
+      const results = await Promise.allSettled([...this.#pending].map((listener) => this.#checkKey(listener)));
       const failure = results.find(({ status }) => status === 'rejected');
       if (failure?.status === 'rejected' && !this.isIncomplete) this.#reportError(toStoreError(failure.reason as Error));
       this.isIncomplete = failure !== undefined;
@@ -216,7 +216,7 @@ class ClusterRecovery {
     this.#isChecking = false;
   }
 
-  async #checkOne(listener: ReadyListener): Promise<void> {
+  async #checkKey(listener: ReadyListener): Promise<void> {
     await this.#cluster.exists(listener.key);
     if (this.#pending.delete(listener)) listener.run();
   }

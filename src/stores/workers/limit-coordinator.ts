@@ -20,8 +20,8 @@ import {
 
 /** A worker gets a share only if it is enough for this number of calls. Below that, each call asks the primary process. */
 const minCallsPerShare = 16;
-/** Part of the free quota that is shared out at a time: half of it, divided by the workers. */
-const sharedPart = 1 / 2;
+/** Fraction of the free quota that one grant divides by the number of workers. */
+const sharedFraction = 1 / 2;
 /** Time without new shares after they were recalled, in milliseconds. */
 const pauseMs = 1_000;
 const maxAttempts = 3;
@@ -82,7 +82,7 @@ export class LimitCoordinator {
     const state = this.#getWorker(worker);
     const counters = sent.map(fromSentCounter);
     const claims = sentClaims.map(([kind, holder, amount, exempt]) => ({ kind, holder, amount, exempt }));
-    if (isExact || this.#hasHiddenClaims(counters)) await this.#recallAll(counters);
+    if (isExact || this.#hasUnsharedClaims(counters)) await this.#recallAll(counters);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       // A worker can end during a recall. Its claims would never be settled.
       if (this.#workers.get(worker) !== state) throw new StoreError('the worker has ended');
@@ -158,16 +158,16 @@ export class LimitCoordinator {
     const keys = counters.map(({ window, holder }) => toHolderKey(window.kind, holder));
     const isAvailable = keys.every((key) => !shares.has(key) && !this.#isPaused(key));
     if (!isAvailable) return undefined;
-    const none = claims.map((claim) => ({ ...claim, amount: 0, exempt: 0 }));
+    const zeroClaims = claims.map((claim) => ({ ...claim, amount: 0, exempt: 0 }));
     const { used, reserved } = store.reserve(
       counters.map((counter) => ({ ...counter, amount: 0 })),
-      none,
+      zeroClaims,
     );
     const granted = counters.map((counter, index) => {
       const { claim, amount } = counter;
       const perCall = claim === -1 ? amount : (claims[claim]?.amount ?? 0);
       const free = counter.total - (used[index] ?? 0) - (reserved[claim] ?? 0) - this.#getShared(counter);
-      const share = Math.floor((free * sharedPart) / workerCount);
+      const share = Math.floor((free * sharedFraction) / workerCount);
       return share >= minCallsPerShare * Math.max(1, perCall) ? share : 0;
     });
     if (granted.includes(0)) return undefined;
@@ -201,10 +201,10 @@ export class LimitCoordinator {
   }
 
   /**
-   * Returns whether a worker has shares of a holder, but not of one of these counters. Its reservations then are not part of a
-   * share of the counter. This happens in a new period.
+   * Returns whether a worker has shares of a holder, but no share of one of these counters. The counter then lacks the
+   * reservations of the worker. This happens in a new period.
    */
-  #hasHiddenClaims(counters: readonly Counter[]): boolean {
+  #hasUnsharedClaims(counters: readonly Counter[]): boolean {
     for (const counter of counters) {
       const [holder, key] = [toHolderKey(counter.window.kind, counter.holder), toCounterKey(counter)];
       for (const { shares } of this.#workers.values()) if (shares.get(holder)?.has(key) === false) return true;

@@ -5,7 +5,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { RightsChange } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import { StoreError, throwStoreError } from '#domain/store-error.ts';
-import { fromStored, toStored } from '../stored-caller.ts';
+import { parseCaller, serializeCaller } from '../stored-caller.ts';
 
 /** Keys contain no dots, because text with three parts between dots is treated as a token. */
 const keyForm = /^parley-w(\d{1,9})-[\w-]{22,86}$/;
@@ -58,7 +58,7 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
     if (worker === this.#deps.worker) return this.#callers.get(digest);
     const stored = await this.#request(worker, 'keys.find', digest);
     if (typeof stored !== 'string') return undefined;
-    const caller = fromStored(stored, (usage) =>
+    const caller = parseCaller(stored, (usage) =>
       this.#sendReport(worker, { digest, usage }).catch((error) =>
         this.#deps.reportError('the usage of a call could not be reported to the worker that issued its key', error),
       ),
@@ -70,7 +70,7 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
   /** Returns a caller of this worker for another worker. */
   readonly findStored = (digest: string): string | null => {
     const caller = this.#callers.get(digest);
-    return caller === undefined ? null : toStored(caller);
+    return caller === undefined ? null : serializeCaller(caller);
   };
 
   /** Applies a report of another worker about a key of this worker. */

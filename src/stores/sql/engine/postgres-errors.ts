@@ -25,7 +25,7 @@ const tls = { variable: url, caParameter: 'sslrootcert', plainFix: `Turn TLS on 
 
 /**
  * Returns an error that names the fix if the connection failed for a permanent reason, and the error itself otherwise.
- * `variable` contains the address.
+ * `variable` is the name of the environment variable with the address.
  */
 export function describeConnectionError(error: unknown, variable = url): unknown {
   if (!(error instanceof Error) || error instanceof RejectedConnectionError) return error;

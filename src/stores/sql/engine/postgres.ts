@@ -92,12 +92,13 @@ export async function openMonitoredPostgres(
 
 async function createTables(server: Server, limits: PoolLimits): Promise<void> {
   const migrating = connect(server, { ...limits, statementMs: migrationMs, maxConnections: 1 });
-  const steps = async (): Promise<void> => {
+  try {
     await server.detectPooler(migrating, migrationMs);
     await server.compareClocks(migrating);
-    await migrate(migrating, { types: { engine: 'postgres', key: 'text collate "C"' }, lock });
-  };
-  await steps().finally(() => migrating.destroy());
+    await migrate(migrating, { types: { engine: 'postgres', key: 'text collate "C"' }, lock: lockSchema });
+  } finally {
+    await migrating.destroy();
+  }
 }
 
 function connect(server: Server, limits: PoolLimits): Kysely<Schema> {
@@ -146,8 +147,8 @@ class Server {
   }
 
   /**
-   * Sets `isPooler` if the connection does not have the requested `statement_timeout`. Notes advice once if it has no time limit
-   * at all.
+   * Sets `isPooler` to whether the connection lacks the requested `statement_timeout`. Calls `note` once if it has no time limit at
+   * all.
    */
   async detectPooler(kysely: Kysely<Schema>, requestedMs: number): Promise<void> {
     const { rows } = await sql<{ ms: string }>`select setting as ms from pg_settings where name = 'statement_timeout'`.execute(
@@ -176,8 +177,8 @@ function requireVerification(url: string): string {
 const noLimitAdvice =
   'the pooler in front of PostgreSQL drops the time limit of single statements. Run "alter role USER set statement_timeout = 5000". USER is the user of PARLEY_DATABASE_URL';
 
-/** The number is arbitrary but must be the same on all nodes. */
-async function lock(transaction: Kysely<Schema>): Promise<void> {
+/** Locks the schema. The number is arbitrary but must be the same on all nodes. */
+async function lockSchema(transaction: Kysely<Schema>): Promise<void> {
   await sql`select pg_advisory_xact_lock(8098276354)`.execute(transaction);
 }
 
@@ -185,7 +186,7 @@ const availablePollMs = 10_000;
 const unavailablePollMs = 1_000;
 /**
  * SQLSTATEs of temporary errors: broken or too many connections, conflicts with other nodes, time limits, and a server that
- * starts, stops, or is read-only during a failover. Others are permanent.
+ * starts, stops, or is read-only during a failover. All other errors of the server are permanent.
  */
 const temporaryCodes = /^(08|40|53|57)|^(25006|55P03)$/;
 
@@ -284,6 +285,7 @@ interface PoolLimits {
   readonly maxConnections: number;
 }
 
+/** OID of the type `int8`. */
 const int8 = 20;
 
 /** A pool that opens connections on demand and discards unresponsive ones, so that it recovers when the server is back. */

@@ -7,7 +7,7 @@ import type { ColumnTypes } from './column-types.ts';
 import { toOperationReason } from './postgres-errors.ts';
 
 export interface OpenOptions {
-  /** Clock of this node. Default: the clock of the system. */
+  /** Clock of this node. Default: the system clock. */
   readonly clock?: Pick<Clock, 'epochMs'>;
   /** Maximum duration of one operation including its waiting time, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number;
@@ -37,7 +37,7 @@ export interface SqlDatabaseOptions {
   readonly engine: ColumnTypes['engine'];
   readonly timeoutMs: number;
   readonly availability?: AvailabilityMonitor;
-  /** Converts a time by the clock of this node to the clock of the database. */
+  /** Converts a time by the clock of this node to a time by the clock of the database. */
   readonly toStoreMs?: (epochMs: number) => number;
 }
 
@@ -60,14 +60,14 @@ export class SqlDatabase {
     this.#toStoreMs = toStoreMs;
   }
 
-  /** Converts a time by the clock of this node to the clock of the database. Leases of nodes must use one clock. */
+  /** Converts a time by the clock of this node to a time by the clock of the database, which the leases of all nodes use. */
   toStoreMs(epochMs: number): number {
     return this.#toStoreMs(epochMs);
   }
 
   /** Runs one statement, or several that need not be atomic. They are not started if the time limit expires while they wait. */
   run<Value>(work: (kysely: Kysely<Schema>) => Promise<Value>): Promise<Value> {
-    return this.#within((deadline) =>
+    return this.#runWithTimeLimit((deadline) =>
       this.#kysely.connection().execute((connection) => {
         deadline.throwIfExpired();
         return work(connection);
@@ -77,7 +77,7 @@ export class SqlDatabase {
 
   /** Runs several statements that only read and that all see the same tables and data. Writers do not wait for them. */
   readSnapshot<Value>(work: (snapshot: Kysely<Schema>) => Promise<Value>): Promise<Value> {
-    return this.#within((deadline) =>
+    return this.#runWithTimeLimit((deadline) =>
       this.#kysely
         .transaction()
         .setIsolationLevel('repeatable read')
@@ -91,7 +91,7 @@ export class SqlDatabase {
 
   /** Runs several statements in one transaction. It is rolled back if the time limit expires. */
   transact<Value>(work: (transaction: Kysely<Schema>) => Promise<Value>): Promise<Value> {
-    return this.#within((deadline) =>
+    return this.#runWithTimeLimit((deadline) =>
       this.#kysely
         .transaction()
         .setIsolationLevel('read committed')
@@ -103,11 +103,11 @@ export class SqlDatabase {
     );
   }
 
-  async #within<Value>(work: (deadline: Deadline) => Promise<Value>): Promise<Value> {
+  async #runWithTimeLimit<Value>(work: (deadline: Deadline) => Promise<Value>): Promise<Value> {
     if (this.#availability?.isUnavailable) throw new StoreError('the database cannot be reached');
     const deadline = new Deadline(this.#timeoutMs);
     try {
-      return await deadline.hold(work(deadline));
+      return await deadline.race(work(deadline));
     } catch (cause) {
       if (cause instanceof StoreError) throw cause;
       this.#availability?.check();
@@ -131,7 +131,7 @@ class Deadline {
   }
 
   /** Settles with the work, or rejects as soon as the time limit expires. */
-  hold<Value>(work: Promise<Value>): Promise<Value> {
+  race<Value>(work: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.isExpired = true;

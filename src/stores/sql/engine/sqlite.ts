@@ -64,7 +64,7 @@ export async function openSqlite(
   }
 }
 
-/** Writes and removes as much data as a typical call. A smaller change could succeed on a full disk. */
+/** Writes and removes 64 KiB. A smaller change could succeed on a full disk. */
 async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     await sql`create table if not exists parley_trial (content blob)`.execute(transaction);
@@ -149,7 +149,7 @@ function createDriver(thread: SqliteThread, acquireWriteLock: AcquireWriteLock |
   };
 }
 
-const reads = /^\s*(select|pragma)\b/i;
+const readStatement = /^\s*(select|pragma)\b/i;
 
 class ThreadConnection implements DatabaseConnection {
   readonly #thread: SqliteThread;
@@ -187,7 +187,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const needsLock = this.#acquireWriteLock !== undefined && this.#release === undefined && !reads.test(text);
+    const needsLock = this.#acquireWriteLock !== undefined && this.#release === undefined && !readStatement.test(text);
     const release = needsLock ? await this.#acquireWriteLock?.() : undefined;
     try {
       const { rows, changes } = await this.#run(text, parameters);
@@ -228,17 +228,17 @@ interface SqliteRows {
   readonly changes: number | bigint | undefined;
 }
 
-type SqliteAnswer = SqliteRows | { readonly error: unknown };
+type SqliteReply = SqliteRows | { readonly error: unknown };
 
 /** Runs SQLite in its own thread, because it blocks while it waits for the disk. Statements run in the order of the calls. */
 class SqliteThread {
   readonly #worker: Worker;
   readonly #pending: PromiseWithResolvers<SqliteRows>[] = [];
-  #ended: Error | undefined;
+  #endError: Error | undefined;
 
   private constructor(options: SqliteThreadOptions) {
     this.#worker = new Worker(new URL('../sqlite-worker.js', import.meta.url), { workerData: options, execArgv: [] });
-    this.#worker.on('message', (answer: SqliteAnswer) => this.#receive(answer));
+    this.#worker.on('message', (reply: SqliteReply) => this.#receive(reply));
     this.#worker.on('error', (error) => this.#end(error as Error));
     this.#worker.on('exit', () => this.#end(new Error('the thread of the database ended')));
   }
@@ -246,41 +246,41 @@ class SqliteThread {
   /** Resolves when the file is open. */
   static async open(options: SqliteThreadOptions): Promise<SqliteThread> {
     const thread = new SqliteThread(options);
-    await thread.#nextAnswer();
+    await thread.#nextReply();
     return thread;
   }
 
   send(request: SqliteRequest): Promise<SqliteRows> {
     this.#worker.postMessage(request);
-    return this.#nextAnswer();
+    return this.#nextReply();
   }
 
   /** Closes the database after all earlier statements are answered. */
   async close(): Promise<void> {
-    if (this.#ended !== undefined) return;
+    if (this.#endError !== undefined) return;
     this.#worker.ref();
     this.#worker.postMessage('close');
     await once(this.#worker, 'exit');
   }
 
   /** The thread keeps the process alive only while a statement is pending. */
-  #nextAnswer(): Promise<SqliteRows> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+  #nextReply(): Promise<SqliteRows> {
+    if (this.#endError !== undefined) return Promise.reject(this.#endError);
     this.#worker.ref();
-    const answer = Promise.withResolvers<SqliteRows>();
-    this.#pending.push(answer);
-    return answer.promise;
+    const reply = Promise.withResolvers<SqliteRows>();
+    this.#pending.push(reply);
+    return reply.promise;
   }
 
-  #receive(answer: SqliteAnswer): void {
+  #receive(reply: SqliteReply): void {
     const pending = this.#pending.shift();
     if (this.#pending.length === 0) this.#worker.unref();
-    if ('error' in answer) pending?.reject(answer.error);
-    else pending?.resolve(answer);
+    if ('error' in reply) pending?.reject(reply.error);
+    else pending?.resolve(reply);
   }
 
   #end(error: Error): void {
-    this.#ended ??= error;
+    this.#endError ??= error;
     for (const { reject } of this.#pending.splice(0)) reject(error);
   }
 }

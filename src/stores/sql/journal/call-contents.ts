@@ -34,7 +34,7 @@ export class SqlCallContents implements CallContentStore {
 
   async find({ id, atMs }: Pick<ContentRecord, 'id' | 'atMs'>): Promise<CallContent | undefined> {
     const sealed = await this.#database.readSnapshot(async (kysely) => {
-      const [segment] = await this.#days.segments(kysely, { fromMs: atMs, toMs: atMs + 1 });
+      const [segment] = await this.#days.listSegments(kysely, { fromMs: atMs, toMs: atMs + 1 });
       if (segment === undefined) return undefined;
       const row = await kysely
         .selectFrom(segment.table as 'call_contents')
@@ -48,7 +48,7 @@ export class SqlCallContents implements CallContentStore {
   }
 
   async maintain({ nowMs, retentionDays, signal }: ContentUpkeepOptions): Promise<void> {
-    for (const segment of await this.#days.expired(toDayNumber(nowMs) - retentionDays))
+    for (const segment of await this.#days.listExpired(toDayNumber(nowMs) - retentionDays))
       if (!signal.aborted) await this.#days.drop(segment);
   }
 }

@@ -32,7 +32,7 @@ import { UsageSums } from './usage-sums.ts';
  */
 const rowsPerStatement = 500;
 
-/** Returns a function that returns the text of an insert statement for a number of rows. Texts of full batches are cached. */
+/** Returns a function from the number of rows to the text of an insert statement. The text of a full batch is cached. */
 function createInsertText(kysely: Kysely<Schema>, table: string, [row]: readonly UsageRow[]): (rows: number) => string {
   const insert = kysely.insertInto(table as 'usage_records').values(row === undefined ? [] : [row]);
   const { sql: text, parameters } = insert.onConflict((conflict) => conflict.doNothing()).compile();
@@ -71,13 +71,13 @@ export class SqlJournal implements Journal, RecordUpkeep {
 
   appendUsage(records: readonly UsageRecord[]): Promise<void> {
     return this.#append(records, async (step) => {
-      const rows = this.#usageDays.keep(step.map(toUsageRow));
+      const rows = this.#usageDays.selectRetained(step.map(toUsageRow));
       await this.#usageDays.insert(rows, (table, tableRows) =>
         this.#database.run((kysely) =>
           kysely.executeQuery(CompiledQuery.raw(this.#toUsageInsert(kysely, table, tableRows), tableRows.flatMap(Object.values))),
         ),
       );
-      await this.#sums.recordLate(
+      await this.#sums.markStale(
         rows.map((row) => toDayNumber(row.at_ms)),
         toDayNumber(this.#nowMs()),
       );
@@ -85,7 +85,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
     });
   }
 
-  /** Returns the insert statement. Only one row is compiled, because the compilation of many takes longer than running them. */
+  /** Returns the insert statement. Only one row is compiled, because compiling a full batch takes longer than inserting it. */
   #toUsageInsert(kysely: Kysely<Schema>, table: string, rows: readonly UsageRow[]): string {
     if (this.#insert?.table !== table) this.#insert = { table, toText: createInsertText(kysely, table, rows) };
     return this.#insert.toText(rows.length);
@@ -93,7 +93,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
 
   appendAudit(records: readonly AuditRecord[]): Promise<void> {
     return this.#append(records, async (step) => {
-      const rows = this.#auditDays.keep(toUniqueRows(step));
+      const rows = this.#auditDays.selectRetained(toUniqueRows(step));
       const ratings = rows.filter(({ action }) => action === ratedAction);
       await this.#insertAudit(rows.filter(({ action }) => action !== ratedAction));
       if (ratings.length > 0) await this.#insertAudit(await this.#replaceRatings(ratings));
@@ -114,16 +114,16 @@ export class SqlJournal implements Journal, RecordUpkeep {
 
   /** Deletes the earlier ratings of the same replies, on any day. Returns the ratings that no stored one is later than. */
   async #replaceRatings(ratings: readonly AuditRow[]): Promise<readonly AuditRow[]> {
-    const newest = new Map(ratings.map((rating) => [rating.id, rating]));
+    const pending = new Map(ratings.map((rating) => [rating.id, rating]));
     await this.#database.run(async (kysely) => {
-      for (const { table } of await this.#auditDays.segments(kysely, allTime)) {
+      for (const { table } of await this.#auditDays.listSegments(kysely, allTime)) {
         const stored = await kysely
           .selectFrom(table as 'audit_records')
           .select(['id', 'at_ms', 'action'])
-          .where('id', 'in', [...newest.keys()])
+          .where('id', 'in', [...pending.keys()])
           .execute();
         for (const { id, at_ms, action } of stored) {
-          if (action !== ratedAction || at_ms >= (newest.get(id)?.at_ms ?? 0)) newest.delete(id);
+          if (action !== ratedAction || at_ms >= (pending.get(id)?.at_ms ?? 0)) pending.delete(id);
           else
             await kysely
               .deleteFrom(table as 'audit_records')
@@ -131,10 +131,10 @@ export class SqlJournal implements Journal, RecordUpkeep {
               .where('at_ms', '=', at_ms)
               .execute();
         }
-        if (newest.size === 0) return;
+        if (pending.size === 0) return;
       }
     });
-    return [...newest.values()];
+    return [...pending.values()];
   }
 
   async sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
@@ -165,7 +165,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
         .where('at_ms', '>=', toBound(fromMs))
         .where('at_ms', '<', toBound(toMs))
         .where(sql<boolean>`(at_ms, id) < (${before.atMs}, ${before.id})`);
-      const matching = kind === undefined ? older : older.where(isOfKind(toStorable(kind)));
+      const matching = kind === undefined ? older : older.where(matchesKind(toStorable(kind)));
       return matching.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(remaining).execute();
     };
     const rows = await this.#readNewest(this.#auditDays, range, { limit, readSegment });
@@ -181,9 +181,9 @@ export class SqlJournal implements Journal, RecordUpkeep {
     await this.#sums.update(nowMs, signal);
     if (retentionDays === undefined) return;
     const firstDay = toDayNumber(nowMs) - retentionDays;
-    for (const segment of await this.#usageDays.expired(firstDay))
+    for (const segment of await this.#usageDays.listExpired(firstDay))
       if (!signal.aborted && (await this.#sums.covers(segment))) await this.#usageDays.drop(segment);
-    for (const segment of await this.#auditDays.expired(firstDay)) if (!signal.aborted) await this.#auditDays.drop(segment);
+    for (const segment of await this.#auditDays.listExpired(firstDay)) if (!signal.aborted) await this.#auditDays.drop(segment);
   }
 
   /** Reads parts of the records, newest first, until it has `limit` rows. */
@@ -200,7 +200,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
   ): Promise<readonly Row[]> {
     return this.#database.readSnapshot(async (kysely) => {
       const rows: Row[] = [];
-      for (const segment of await days.segments(kysely, range)) {
+      for (const segment of await days.listSegments(kysely, range)) {
         rows.push(...(await readSegment(kysely, segment, limit - rows.length)));
         if (rows.length >= limit) break;
       }
@@ -229,7 +229,7 @@ function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
 }
 
 /** Returns a condition for one action or for all actions that start with `kind` and a dot. */
-function isOfKind(kind: string): RawBuilder<SqlBool> {
+function matchesKind(kind: string): RawBuilder<SqlBool> {
   const family = `${kind}.`;
   return sql<SqlBool>`(action = ${kind} or substr(action, 1, ${sql.lit([...family].length)}) = ${family})`;
 }
@@ -238,7 +238,7 @@ function toUsageRow(record: UsageRecord): UsageRow {
   return {
     id: toStorable(record.id),
     request_id: toStorable(record.requestId),
-    at_ms: toTime(record.atMs),
+    at_ms: toStorableTime(record.atMs),
     subject: toStorable(record.subject),
     project: toStorable(record.project),
     deployment: toStorable(record.deployment),
@@ -250,12 +250,12 @@ function toUsageRow(record: UsageRecord): UsageRow {
     completion_tokens: toInteger(record.completionTokens),
     cost: toInteger(record.cost),
     duration_ms: Number.isFinite(record.durationMs) ? record.durationMs : 0,
-    key_id: record.keyId === undefined ? null : toStorable(record.keyId),
+    key_id: toStorableOrNull(record.keyId),
     cache_read_tokens: toIntegerOrNull(record.cacheReadTokens),
     cache_write_tokens: toIntegerOrNull(record.cacheWriteTokens),
     cache_write_1h_tokens: toIntegerOrNull(record.cacheWrite1hTokens),
-    service_tier: record.serviceTier === undefined ? null : toStorable(record.serviceTier),
-    session: record.session === undefined ? null : toStorable(record.session),
+    service_tier: toStorableOrNull(record.serviceTier),
+    session: toStorableOrNull(record.session),
     tags: record.tags === undefined ? null : toStorable(JSON.stringify(record.tags)),
   };
 }
@@ -264,15 +264,18 @@ function toIntegerOrNull(count: number | undefined): number | null {
   return count === undefined ? null : toInteger(count);
 }
 
+function toStorableOrNull(text: string | undefined): string | null {
+  return text === undefined ? null : toStorable(text);
+}
+
 function toAuditRow({ id, atMs, action, subject, object, requestId, details }: AuditRecord): AuditRow {
-  const orNull = (text: string | undefined): string | null => (text === undefined ? null : toStorable(text));
   return {
     id: toStorable(id),
-    at_ms: toTime(atMs),
+    at_ms: toStorableTime(atMs),
     action: toStorable(action),
-    subject: orNull(subject),
-    object: orNull(object),
-    request_id: orNull(requestId),
+    subject: toStorableOrNull(subject),
+    object: toStorableOrNull(object),
+    request_id: toStorableOrNull(requestId),
     details: stringifyRecord(details),
   };
 }
@@ -301,7 +304,7 @@ function toStorable(text: string): string {
 }
 
 /** Returns a time that has a day, before the year 10,000. */
-function toTime(ms: number): number {
+function toStorableTime(ms: number): number {
   return Math.max(0, Math.min(253_402_300_799_999, toInteger(ms)));
 }
 

@@ -9,8 +9,8 @@ export const dayMs = 86_400_000;
 const daysAhead = 3;
 /** Number of days that one statement reads in PostgreSQL, because planning takes longer with more partitions. */
 const daysPerSegment = 31;
-/** The number is arbitrary but must be the same on all nodes. */
-const changePartitions = sql`select pg_advisory_xact_lock(8098276355)`;
+/** Locks the partitions. The number is arbitrary but must be the same on all nodes. */
+const lockPartitions = sql`select pg_advisory_xact_lock(8098276355)`;
 
 /** Milliseconds since the epoch. */
 interface TimeRange {
@@ -31,20 +31,20 @@ function clip(segments: readonly RecordSegment[], { fromMs, toMs }: TimeRange): 
     .filter((segment) => segment.fromMs < segment.toMs);
 }
 
-/** Returns the day since the epoch. */
+/** Returns the number of days since the epoch. */
 export function toDayNumber(atMs: number): number {
   return Math.floor(atMs / dayMs);
 }
 
 /**
  * Records of one kind, stored by day, so that old days are removed without deleting rows. In PostgreSQL, days are partitions. In
- * SQLite, days are tables as soon as a retention is set, because dropping a table takes a hundredth of the time of deleting its
- * rows. SQLite uses one table until then. The tables of days have its schema.
+ * SQLite, each day has a table as soon as a retention is set, because dropping a table takes a hundredth of the time of deleting
+ * its rows. Until then, SQLite uses one base table, whose schema the day tables copy.
  */
 export abstract class RecordDays {
   protected readonly database: SqlDatabase;
   protected readonly table: string;
-  /** First day that a retention keeps. Later records of earlier days are not stored. */
+  /** First retained day. Records of earlier days that arrive later are not stored. */
   protected firstDay = Number.NEGATIVE_INFINITY;
 
   constructor(database: SqlDatabase, table: string) {
@@ -52,15 +52,15 @@ export abstract class RecordDays {
     this.table = table;
   }
 
-  /** Sets the first day that is kept, and creates the tables of today and of the next days. */
+  /** Sets the first retained day, and creates the tables of today and of the next days. */
   async prepare(nowMs: number, retentionDays: number | undefined): Promise<void> {
     const today = toDayNumber(nowMs);
     this.firstDay = retentionDays === undefined ? Number.NEGATIVE_INFINITY : today - retentionDays;
-    await this.ensure(Array.from({ length: daysAhead + 1 }, (_, ahead) => today + ahead));
+    await this.ensureTables(Array.from({ length: daysAhead + 1 }, (_, ahead) => today + ahead));
   }
 
-  /** Returns rows that may be stored. */
-  keep<Row extends { readonly at_ms: number }>(rows: readonly Row[]): readonly Row[] {
+  /** Returns the rows within the retention. */
+  selectRetained<Row extends { readonly at_ms: number }>(rows: readonly Row[]): readonly Row[] {
     const firstMs = this.firstDay * dayMs;
     return rows.every((row) => row.at_ms >= firstMs) ? rows : rows.filter((row) => row.at_ms >= firstMs);
   }
@@ -70,12 +70,12 @@ export abstract class RecordDays {
     rows: readonly Row[],
     insert: (table: string, rows: readonly Row[]) => Promise<unknown>,
   ): Promise<void> {
-    const tables = await this.ensure([...new Set(rows.map((row) => toDayNumber(row.at_ms)))]);
+    const tables = await this.ensureTables([...new Set(rows.map((row) => toDayNumber(row.at_ms)))]);
     const byTable = Map.groupBy(rows, (row) => tables.get(toDayNumber(row.at_ms)) ?? this.table);
     try {
       for (const [table, tableRows] of byTable) await insert(table, tableRows);
     } catch (error) {
-      this.forget();
+      this.clearCache();
       throw error;
     }
   }
@@ -84,21 +84,21 @@ export abstract class RecordDays {
    * Returns the parts of the records in a range of time, newest first. Another process can drop a table at any time, so read the
    * parts in the same snapshot or transaction.
    */
-  abstract segments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]>;
+  abstract listSegments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]>;
 
   /** Returns the time ranges that can be dropped, which end before `beforeDay`. */
-  abstract expired(beforeDay: number): Promise<readonly RecordSegment[]>;
+  abstract listExpired(beforeDay: number): Promise<readonly RecordSegment[]>;
 
   /** Drops the tables of an expired range. */
   abstract drop(segment: RecordSegment): Promise<void>;
 
-  /** Makes sure that each day has a table. Returns tables other than `table` by day. */
-  protected abstract ensure(days: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Creates the missing tables of days. Returns tables other than `table` by day. */
+  protected abstract ensureTables(days: readonly number[]): Promise<ReadonlyMap<number, string>>;
 
-  /** Discards the cached table names of `ensure` after a failure, because another process may have dropped a table. */
-  protected abstract forget(): void;
+  /** Discards the cached table names of `ensureTables` after a failure, because another process may have dropped a table. */
+  protected abstract clearCache(): void;
 
-  protected toName(day: number): string {
+  protected toDayTable(day: number): string {
     return `${this.table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
   }
 }
@@ -113,10 +113,10 @@ export function openRecordDays(database: SqlDatabase, kind: keyof typeof recordT
 const noTables: ReadonlyMap<number, string> = new Map();
 
 class PostgresDays extends RecordDays {
-  readonly #known = new Set<number>();
+  readonly #existingDays = new Set<number>();
 
-  async segments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]> {
-    const partitions = clip(await this.#list(kysely), range);
+  async listSegments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]> {
+    const partitions = clip(await this.#listPartitions(kysely), range);
     const segments: RecordSegment[] = [];
     for (const group of splitIntoBatches(partitions, daysPerSegment)) {
       const [newest, oldest] = [group[0], group.at(-1)];
@@ -125,8 +125,8 @@ class PostgresDays extends RecordDays {
     return segments;
   }
 
-  async expired(beforeDay: number): Promise<readonly RecordSegment[]> {
-    const partitions = await this.database.run((kysely) => this.#list(kysely));
+  async listExpired(beforeDay: number): Promise<readonly RecordSegment[]> {
+    const partitions = await this.database.run((kysely) => this.#listPartitions(kysely));
     return partitions.filter(({ toMs }) => toMs <= beforeDay * dayMs);
   }
 
@@ -134,34 +134,34 @@ class PostgresDays extends RecordDays {
     return this.database.transact(async (transaction) => {
       // A drop waits for readers, and writers would wait for the drop. The next run tries again.
       await sql`set local lock_timeout = '2s'`.execute(transaction);
-      await changePartitions.execute(transaction);
+      await lockPartitions.execute(transaction);
       await sql`drop table if exists ${sql.table(table)}`.execute(transaction);
-      this.forget();
+      this.clearCache();
     });
   }
 
-  protected async ensure(days: readonly number[]): Promise<ReadonlyMap<number, string>> {
-    if (days.every((day) => this.#known.has(day))) return noTables;
+  protected async ensureTables(days: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    if (days.every((day) => this.#existingDays.has(day))) return noTables;
     await this.database.transact(async (transaction) => {
-      await changePartitions.execute(transaction);
-      const partitions = await this.#list(transaction);
+      await lockPartitions.execute(transaction);
+      const partitions = await this.#listPartitions(transaction);
       for (const day of days) {
         const [fromMs, toMs] = [day * dayMs, (day + 1) * dayMs];
         if (partitions.some((partition) => partition.fromMs <= fromMs && partition.toMs >= toMs)) continue;
-        await sql`create table ${sql.table(this.toName(day))} partition of ${sql.table(this.table)} (primary key (id))
+        await sql`create table ${sql.table(this.toDayTable(day))} partition of ${sql.table(this.table)} (primary key (id))
           for values from (${sql.lit(fromMs)}) to (${sql.lit(toMs)})`.execute(transaction);
       }
     });
-    for (const day of days) this.#known.add(day);
+    for (const day of days) this.#existingDays.add(day);
     return noTables;
   }
 
-  protected forget(): void {
-    this.#known.clear();
+  protected clearCache(): void {
+    this.#existingDays.clear();
   }
 
   /** Returns the partitions, newest first. */
-  async #list(kysely: Kysely<Schema>): Promise<readonly RecordSegment[]> {
+  async #listPartitions(kysely: Kysely<Schema>): Promise<readonly RecordSegment[]> {
     const { rows } = await sql<{ name: string; bound: string }>`
       select child.relname as name, pg_get_expr(child.relpartbound, child.oid) as bound
       from pg_inherits join pg_class as child on child.oid = inhrelid where inhparent = ${this.table}::regclass`.execute(kysely);
@@ -177,38 +177,38 @@ class PostgresDays extends RecordDays {
 class SqliteDays extends RecordDays {
   /** Tables by day, cached only for inserts. Undefined until they are read. */
   #tables: Map<number, string> | undefined;
-  /** Last day in the first table. Later days have tables. Undefined until it is read. */
-  #lastInFirst = Number.NEGATIVE_INFINITY;
-  #usesDays: boolean;
+  /** Last day with records in the base table. Later days have their own tables. */
+  #lastBaseDay = Number.NEGATIVE_INFINITY;
+  #usesDayTables: boolean;
 
   /** `hasRetention` is true for records that always have a retention. */
   constructor(database: SqlDatabase, table: string, hasRetention: boolean) {
     super(database, table);
-    this.#usesDays = hasRetention;
+    this.#usesDayTables = hasRetention;
   }
 
   override async prepare(nowMs: number, retentionDays: number | undefined): Promise<void> {
-    if (!this.#usesDays && retentionDays !== undefined) {
-      this.#usesDays = true;
-      this.forget();
+    if (!this.#usesDayTables && retentionDays !== undefined) {
+      this.#usesDayTables = true;
+      this.clearCache();
     }
     return super.prepare(nowMs, retentionDays);
   }
 
-  async segments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]> {
-    const tables = await this.#read(kysely);
+  async listSegments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]> {
+    const tables = await this.#readTables(kysely);
     if (tables.size === 0) return [{ table: this.table, ...range }];
     const days = [...tables].map(([day, table]) => ({ table, fromMs: day * dayMs, toMs: (day + 1) * dayMs }));
-    const first = { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
-    return clip([...days.sort((left, right) => right.fromMs - left.fromMs), first], range);
+    const base = { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+    return clip([...days.sort((left, right) => right.fromMs - left.fromMs), base], range);
   }
 
-  async expired(beforeDay: number): Promise<readonly RecordSegment[]> {
-    const tables = await this.database.run((kysely) => this.#read(kysely));
+  async listExpired(beforeDay: number): Promise<readonly RecordSegment[]> {
+    const tables = await this.database.run((kysely) => this.#readTables(kysely));
     const days = [...tables].filter(([day]) => day < beforeDay);
     const expired = days.map(([day, table]) => ({ table, fromMs: day * dayMs, toMs: (day + 1) * dayMs }));
-    if (!this.#usesDays || this.#lastInFirst === Number.NEGATIVE_INFINITY || this.#lastInFirst >= beforeDay) return expired;
-    return [...expired, { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: (this.#lastInFirst + 1) * dayMs }];
+    if (!this.#usesDayTables || this.#lastBaseDay === Number.NEGATIVE_INFINITY || this.#lastBaseDay >= beforeDay) return expired;
+    return [...expired, { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: (this.#lastBaseDay + 1) * dayMs }];
   }
 
   async drop({ table }: RecordSegment): Promise<void> {
@@ -217,38 +217,38 @@ class SqliteDays extends RecordDays {
       await sql`drop table if exists ${sql.table(table)}`.execute(transaction);
       for (const statement of statements) await sql.raw(statement).execute(transaction);
     });
-    this.forget();
+    this.clearCache();
   }
 
-  protected async ensure(days: readonly number[]): Promise<ReadonlyMap<number, string>> {
-    const tables = this.#tables ?? (await this.database.run((kysely) => this.#read(kysely)));
-    if (!this.#usesDays) return noTables;
-    const missing = days.filter((day) => day > this.#lastInFirst && !tables.has(day));
-    if (missing.length > 0) await this.database.transact((transaction) => this.#create(transaction, missing));
+  protected async ensureTables(days: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const tables = this.#tables ?? (await this.database.run((kysely) => this.#readTables(kysely)));
+    if (!this.#usesDayTables) return noTables;
+    const missing = days.filter((day) => day > this.#lastBaseDay && !tables.has(day));
+    if (missing.length > 0) await this.database.transact((transaction) => this.#createTables(transaction, missing));
     return this.#tables ?? tables;
   }
 
-  protected forget(): void {
+  protected clearCache(): void {
     this.#tables = undefined;
   }
 
-  async #create(transaction: Kysely<Schema>, days: readonly number[]): Promise<void> {
+  async #createTables(transaction: Kysely<Schema>, days: readonly number[]): Promise<void> {
     const definition = await readDefinition(transaction, this.table);
     for (const day of days) {
-      for (const statement of definition) await sql.raw(toCopy(statement, this.table, this.toName(day))).execute(transaction);
-      this.#tables?.set(day, this.toName(day));
+      for (const statement of definition) await sql.raw(toCopy(statement, this.table, this.toDayTable(day))).execute(transaction);
+      this.#tables?.set(day, this.toDayTable(day));
     }
   }
 
-  async #read(kysely: Kysely<Schema>): Promise<ReadonlyMap<number, string>> {
+  async #readTables(kysely: Kysely<Schema>): Promise<ReadonlyMap<number, string>> {
     const { rows } = await sql<{
       name: string;
     }>`select name from sqlite_schema where type = 'table' and name glob ${`${this.table}_[0-9]*`}`.execute(kysely);
-    const first = await sql<{ last: number | null }>`select max(at_ms) as last from ${sql.table(this.table)}`.execute(kysely);
-    const last = first.rows[0]?.last ?? null;
-    this.#lastInFirst = last === null ? Number.NEGATIVE_INFINITY : toDayNumber(last);
+    const base = await sql<{ last: number | null }>`select max(at_ms) as last from ${sql.table(this.table)}`.execute(kysely);
+    const last = base.rows[0]?.last ?? null;
+    this.#lastBaseDay = last === null ? Number.NEGATIVE_INFINITY : toDayNumber(last);
     this.#tables = new Map(rows.map(({ name }) => [toDayNumber(parseDay(name.slice(this.table.length + 1))), name]));
-    this.#usesDays ||= this.#tables.size > 0;
+    this.#usesDayTables ||= this.#tables.size > 0;
     return this.#tables;
   }
 }

@@ -59,7 +59,7 @@ interface Grouping extends Dimension {
   readonly name: string;
 }
 
-export function toGroupings(by: readonly UsageKey[], engine: Engine): readonly Grouping[] {
+export function buildGroupings(by: readonly UsageKey[], engine: Engine): readonly Grouping[] {
   return by.map((key, index) => {
     if (!isTagKey(key)) return { key, name: key, ...groupings[key] };
     const tag = key.slice(tagPrefix.length);
@@ -113,17 +113,21 @@ export async function readSums<Key extends UsageKey>(
   const names = groupings.map(({ name }) => sql.ref(name));
   const parts = [
     ...sums.map(({ level, periods }) =>
-      toPart(grouped, 'sum', sql`usage_sums where level = ${sql.lit(level)} and period in (${sql.join(periods.map(sql.lit))})`),
+      buildPart(
+        grouped,
+        'sum',
+        sql`usage_sums where level = ${sql.lit(level)} and period in (${sql.join(periods.map(sql.lit))})`,
+      ),
     ),
     ...records.map(({ table, fromMs, toMs }) =>
-      toPart(
+      buildPart(
         grouped,
         'record',
         sql`${sql.table(table)} where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`,
       ),
     ),
   ];
-  if (parts.length === 0) parts.push(toPart(grouped, 'record', sql`usage_records where at_ms < 0`));
+  if (parts.length === 0) parts.push(buildPart(grouped, 'record', sql`usage_records where at_ms < 0`));
   const isByKeys = query.order === 'keys' || by.some((key) => key === 'day');
   const order = isByKeys ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names];
   const totals = Object.values(reportedAmounts).map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`);
@@ -143,17 +147,17 @@ export async function readSums<Key extends UsageKey>(
  * Returns the totals of one table. All totals are floating-point numbers, because drivers do not return 64-bit integers as
  * JavaScript numbers.
  */
-function toPart(
+function buildPart(
   { query: { by, after, ...filter }, groupings }: GroupedQuery<UsageKey>,
   kind: 'record' | 'sum',
   source: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const toValue = (dimension: Dimension): RawBuilder<unknown> => dimension[kind] ?? dimension.record;
-  const withInner = filter.deployment !== undefined || by.includes('deployment');
+  const includesInner = filter.deployment !== undefined || by.includes('deployment');
   const isInner = kind === 'sum' ? sql`is_inner` : recordIsInner;
   const totals = amountNames.map((name) => {
     const amount = kind === 'sum' ? sql.ref(name) : recordAmounts[name];
-    const counted = withInner || name === 'cost' ? amount : sql`case when ${isInner} = 1 then 0 else ${amount} end`;
+    const counted = includesInner || name === 'cost' ? amount : sql`case when ${isInner} = 1 then 0 else ${amount} end`;
     return sql`cast(sum(${counted}) as double precision) as ${sql.ref(reportedAmounts[name])}`;
   });
   const conditions = filterNames.flatMap((name) => {

@@ -7,13 +7,13 @@ import { dayMs, type RecordDays, type RecordSegment, toDayNumber } from './recor
 import { sumLevels } from './record-tables.ts';
 import {
   amountNames,
+  buildGroupings,
   maxDateMs,
   needsRecords,
   type ReportPlan,
   readSums,
   recordAmounts,
   recordIsInner,
-  toGroupings,
   toStorableMs,
 } from './usage-report.ts';
 
@@ -24,7 +24,10 @@ const marksPerStatement = 500;
 /** Time after midnight for the records of calls that started before midnight. A call is recorded when it ends. */
 const graceMs = 15 * 60_000;
 
-/** Totals of usage, from the sums of complete days and months and from the records of other days. */
+/**
+ * Totals of usage, from the sums of complete days and months and from the records of other days. A mark is the row of
+ * `usage_sum_periods` with the progress of one day or month.
+ */
 export class UsageSums {
   readonly #database: SqlDatabase;
   readonly #days: RecordDays;
@@ -40,14 +43,14 @@ export class UsageSums {
       const periods = needsRecords(query) ? [] : await readPeriods(kysely, query);
       return readSums(
         kysely,
-        { query, groupings: toGroupings(query.by, this.#database.engine) },
+        { query, groupings: buildGroupings(query.by, this.#database.engine) },
         await this.#plan(kysely, query, periods),
       );
     });
   }
 
-  /** Marks days whose sums lack records that were stored late. `today` is the number of days since the epoch. */
-  async recordLate(days: Iterable<number>, today: number): Promise<void> {
+  /** Marks past days whose records were stored late, so that they are summed again. `today` is the number of days since the epoch. */
+  async markStale(days: Iterable<number>, today: number): Promise<void> {
     const late = [...new Set(days)].filter((day) => day < today);
     if (late.length === 0) return;
     await this.#database.run((kysely) =>
@@ -64,10 +67,10 @@ export class UsageSums {
   async update(nowMs: number, signal: AbortSignal): Promise<void> {
     const endDay = toDayNumber(nowMs - graceMs);
     const pending = await this.#listPending(endDay);
-    await this.#startDays(pending);
+    await this.#insertMarks(pending);
     // Reads the days again: a record that was stored before its day had a mark could not set the mark to stale.
     const recorded = new Set(await this.#listPending(endDay, 'recorded'));
-    await this.#completeEmpty(pending.filter((day) => !recorded.has(day)));
+    await this.#completeEmptyDays(pending.filter((day) => !recorded.has(day)));
     for (const day of recorded) {
       while (!signal.aborted && (await this.#addRecords(day)));
       if (signal.aborted) return;
@@ -92,7 +95,7 @@ export class UsageSums {
       const range = { fromMs: 0, toMs: endDay * dayMs };
       const done = new Set((await readPeriods(kysely, range)).filter(isCompleteDay).map(({ period }) => period));
       const pending = new Set<number>();
-      for (const segment of await this.#days.segments(kysely, range)) {
+      for (const segment of await this.#days.listSegments(kysely, range)) {
         for (let at = await readFirst(kysely, segment); at !== undefined; ) {
           let day = toDayNumber(at);
           if (!done.has(day)) pending.add(day);
@@ -109,7 +112,7 @@ export class UsageSums {
   }
 
   /** Commits the marks of days before their records are read, so that a node that stores a late record finds the mark. */
-  async #startDays(days: readonly number[]): Promise<void> {
+  async #insertMarks(days: readonly number[]): Promise<void> {
     for (const step of splitIntoBatches(days, marksPerStatement)) {
       const rows = step.map((day) => ({ period: day, until_ms: day * dayMs, is_complete: 0, is_stale: 0 }));
       await this.#database.run((kysely) =>
@@ -122,7 +125,7 @@ export class UsageSums {
     }
   }
 
-  async #completeEmpty(days: readonly number[]): Promise<void> {
+  async #completeEmptyDays(days: readonly number[]): Promise<void> {
     for (const step of splitIntoBatches(days, marksPerStatement)) {
       await this.#database.run((kysely) =>
         kysely
@@ -140,7 +143,7 @@ export class UsageSums {
   #addRecords(day: number): Promise<boolean> {
     return this.#database.transact(async (transaction) => {
       const dayKey = { level: sumLevels.day, period: day };
-      const mark = await this.#lock(transaction, dayKey);
+      const mark = await this.#lockMark(transaction, dayKey);
       if (mark.is_complete === 1 && mark.is_stale === 0) return false;
       const startMs = mark.is_stale === 1 ? day * dayMs : mark.until_ms;
       if (mark.is_stale === 1) await dropSums(transaction, dayKey);
@@ -161,12 +164,12 @@ export class UsageSums {
   /** Returns the end of the time range whose records were added. */
   async #addStep(transaction: Kysely<Schema>, day: number, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<number> {
     let untilMs = toMs;
-    for (const segment of await this.#days.segments(transaction, { fromMs, toMs })) {
+    for (const segment of await this.#days.listSegments(transaction, { fromMs, toMs })) {
       const { rows } = await sql<{ at_ms: number }>`select at_ms from ${sql.table(segment.table)}
         where at_ms >= ${fromMs} and at_ms < ${toMs} order by at_ms limit 1 offset ${recordsPerStep}`.execute(transaction);
       if (rows[0] !== undefined) untilMs = Math.min(untilMs, Math.max(rows[0].at_ms, fromMs + 1));
     }
-    for (const { table } of await this.#days.segments(transaction, { fromMs, toMs: untilMs })) {
+    for (const { table } of await this.#days.listSegments(transaction, { fromMs, toMs: untilMs })) {
       await sql`insert into usage_sums as sums (level, period, project, deployment, key_id, is_inner, ${amountColumns})
         select ${sql.lit(sumLevels.day)}, ${sql.lit(day)}, project, deployment, coalesce(key_id, ''),
           ${recordIsInner}, ${sql.join(Object.values(recordAmounts).map((value) => sql`sum(${value})`))}
@@ -206,7 +209,7 @@ export class UsageSums {
         .values({ ...mark, until_ms: fromDay * dayMs, is_complete: 0, is_stale: 0 })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
-      const { until_ms: untilMs, is_complete: isComplete } = await this.#lock(transaction, mark);
+      const { until_ms: untilMs, is_complete: isComplete } = await this.#lockMark(transaction, mark);
       if (isComplete === 1) return false;
       const periods = await readPeriods(transaction, { fromMs: untilMs, toMs: toDay * dayMs - 1 });
       if (periods.some((entry) => entry.level === sumLevels.day && !isCompleteDay(entry))) return false;
@@ -235,7 +238,7 @@ export class UsageSums {
   }
 
   /** Reads the mark of a period and locks it until the transaction ends. */
-  #lock(transaction: Kysely<Schema>, { level, period }: Pick<Period, 'level' | 'period'>) {
+  #lockMark(transaction: Kysely<Schema>, { level, period }: Pick<Period, 'level' | 'period'>) {
     return transaction
       .selectFrom('usage_sum_periods')
       .selectAll()
@@ -261,7 +264,7 @@ export class UsageSums {
     const months = needsDays ? [] : periods.filter(isUsable).map(({ period }) => period);
     const otherDays = days.filter((day) => !months.includes(toMonth(day)));
     const records: RecordSegment[] = [];
-    for (const gap of findGaps(query, days)) records.push(...(await this.#days.segments(kysely, gap)));
+    for (const gap of findGaps(query, days)) records.push(...(await this.#days.listSegments(kysely, gap)));
     const sums = [
       { level: sumLevels.month, periods: months },
       { level: sumLevels.day, periods: otherDays },
