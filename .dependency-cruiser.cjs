@@ -1,33 +1,34 @@
-// The floors of the house: a room imports itself and anything below, never a neighbour, never up (docs/straight-line.md).
+// The layers of src (CONTRIBUTING.md, Folders): a folder imports only itself and lower layers. The borders are one layer, and do not
+// import each other.
 const borders = 'surfaces|stores|upstreams|tools|identity|configuration|telemetry';
-const floors = ['base', 'contract', 'domain', 'services', `(${borders})`, 'agent', 'pipeline', 'app'];
+const layers = ['base', 'contract', 'domain', 'services', `(${borders})`, 'agent', 'pipeline', 'app'];
 
-const upward = floors.slice(0, -1).map((floor, height) => ({
-  name: `no-way-up-from-${floor.replace(/[()]/g, '').replaceAll('|', '-')}`,
-  comment: 'A room imports only itself and lower floors, types included.',
+const upward = layers.slice(0, -1).map((layer, height) => ({
+  name: `no-upward-import-from-${layer.replace(/[()]/g, '').replaceAll('|', '-')}`,
+  comment: 'A folder imports only itself and lower layers. This includes types.',
   severity: 'error',
-  from: { path: `^src/${floor}/`, pathNot: '\\.test\\.ts$' },
-  to: { path: floors.slice(height + 1).map((higher) => `^src/${higher}/`) },
+  from: { path: `^src/${layer}/`, pathNot: '\\.test\\.ts$' },
+  to: { path: layers.slice(height + 1).map((higher) => `^src/${higher}/`) },
 }));
 
-/** Rooms on one floor and the folders inside them that are strangers to each other. */
-const strangers = [
+/** Folders of one layer that do not import each other. */
+const separateFolders = [
   {
-    name: 'rooms-of-one-floor-are-strangers',
+    name: 'borders-are-separate',
     severity: 'error',
     from: { path: `^src/(${borders})/` },
     to: { path: `^src/(${borders})/`, pathNot: '^src/$1/' },
   },
   {
-    name: 'services-are-strangers',
+    name: 'services-are-separate',
     severity: 'error',
     from: { path: '^src/services/([^/]+)/', pathNot: '\\.test\\.ts$' },
     to: { path: '^src/services/', pathNot: ['^src/services/$1/', '^src/services/node/'] },
   },
   {
-    name: 'siblings-are-strangers',
+    name: 'folders-inside-a-border-are-separate',
     comment:
-      'Inside surfaces, stores, upstreams, tools and identity, but for surfaces/http, tools/authorization and upstreams/prompt.',
+      'Folders inside a border share only surfaces/http, tools/authorization, and upstreams/prompt.',
     severity: 'error',
     from: { path: '^src/(surfaces|stores|upstreams|tools|identity)/([^/]+)/', pathNot: '\\.test\\.ts$' },
     to: {
@@ -37,7 +38,7 @@ const strangers = [
   },
 ];
 
-/** Each npm package has one owner room. */
+/** Folders that may import an npm package. */
 const owners = {
   fastify: 'surfaces|app',
   undici: 'base',
@@ -62,10 +63,10 @@ const owners = {
   '@ai-sdk/[^/]+': 'upstreams/ai-sdk',
   '@modelcontextprotocol/[^/]+': 'tools/mcp',
 };
-const ownership = Object.entries(owners).map(([name, rooms]) => ({
+const ownership = Object.entries(owners).map(([name, folders]) => ({
   name: `owner-of-${name.replace(/[^a-z]+/g, '-')}`,
   severity: 'error',
-  from: { path: '^src/', pathNot: [`^src/(${rooms})[/.]`, '\\.test\\.ts$'] },
+  from: { path: '^src/', pathNot: [`^src/(${folders})[/.]`, '\\.test\\.ts$'] },
   to: { path: `node_modules/(${name})/` },
 }));
 
@@ -75,20 +76,20 @@ module.exports = {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
-      name: 'surfaces-do-not-know-the-pipeline',
+      name: 'surfaces-do-not-import-the-pipeline',
       severity: 'error',
       from: { path: '^src/surfaces/' },
       to: { path: '^src/(pipeline|agent)/' },
     },
     {
-      name: 'web-sees-contract-and-base',
+      name: 'web-imports-only-contract-and-base',
       severity: 'error',
       from: { path: '^web/' },
       to: { path: '^(src|test)/', pathNot: '^src/(base|contract)/' },
     },
-    { name: 'nobody-sees-web', severity: 'error', from: { path: '^src/' }, to: { path: '^web/' } },
+    { name: 'src-does-not-import-web', severity: 'error', from: { path: '^src/' }, to: { path: '^web/' } },
     ...upward,
-    ...strangers,
+    ...separateFolders,
     ...ownership,
   ],
   options: {

@@ -9,7 +9,7 @@ import { importHelp } from './commands/import/import-flags.ts';
 // By default, SIGUSR1 makes Node open the debugger for any process of the same user, and SIGUSR2 terminates Node.
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
 
-const texts = {
+const helpTexts = {
   help,
   'administration-help': administrationHelp,
   'backup-help': backupHelp,
@@ -97,7 +97,7 @@ switch (command.name) {
     process.exitCode = 2;
     break;
   default:
-    console.log(texts[command.name]);
+    console.log(helpTexts[command.name]);
 }
 
 function createCopyDeps(): CopyDeps {

@@ -13,7 +13,6 @@ import type { Environment } from '#configuration/substitute.ts';
 import { type ConfigurationWatch, watchConfiguration } from '#configuration/watch.ts';
 import { formatConfigurationError, type ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { acceptedBounds } from '#services/administration/file-layer.ts';
 import { FirstStart } from '#services/administration/first-start.ts';
@@ -27,7 +26,6 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { firstConfiguration, localKeyName } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { configurationLoaded, type NodeDeps, openNode } from './node/open-node.ts';
-import type { SharedStore } from './node/stores.ts';
 import {
   type Closable,
   type CloseStages,
@@ -131,7 +129,8 @@ function composeNode(
   const embedder = new EmbedderPool(countEmbeddingThreads(getProcessMemory()), {
     recent: caches.create('recent_vectors', recentVectorBounds),
   });
-  const program = { version: packageJson.version, uptimeSeconds: createUptime(worker) };
+  const uptimeSeconds = (): number => (worker === undefined ? process.uptime() : (clock.epochMs() - worker.startedAtMs) / 1000);
+  const program = { version: packageJson.version, uptimeSeconds };
   const listIssues = worker?.listIssues ?? state.listIssues;
   const service: Service = composeService({
     snapshot: snapshot.current,
@@ -182,10 +181,6 @@ function composeNode(
     operations: apiOperations(snapshot.current().configuration),
   });
   return { ...service, embedder };
-}
-
-function createUptime(worker: WorkerContext | undefined): () => number {
-  return worker === undefined ? () => process.uptime() : () => (clock.epochMs() - worker.startedAtMs) / 1000;
 }
 
 function createMetricsReader(telemetry: NodeTelemetry, worker: WorkerContext | undefined): ReadMetrics {
@@ -289,8 +284,8 @@ interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadB
  * Returns a function that reports the state of the node to administrators. The report contains no secrets and no folders that the
  * configuration does not name.
  */
-function createReadNode(parts: NodeReportDeps): () => Promise<NodeReport> {
-  const { settings, snapshot, state, clock, version, uptimeSeconds, listIssues } = parts;
+function createReadNode(deps: NodeReportDeps): () => Promise<NodeReport> {
+  const { settings, snapshot, state, clock, version, uptimeSeconds, listIssues } = deps;
   return async () => {
     const reasons = await listIssues();
     const now = clock.epochMs();
@@ -298,8 +293,10 @@ function createReadNode(parts: NodeReportDeps): () => Promise<NodeReport> {
       node: { version, runtime: process.version, startedAt: Math.round(now - uptimeSeconds() * 1000), now },
       health: { status: reasons.length === 0 ? 'ok' : 'degraded', reasons },
       hindrances: state.listObstacles(),
-      stores: toStores(parts),
-      upstreams: [...snapshot.current().deployments.values()].flatMap((deployment) => toUpstreams(parts, deployment)),
+      stores: toStores(deps),
+      upstreams: [...snapshot.current().deployments.values()].flatMap((deployment) =>
+        deployment.upstreams.map((upstream) => toUpstream(deps, deployment, upstream)),
+      ),
       queues: [...state.queues()],
       configuration: { files: settings.configurationFiles, ...state.configuration },
     };
@@ -307,22 +304,14 @@ function createReadNode(parts: NodeReportDeps): () => Promise<NodeReport> {
 }
 
 function toStores({ settings: { shared }, state }: NodeReportDeps): readonly StoreReport[] {
-  const isUnavailable = (name: SharedStore['name']): boolean => state.isUnavailable(name);
   return [
-    { holds: 'records', kind: shared.databaseUrl === undefined ? 'sqlite' : 'postgres', isAway: isUnavailable('database') },
+    { holds: 'records', kind: shared.databaseUrl === undefined ? 'sqlite' : 'postgres', isAway: state.isUnavailable('database') },
     { holds: 'files', kind: shared.files === undefined ? 'disk' : 's3', isAway: false },
-    { holds: 'limits', kind: shared.redisUrl === undefined ? 'memory' : 'redis', isAway: isUnavailable('redis') },
+    { holds: 'limits', kind: shared.redisUrl === undefined ? 'memory' : 'redis', isAway: state.isUnavailable('redis') },
   ];
 }
 
-function toUpstreams({ loadBalancer, clock }: NodeReportDeps, deployment: Deployment): readonly UpstreamReport[] {
-  return deployment.upstreams.map((upstream) => toUpstream(upstream, { deployment, loadBalancer, clock }));
-}
-
-function toUpstream(
-  upstream: Upstream,
-  { deployment, loadBalancer, clock }: { deployment: Deployment; loadBalancer: LoadBalancer; clock: Clock },
-): UpstreamReport {
+function toUpstream({ loadBalancer, clock }: NodeReportDeps, deployment: Deployment, upstream: Upstream): UpstreamReport {
   const { reason, failuresInARow, refusedStatus, lastError, offForMs, parallel, maxParallel } = loadBalancer.getBackOff(
     upstream,
     clock.nowMs(),

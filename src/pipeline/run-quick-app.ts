@@ -74,18 +74,18 @@ interface ApplicationRun {
   readonly signal: AbortSignal;
 }
 
-async function startRun(deps: QuickAppDeps, running: ApplicationRun): Promise<AsyncIterable<Frame>> {
-  const { prepared, signal } = running;
+async function startRun(deps: QuickAppDeps, applicationRun: ApplicationRun): Promise<AsyncIterable<Frame>> {
+  const { prepared, signal } = applicationRun;
   const { target, request, conversation } = prepared;
   const { call, deployment, snapshot } = target;
   const { quickApp: app } = deployment;
   if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is not a quick app`);
   const startedMs = deps.clock.nowMs();
-  const createSender = createSenderFactory(deps, running);
+  const createSender = createSenderFactory(deps, applicationRun);
   const model = snapshot.deployments.get(app.model);
   const run: QuickAppRun = {
     app,
-    tools: conversation.waiting.length > 0 ? noTools : await loadAppTools(deps, app, running),
+    tools: conversation.waiting.length > 0 ? noTools : await loadAppTools(deps, app, applicationRun),
     request,
     conversation,
     sendModelRequest: (modelRequest) => createSender(app.model)(modelRequest, signal),
@@ -117,10 +117,10 @@ function toContext({ context }: QuickApp, { request, model, settings }: ContextP
   return { strategy, maxTokens, vocabulary: model && findVocabulary(model) };
 }
 
-async function loadAppTools(deps: QuickAppDeps, app: QuickApp, running: ApplicationRun): Promise<LoadedTools> {
-  const { prepared, holder: caller, signal } = running;
+async function loadAppTools(deps: QuickAppDeps, app: QuickApp, applicationRun: ApplicationRun): Promise<LoadedTools> {
+  const { prepared, holder: caller, signal } = applicationRun;
   const { deployment, snapshot } = prepared.target;
-  const createSender = createSenderFactory(deps, running);
+  const createSender = createSenderFactory(deps, applicationRun);
   const { deployments, dangling } = await findDeploymentTools(deployment, { catalog: deps.catalog, snapshot, caller });
   // A draft must not replace the findings for the saved application.
   if (prepared.target.call.draft === undefined) deps.onGraph({ deployments: [deployment], dangling });

@@ -95,8 +95,7 @@ it('stack traces of the built service show files and lines of the sources', asyn
   const { node } = await startBuilt();
   await using _node = node;
   await node.untilOutput(/cannot store the documents of the sample app.*\n/);
-  const [, file = '', line] =
-    /at \S+ \((file:[^)]+\/src\/app\/sample\/sample-applications\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
+  const [, file = '', line] = /at \S+ \((file:[^)]+\/src\/app\/sample\/sample\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
   const source = await readFile(new URL(file), 'utf8');
   expect(source.split('\n')[Number(line) - 1]).toContain(statement);
   expect(node.output.stdout).not.toMatch(/dist\/[\w-]+\.js:/);

@@ -1,8 +1,9 @@
 import { type LoadOptions, loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
-import { type ConfigurationError, formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
+import { formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 
+/** Result of `parley check`. */
 export interface CheckOutcome {
   /** 0 if the configuration is valid, 1 otherwise. */
   readonly exitCode: 0 | 1;
@@ -18,29 +19,18 @@ export async function checkCommand(
 ): Promise<CheckOutcome> {
   if (files.length === 0) return { exitCode: 1, lines: ['parley check: specify at least one file'] };
   const loaded = await loadConfiguration(files, environment, { ...options, isCheck: true });
-  const warnings = loaded.warnings.map(formatWarning);
+  const warnings = loaded.warnings.map((warning) => `warning: ${formatConfigurationError(warning)}`);
   // If only environment variables are missing, `errors` is present but empty, and a warning names each variable.
   if ('errors' in loaded && loaded.errors.length === 0)
     return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no errors, apart from missing environment variables`] };
   if ('errors' in loaded) return { exitCode: 1, lines: [...loaded.errors.map(formatConfigurationError), ...warnings] };
-  return {
-    exitCode: 0,
-    lines: [...warnings, `${files.join(', ')}: ${summarize(loaded.configuration)}`],
-  };
-}
-
-function formatWarning(warning: ConfigurationError): string {
-  return `warning: ${formatConfigurationError(warning)}`;
+  return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: ${summarize(loaded.configuration)}`] };
 }
 
 function summarize({ models, applications, addons, keys, roles, identityProviders }: Configuration): string {
   const counts = [
-    count(models, 'model'),
-    count(applications, 'application'),
-    count(addons, 'addon'),
-    count(keys, 'key'),
-    count(roles, 'role'),
-    count(identityProviders, 'identity provider'),
+    ...[count(models, 'model'), count(applications, 'application'), count(addons, 'addon'), count(keys, 'key')],
+    ...[count(roles, 'role'), count(identityProviders, 'identity provider')],
   ];
   return `no errors (${counts.join(', ')})`;
 }

@@ -54,11 +54,10 @@ export interface Stores extends Omit<DurableStores, 'shared'>, Omit<EphemeralSto
  */
 const maxUploads = 64;
 
+type OpenStores = Closeable<Stores & { readonly shared: readonly SharedStore[] }>;
+
 /** Opens the stores from the settings. Throws SettingError if one cannot be used. */
-export async function openStores(
-  settings: Settings,
-  deps: StoreDeps,
-): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
+export async function openStores(settings: Settings, deps: StoreDeps): Promise<OpenStores> {
   // The primary process has the lock for its workers.
   const lock = deps.worker === undefined ? await openDataFolder(settings) : undefined;
   try {
@@ -70,10 +69,7 @@ export async function openStores(
   }
 }
 
-async function openAll(
-  settings: Settings,
-  deps: StoreDeps,
-): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
+async function openAll(settings: Settings, deps: StoreDeps): Promise<OpenStores> {
   const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
   const seal = new Seal(secrets);
   const durable = await openDurable(settings, seal, deps);
@@ -104,6 +100,7 @@ interface CounterSource {
 async function openDurable(settings: Settings, seal: Seal, deps: StoreDeps): Promise<Closeable<DurableStores & CounterSource>> {
   const opened = await openDatabase(settings, { ...deps, acquireWriteLock: deps.worker?.acquireWriteLock });
   const { database, reached, shared } = opened;
+  const { worker } = deps;
   const blobs = await openBlobs(settings).catch(async (error) => {
     await opened.close();
     throw error;
@@ -114,14 +111,14 @@ async function openDurable(settings: Settings, seal: Seal, deps: StoreDeps): Pro
   const passages = new SqlPassageIndex(database);
   let isClosed = false;
   const reportResealError: StoreDeps['reportError'] = (message, error) => isClosed || deps.reportError(message, error);
-  if (deps.worker === undefined || deps.worker.slot === 1)
+  if (worker === undefined || worker.slot === 1)
     void reached.then(() => reseal(database, seal, { note: deps.note, reportError: reportResealError }));
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
   const contents = openContents(blobs, records, deps);
   const recordInvalid = (kind: string, id: string, error: unknown): void =>
     deps.reportError(`the stored ${kind} ${id} is invalid, so it is not used`, error);
-  const { worker } = deps;
+  const journal = new SqlJournal(database, deps.clock.epochMs);
   const localOwner = worker === undefined || worker.slot === 1 ? thisNode : `${thisNode}, worker ${worker.slot}`;
   const owner = shared.length === 0 ? localOwner : randomUUID();
   const isShared = shared.length > 0 || worker !== undefined;
@@ -132,16 +129,8 @@ async function openDurable(settings: Settings, seal: Seal, deps: StoreDeps): Pro
     applications,
     files: { index, blobs: new BoundedBlobStore(contents.blobs, maxUploads) },
     passages: { index: passages, owner },
-    responses: {
-      responses,
-      conversations: new SqlConversationStore(database, seal),
-      isShared,
-    },
-    evaluations: {
-      store: new SqlEvaluationStore(database, seal, recordInvalid),
-      leases: responses.runs,
-      isShared,
-    },
+    responses: { responses, conversations: new SqlConversationStore(database, seal), isShared },
+    evaluations: { store: new SqlEvaluationStore(database, seal, recordInvalid), leases: responses.runs, isShared },
     chats: new SqlChatStore(
       database,
       seal,
@@ -157,10 +146,7 @@ async function openDurable(settings: Settings, seal: Seal, deps: StoreDeps): Pro
     },
     entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared },
     alerts: new SqlAlertStore(database),
-    journal:
-      replica === undefined
-        ? new SqlJournal(database, deps.clock.epochMs)
-        : readFromReplica(new SqlJournal(database, deps.clock.epochMs), new SqlJournal(replica.database, deps.clock.epochMs)),
+    journal: replica === undefined ? journal : readFromReplica(journal, new SqlJournal(replica.database, deps.clock.epochMs)),
     callContents: new SqlCallContents(database, seal),
     nodes: shared.length > 0 ? new SqlNodeStore(database, recordInvalid) : undefined,
     shared,

@@ -85,34 +85,40 @@ export function composePipeline(deps: CompleteServiceDeps) {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,
   };
-  const onQuotaHeaders = createQuotaListener({ loadBalancer, clock });
-  const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), onQuotaHeaders, perRequestKeys };
-  const callEndpoints = createCallUpstreams(upstreams);
-  const applications = { perRequestKeys, callUpstreams: callEndpoints };
+  const counters = new LimitCounters(limits, clock);
+  const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, reportError });
+  const upstreamDeps = {
+    ...{ loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys, reserveLimits },
+    onQuotaHeaders: createQuotaListener({ loadBalancer, clock }),
+  };
+  const callUpstreams = createCallUpstreams(upstreamDeps);
+  const applications = { perRequestKeys, callUpstreams };
   const addons = { addonTools: (configuration: Configuration) => toolSources(configuration).addons, clock, newId, reportError };
   const quickApps = {
     toolSources: (configuration: Configuration) => toolSources(configuration).sources,
     ...{ innerCalls, catalog, states, clock, newId, reportError, onGraph },
   };
   const responders: Responders = {
-    callUpstreams: callEndpoints,
+    callUpstreams,
     callApplication: (prepared, sink) => callApplication(applications, prepared, sink),
     runAddons: (prepared, run) => runAddons(addons, prepared, run),
     runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
     runRemoteTools: (prepared, run) => runRemoteTools(quickApps, prepared, run),
   };
-  const counters = new LimitCounters(limits, clock);
-  const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, reportError });
-  const consent = composeConsent(deps, catalog);
+  const consent = {
+    store: deps.stores.consents,
+    dependencies: (snapshot: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot, caller }),
+    onGraph,
+  };
   const requireConsent = createRequireConsent(consent);
   const calls: Calls = {
     authorize: createAuthorize({ snapshot, catalog, requireConsent }),
     answer: createAnswerChat({ states, reserveLimits, clock, responders, onRemovedReferences, newId }),
-    embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
-    passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
+    embed: (target, request, signal) => answerEmbeddings(upstreamDeps, { target, request, signal }),
+    passThrough: (target, request, reply) => answerPassThrough(upstreamDeps, { target, request }, reply),
     callFeature: (request, signal) =>
       callFeature({ http: deps.http, guardedHttp: guarded, perRequestKeys, requireConsent, reserveLimits }, request, signal),
-    countTokens: (target, input, signal) => countTokens(upstreams, { target, ...input, signal }),
+    countTokens: (target, input, signal) => countTokens(upstreamDeps, { target, ...input, signal }),
   };
   innerCalls.connect(calls);
   const starters: CallerRoutesDeps['starters'] = (deployment, options) => {
@@ -122,11 +128,6 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const survey: ToolRoutesDeps['survey'] = (settings, signal) => toolSources(snapshot().configuration).survey(settings, signal);
   const tryTool: ToolRoutesDeps['tryTool'] = (trial) => toolSources(snapshot().configuration).tryTool(trial);
   return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, innerCalls, starters, survey, tryTool };
-}
-
-function composeConsent({ stores, onGraph }: CompleteServiceDeps, catalog: Catalog) {
-  const dependencies = (snapshot: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot, caller });
-  return { store: stores.consents, dependencies, onGraph };
 }
 
 function toStateSigner(seal: Seal): StateSigner {

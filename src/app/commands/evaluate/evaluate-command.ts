@@ -35,8 +35,7 @@ export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps):
   try {
     return await evaluate(flags, deps);
   } catch (error) {
-    const isKnown = error instanceof EvaluateError || (error instanceof Error && 'syscall' in error);
-    if (!isKnown) throw error;
+    if (!isExpectedError(error)) throw error;
     deps.writeProgress(`parley: ${error.message}\n`);
     return 2;
   }
@@ -96,14 +95,10 @@ export function toLines(evaluation: EvaluationWithResults): readonly string[] {
   return [
     ...notPassed.flatMap((result) => [
       `${result.outcome === 'error' ? 'ERROR ' : 'FAILED'}  ${getCaseName(result)}`,
-      ...formatFailures(result),
+      ...listReasons(result).map((reason) => `        ${reason}`),
     ]),
     `version ${version}: ${counts}${ending}`,
   ];
-}
-
-function formatFailures(result: ReportedResult): readonly string[] {
-  return listReasons(result).map((reason) => `        ${reason}`);
 }
 
 function listReasons({ error, verdicts }: ReportedResult): readonly string[] {
@@ -139,9 +134,8 @@ export function toJunit(
     return `${head}>\n      ${childElement}\n      <system-out>${escapeXml(result.answer)}</system-out>\n    </testcase>`;
   });
   const suite = `  <testsuite name="${escapeXml(application)}" ${counts} time="${seconds}">`;
-  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', suite, ...cases, '  </testsuite>', '</testsuites>', ''].join(
-    '\n',
-  );
+  const lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', suite, ...cases, '  </testsuite>', '</testsuites>'];
+  return `${lines.join('\n')}\n`;
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\n': '&#10;' };
@@ -255,6 +249,11 @@ class EvaluateError extends Error {
   override readonly name = 'EvaluateError';
 }
 
+/** Returns whether an error is one of this command, or of a file. */
+function isExpectedError(error: unknown): error is Error {
+  return error instanceof EvaluateError || (error instanceof Error && 'syscall' in error);
+}
+
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   '.json': (text) => requireValue(parseJsonc(text)),
   '.jsonc': (text) => requireValue(parseJsonc(text)),
@@ -271,8 +270,7 @@ async function readCases(file: string): Promise<readonly EvaluationCase[]> {
   try {
     return parseCases(reader((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')));
   } catch (error) {
-    const isKnown =
-      error instanceof EvaluateError || error instanceof ParleyError || (error instanceof Error && 'syscall' in error);
+    const isKnown = error instanceof ParleyError || isExpectedError(error);
     if (!isKnown) throw error;
     throw new EvaluateError(`${file}: ${error.message}`, { cause: error });
   }

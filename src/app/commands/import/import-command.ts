@@ -34,8 +34,7 @@ export async function importCommand({ from, files, database, settings, isStrict 
       ...toLines(notes.all, sources),
       ...toLines(settingsNotes.all, settingsSource === undefined ? [] : [settingsSource]),
     ];
-    const isFailure = isStrict && [...notes.all, ...settingsNotes.all].some(({ isLoss }) => isLoss);
-    return { exitCode: isFailure ? 1 : 0, text: JSON.stringify(result.configuration, null, 2), lines };
+    return toOutcome(result, isStrict && [...notes.all, ...settingsNotes.all].some(({ isLoss }) => isLoss), lines);
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return { exitCode: 1, text: '', lines: [error.message] };
@@ -49,9 +48,12 @@ async function importDatabase(url: string, isStrict: boolean): Promise<ImportOut
   const result = new Result();
   importLitellmDatabase(tables, { result, notes, variables: new Variables(notes), nowMs: Date.now() });
   result.removeInvalid(() => notes);
-  const exitCode = isStrict && notes.all.some(({ isLoss }) => isLoss) ? 1 : 0;
   const lines = notes.all.map(({ path, message }) => `${formatPath(path)}: ${message}`);
-  return { exitCode, text: JSON.stringify(result.configuration, null, 2), lines };
+  return toOutcome(result, isStrict && notes.all.some(({ isLoss }) => isLoss), lines);
+}
+
+function toOutcome({ configuration }: Result, hasFailed: boolean, lines: readonly string[]): ImportOutcome {
+  return { exitCode: hasFailed ? 1 : 0, text: JSON.stringify(configuration, null, 2), lines };
 }
 
 /** Returns `FILE:LINE: path: message` for each note, ordered by file and line. */
