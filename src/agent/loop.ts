@@ -44,7 +44,6 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<Frame, void
 
 class Loop {
   readonly #options: LoopOptions;
-  readonly #maxTurns: number;
   readonly #clientToolNames: ReadonlySet<string>;
   readonly #reply: Reply;
   readonly #usage = new UsageCollector();
@@ -61,7 +60,6 @@ class Loop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    this.#maxTurns = options.maxTurns;
     this.#added = [...(options.added ?? [])];
     this.#messages = options.request.messages;
     this.#clientToolNames = listToolNames(options.request.tools);
@@ -112,7 +110,7 @@ class Loop {
     if (answeredQuestion !== undefined && (yield* this.#resume(answeredQuestion))) return;
     for (let turnNumber = 1 + countTurns(this.#added); ; turnNumber += 1) {
       const turn = yield* this.#sendRequest(turnNumber);
-      const calls = turnNumber < this.#maxTurns ? listCallsToRun(turn) : [];
+      const calls = turnNumber < this.#options.maxTurns ? listCallsToRun(turn) : [];
       if (calls.length === 0)
         return yield* this.#format === undefined ? this.#finish(turn) : this.#finishFormatted(turn, turnNumber, this.#format);
       yield* this.#showInterimText(turn);
@@ -123,7 +121,7 @@ class Loop {
       this.#added.push(this.#toMessage(turn), ...answers, ...this.#createMediaMessages(media));
       if (heldCalls.length > 0) return yield* this.#requestApproval(heldCalls, clientCalls);
       if (yield* this.#pause(questions, clientCalls)) return;
-      if (turnNumber + 1 === this.#maxTurns) appendLastTurnNote(answers);
+      if (turnNumber + 1 === this.#options.maxTurns) appendLastTurnNote(answers);
     }
   }
 
@@ -163,7 +161,7 @@ class Loop {
     const toolContext = this.#createToolContext([call], 1 + countTurns(this.#added));
     const { answers, media, questions } = yield* runTools([call], { ...toolContext, userAnswers });
     this.#added = sortByCallOrder([...this.#added, ...answers, ...this.#createMediaMessages(media)]);
-    if (countTurns(this.#added) + 1 === this.#maxTurns) appendLastTurnNote(answers);
+    if (countTurns(this.#added) + 1 === this.#options.maxTurns) appendLastTurnNote(answers);
     return yield* this.#pause([...questions, ...remaining], pending);
   }
 
@@ -223,7 +221,7 @@ class Loop {
     if (closing.length > 0) yield this.#reply.createChunk({ custom_content: { stages: closing } });
     this.#usage.add(usage.items());
     if (this.#format !== undefined) return turn;
-    if (turn.text !== '') this.#text += this.#asParagraph(turn.text);
+    if (turn.text !== '') this.#text += asParagraph(this.#text, turn.text);
     return turn;
   }
 
@@ -233,7 +231,7 @@ class Loop {
   async *#finishFormatted(draft: Turn, turnNumber: number, format: AnswerFormat): AsyncGenerator<Chunk, void> {
     let turn = draft;
     let answer = parseAnswer(turn.text, format);
-    if ('error' in answer && turn.finishReason === 'stop' && turnNumber < this.#maxTurns) {
+    if ('error' in answer && turn.finishReason === 'stop' && turnNumber < this.#options.maxTurns) {
       this.#requests.requestFormat(toFormatMessages(turn.text, answer.error));
       turn = yield* this.#sendRequest(turnNumber + 1);
       answer = parseAnswer(turn.text, format);
@@ -279,14 +277,9 @@ class Loop {
     const { custom_content: _custom, ...otherFields } = delta;
     return this.#reply.createChunk({
       ...otherFields,
-      ...(isFirstText && { content: this.#asParagraph(turn.text) }),
+      ...(isFirstText && { content: asParagraph(this.#text, turn.text) }),
       ...(isJsonObject(custom_content) && { custom_content: renumbering.renumberContent(custom_content) }),
     });
-  }
-
-  /** Returns the text as a separate paragraph if the reply already contains text. */
-  #asParagraph(text: string): string {
-    return asParagraph(this.#text, text);
   }
 
   /** Records state and controls of the model's own reply. Returns the content to forward. */
@@ -305,7 +298,9 @@ class Loop {
     if (!this.#hasStarted) yield* this.#start();
     const hasNoAnswer = listCallsToRun(turn).length > 0 && turn.text === '';
     if (hasNoAnswer)
-      yield this.#reply.createChunk({ content: `The run ended after ${this.#maxTurns} calls of the model without an answer.` });
+      yield this.#reply.createChunk({
+        content: `The run ended after ${this.#options.maxTurns} calls of the model without an answer.`,
+      });
     const attachments = this.#reply.numberAttachments(this.#toolContext.citations.collectAttachments(this.#text));
     if (attachments.length > 0) yield this.#reply.createChunk({ custom_content: { attachments } });
     yield* this.#end(this.#reply.createChunk({}, turn.finishReason === 'tool_calls' ? 'stop' : (turn.finishReason ?? 'stop')));
@@ -325,7 +320,7 @@ class Loop {
   ): AsyncGenerator<Chunk, void> {
     const controls = toControls(question);
     this.#controls.unshift(...controls);
-    yield this.#reply.createChunk({ content: this.#asParagraph(question.message) });
+    yield this.#reply.createChunk({ content: asParagraph(this.#text, question.message) });
     yield this.#reply.createChunk({
       custom_content: { controls: controls.map((control) => ({ ...control, index: this.#reply.nextControl() })) },
     });

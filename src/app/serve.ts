@@ -228,11 +228,11 @@ async function openSideListeners({ settings, log, telemetry, worker }: NodeDeps,
   return opened;
 }
 
-interface Stoppable extends Pick<Service, 'app' | 'inFlightCalls'> {
-  readonly connections: TrackedConnections;
-}
-
-function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: CloseStages): Drain {
+function createDrain(
+  { settings, log }: NodeDeps,
+  { app, inFlightCalls, connections }: Pick<Service, 'app' | 'inFlightCalls'> & { readonly connections: TrackedConnections },
+  closing: CloseStages,
+): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('unhandled promise rejection', reason));

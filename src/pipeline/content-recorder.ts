@@ -105,17 +105,12 @@ const maxInlineChars = 64;
 /** Number of bytes that count for a number, a boolean, or the punctuation of an item. */
 const itemBytes = 6;
 
-interface TruncatedContent {
-  readonly content: JsonObject;
-  readonly isTruncated: boolean;
-}
-
 /**
  * Returns a copy of JSON content that has about `maxBytes`. Reads no more of the content than it copies. In lists, the last items
  * are kept, because the latest messages matter most. A mark replaces text and items that are left out. Data URLs are truncated
  * to their start.
  */
-function truncateContent(content: JsonObject, maxBytes: number): TruncatedContent {
+function truncateContent(content: JsonObject, maxBytes: number) {
   const truncation = new Truncation(maxBytes);
   return { content: truncation.copyObject(content), isTruncated: truncation.isTruncated };
 }

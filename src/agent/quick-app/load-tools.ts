@@ -40,9 +40,7 @@ interface LoaderOptions {
   readonly context: LoadContext;
 }
 
-interface LoadToolsOptions extends LoaderOptions {
-  readonly clock: Clock;
-}
+type LoadToolsOptions = LoaderOptions & { readonly clock: Clock };
 
 /** Loads the tools that a quick app runs. A toolset that fails to load is listed as missing. */
 export async function loadTools(
@@ -100,8 +98,7 @@ const loaders: { readonly [Kind in QuickAppToolset['kind']]: Loader<Kind> } = {
 };
 
 async function runLoader(toolset: QuickAppToolset, options: LoaderOptions): Promise<LoadedTools> {
-  const load = loaders[toolset.kind] as Loader<QuickAppToolset['kind']>;
-  return load(toolset, options);
+  return (loaders[toolset.kind] as Loader<QuickAppToolset['kind']>)(toolset, options);
 }
 
 function getName(toolset: QuickAppToolset): string {

@@ -26,48 +26,36 @@ const timeoutMs = 120_000;
 const bounds = { timeoutMs, maxMemoryMb: 2048 };
 
 /** Returns the output and the exit code of `parley import-openapi FILE|URL`. */
-export async function importOpenApiCommand({
-  document,
-  base,
-  isPrivateAllowed,
-  ...choice
-}: OpenapiImportFlags): Promise<ImportOutcome> {
+export async function importOpenApiCommand(flags: OpenapiImportFlags): Promise<ImportOutcome> {
   try {
-    const { toolsets, notes } = await readApi(document, base, {
-      choice,
-      guard: new NetGuard(isPrivateAllowed ? anyNetwork : []),
-    });
+    const { toolsets, notes } = await readApi(flags);
     const text = JSON.stringify(toolsets.map(escapeToolset), null, 2);
     return { exitCode: toolsets.length > 0 ? 0 : 1, text, notes };
   } catch (error) {
-    const reason = error instanceof ToolError || isFileError(error) ? error.message : undefined;
-    if (reason === undefined) throw error;
-    return { exitCode: 1, text: '[]', notes: [`${document} cannot be imported: ${reason}`] };
+    const isKnown = error instanceof ToolError || (error instanceof Error && 'syscall' in error);
+    if (!isKnown) throw error;
+    return { exitCode: 1, text: '[]', notes: [`${flags.document} cannot be imported: ${error.message}`] };
   }
 }
 
-interface ReadOptions {
-  readonly choice: OperationSelection;
-  readonly guard: NetGuard;
-}
-
-async function readApi(document: string, base: string | undefined, { choice, guard }: ReadOptions): Promise<ImportedApi> {
+async function readApi({ document, base, isPrivateAllowed, ...selection }: OpenapiImportFlags): Promise<ImportedApi> {
+  const guard = new NetGuard(isPrivateAllowed ? anyNetwork : []);
   const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
   const from = { http, reader: new OpenApiReader(bounds), owner: 'command line', connectMs, timeoutMs };
   try {
-    if (/^https?:\/\//i.test(document)) return await importFrom(document, from, choice);
+    if (/^https?:\/\//i.test(document)) return await importFrom(document, from, selection);
     if (base !== undefined && !URL.canParse(base)) throw new ToolError('--base is not a valid URL');
     const url = base === undefined ? pathToFileURL(document) : new URL(base);
-    return await importOpenApi({ text: await readFile(document, 'utf8'), url, source: from }, choice);
+    return await importOpenApi({ text: await readFile(document, 'utf8'), url, source: from }, selection);
   } finally {
     http.close();
   }
 }
 
-async function importFrom(address: string, from: DocumentSource, choice: OperationSelection): Promise<ImportedApi> {
+async function importFrom(address: string, from: DocumentSource, selection: OperationSelection): Promise<ImportedApi> {
   if (!URL.canParse(address)) throw new ToolError('the URL is not valid');
   try {
-    return await importOpenApi({ text: undefined, url: new URL(address), source: from }, choice);
+    return await importOpenApi({ text: undefined, url: new URL(address), source: from }, selection);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     throw new ToolError(
@@ -90,8 +78,4 @@ function escapeValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(escapeValue);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapeValue(member)]));
-}
-
-function isFileError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error;
 }

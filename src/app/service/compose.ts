@@ -86,12 +86,11 @@ export function composeService(deps: ServiceDeps): Service {
   return { app, inFlightCalls, loadBalancer, prepareDocuments };
 }
 
-interface CoreDeps {
-  readonly pipeline: CallPipeline;
-  readonly inFlightCalls: InFlightCalls;
-}
-
-function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipeline, inFlightCalls }: CoreDeps): Core {
+function composeCore(
+  app: FastifyInstance,
+  parts: CompleteServiceDeps,
+  { pipeline, inFlightCalls }: Pick<Core, 'inFlightCalls'> & { readonly pipeline: CallPipeline },
+): Core {
   const { snapshot, clock, telemetry, reportError } = parts;
   const userKeys = composeUserKeys(app, parts, inFlightCalls);
   endCallsOfRevokedKeys(app, parts, inFlightCalls);

@@ -136,9 +136,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
   releaseStartMemory();
 }
 
-interface OpenLimits extends Closable {
-  readonly store: ArchivedLimitStore | MemoryLimitStore;
-}
+type OpenLimits = Closable & { readonly store: ArchivedLimitStore | MemoryLimitStore };
 
 /** Opens the limit counters of the node. With Redis, the workers do not need them. */
 async function openLimits(settings: Settings, { log, writeLock }: { log: Log; writeLock: WriteLock }): Promise<OpenLimits> {

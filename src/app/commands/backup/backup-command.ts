@@ -77,14 +77,14 @@ interface CopyOptions {
   readonly hasContents: boolean;
 }
 
-interface CopiedData {
-  readonly facts: DatabaseFacts;
-  /** Number of files whose contents the earlier backup did not have. */
-  readonly copiedCount: number;
-}
-
-/** Copies the data. The previous backup in the target stays complete until the last step. */
-async function copyData({ data, target, hasContents }: CopyOptions, deps: CopyDeps): Promise<CopiedData> {
+/**
+ * Copies the data. Returns the facts of the database, and the number of files whose contents the previous backup did not have. The
+ * previous backup in the target stays complete until the last step.
+ */
+async function copyData(
+  { data, target, hasContents }: CopyOptions,
+  deps: CopyDeps,
+): Promise<{ readonly facts: DatabaseFacts; readonly copiedCount: number }> {
   const [source, existing] = [join(data, dataNames.database), join(target, dataNames.database)];
   if (existsSync(existing) && readDatabase(existing).name !== readDatabase(source).name)
     throw new SettingError(`${target} has a backup of another database. Specify a new folder with --to`);

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { joinPath } from '#base/http/url-path.ts';
-import { isJsonObject, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
 import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import { parseYaml } from '#configuration/parse-yaml.ts';
 import type { ParsedText } from '#configuration/parsed-text.ts';
@@ -194,32 +194,32 @@ class EvaluationClient {
     // Pattern bound: a command-line argument.
     const fullPath = /^applications\/(.+\/.+)$/.exec(application)?.[1];
     if (fullPath !== undefined) return fullPath;
-    const { bucket } = (await this.#send('GET', 'v1/bucket')) as { bucket: string };
+    const { bucket } = await this.#send<{ readonly bucket: string }>('GET', 'v1/bucket');
     return `${bucket}/${application}`;
   }
 
   async start(applicationPath: string, request: EvaluationRequest): Promise<ReportedEvaluation> {
-    return (await this.#send('POST', `v1/evaluations/applications/${applicationPath}`, request)) as unknown as ReportedEvaluation;
+    return this.#send('POST', `v1/evaluations/applications/${applicationPath}`, request);
   }
 
   async progress(id: string): Promise<ReportedEvaluation> {
-    return (await this.#send('GET', `v1/evaluations/${id}`, undefined, 'results=false')) as unknown as ReportedEvaluation;
+    return this.#send('GET', `v1/evaluations/${id}`, undefined, 'results=false');
   }
 
   async results(id: string): Promise<EvaluationWithResults> {
-    return (await this.#send('GET', `v1/evaluations/${id}`)) as unknown as EvaluationWithResults;
+    return this.#send('GET', `v1/evaluations/${id}`);
   }
 
   async compare(before: string, after: string): Promise<ReportedComparison> {
-    const path = `v1/evaluations/${after}/comparison`;
-    return (await this.#send('GET', path, undefined, `with=${before}`)) as unknown as ReportedComparison;
+    return this.#send('GET', `v1/evaluations/${after}/comparison`, undefined, `with=${before}`);
   }
 
   async cancel(id: string): Promise<void> {
     await this.#send('POST', `v1/evaluations/${id}/cancel`);
   }
 
-  async #send(method: string, path: string, body?: object, query = ''): Promise<JsonObject> {
+  /** Sends a request. The caller states the type of the service's response. */
+  async #send<Reply>(method: string, path: string, body?: object, query = ''): Promise<Reply> {
     const url = joinPath(this.#base, path);
     url.search = query;
     const headers = {
@@ -234,7 +234,7 @@ class EvaluationClient {
     });
     const text = await response.text();
     if (!response.ok) throw new EvaluateError(`the service responded with ${response.status}: ${getErrorMessage(text)}`);
-    return parseJson(text, bounds) as JsonObject;
+    return parseJson(text, bounds) as Reply;
   }
 }
 

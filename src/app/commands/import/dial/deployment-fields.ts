@@ -50,7 +50,15 @@ export function toDeploymentFields(
   }
   put('maxInputAttachments', entry.number('maxInputAttachments'));
   put('maxRetryAttempts', entry.number('maxRetryAttempts'));
-  putForwarding(entry, section, { put, notes });
+  if (entry.flag('forwardAuthToken')) {
+    if (section === 'applications') put('forwardAuthToken', true);
+    else
+      notes.addLoss(
+        entry.at('forwardAuthToken'),
+        'is not imported: Parley forwards the token of a user only to applications',
+        'use the per-request key that Parley sends in `Api-Key`',
+      );
+  }
   const interceptors = entry.texts('interceptors') ?? [];
   if (interceptors.length > 0)
     notes.addLoss(
@@ -79,20 +87,4 @@ function toFeatures(features: ForeignObject, variables: ImportContext['variables
     return [name, isAddress ? variables.address(value, path, key) : variables.value(value, path, key)];
   });
   return Object.fromEntries(entries);
-}
-
-interface FieldWriter {
-  readonly put: (key: string, value: unknown) => void;
-  readonly notes: ImportContext['notes'];
-}
-
-function putForwarding(entry: ForeignObject, section: 'models' | 'applications', { put, notes }: FieldWriter): void {
-  if (!entry.flag('forwardAuthToken')) return;
-  if (section === 'applications') put('forwardAuthToken', true);
-  else
-    notes.addLoss(
-      entry.at('forwardAuthToken'),
-      'is not imported: Parley forwards the token of a user only to applications',
-      'use the per-request key that Parley sends in `Api-Key`',
-    );
 }
