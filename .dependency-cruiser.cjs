@@ -27,8 +27,7 @@ const separateFolders = [
   },
   {
     name: 'folders-inside-a-border-are-separate',
-    comment:
-      'Folders inside a border share only surfaces/http, tools/authorization, and upstreams/prompt.',
+    comment: 'Folders inside a border share only surfaces/http, tools/authorization, and upstreams/prompt.',
     severity: 'error',
     from: { path: '^src/(surfaces|stores|upstreams|tools|identity)/([^/]+)/', pathNot: '\\.test\\.ts$' },
     to: {
