@@ -116,20 +116,15 @@ export function uiRoutes(app: FastifyInstance, deps: PageDeps): void {
   };
   app.get('/', sendPage);
   app.get('/index.html', sendPage);
-  for (const name of names.filter((file) => file !== 'index.html')) {
-    const policy = policies.get(name);
-    app.get(`/${name}`, async (request, reply) => {
-      const file = await find(name);
-      return sendFile(request, reply, file && { ...file, policy });
-    });
-  }
-  for (const path of brandPaths) {
+  const serve = (path: string, findFile: () => PageFile | undefined | Promise<PageFile | undefined>): void => {
     const policy = policies.get(path);
     app.get(`/${path}`, async (request, reply) => {
-      const file = buildBrandFile(path, settings());
+      const file = await findFile();
       return sendFile(request, reply, file && { ...file, policy });
     });
-  }
+  };
+  for (const name of names.filter((file) => file !== 'index.html')) serve(name, () => find(name));
+  for (const path of brandPaths) serve(path, () => buildBrandFile(path, settings()));
   // The font under a stable name, for the API reference.
   app.get('/typeface.woff2', async (request, reply) => {
     const file = await find(/^assets\/public-sans[^/]*\.woff2$/);
