@@ -1,8 +1,18 @@
+import { hash } from 'node:crypto';
 import type { ChatRequest } from './chat-request.ts';
 import type { Chunk, ChunkChoice, FunctionCallDelta, ToolCallDelta } from './chunk.ts';
 import { isResultName, type Message } from './message.ts';
 
 const functionCallPrefix = 'fcall_';
+
+/** Maximum number of characters of a function name. */
+export const maxFunctionNameChars = 64;
+const hashChars = 8;
+
+/** Returns a function name of at most 64 characters that ends with a hash of `key`, so that names with different keys differ. */
+export function toHashedName(name: string, key: string): string {
+  return `${name.slice(0, maxFunctionNameChars - hashChars - 1)}_${hash('sha256', key, 'hex').slice(0, hashChars)}`;
+}
 
 /** Returns whether a request uses function calling, which tool calling replaced, in its fields or messages. */
 export function usesFunctions(request: ChatRequest): boolean {

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import { isJsonObject } from '#base/json/json.ts';
 import { isTextPart, textPart, toContent, toText } from '#contract/chat/content.ts';
-import { isFunctionCallId } from '#contract/chat/function-calling.ts';
+import { isFunctionCallId, maxFunctionNameChars, toHashedName } from '#contract/chat/function-calling.ts';
 import { type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import type {
   Base64Source,
@@ -18,17 +17,14 @@ import type {
 } from '#contract/messages/dialect.ts';
 import type { UpstreamCapabilities } from './unsupported-fields.ts';
 
-const maxNameChars = 64;
-const hashLength = 8;
-
 /** Tool names of a request. Shortens names that are too long for chat completions, and restores them in the reply. */
 export class ToolNames {
   /** Original names by shortened name. */
   readonly #originalNames = new Map<string, string>();
 
   shorten(name: string): string {
-    if (name.length <= maxNameChars) return name;
-    const short = `${name.slice(0, maxNameChars - hashLength - 1)}_${hash('sha256', name, 'hex').slice(0, hashLength)}`;
+    if (name.length <= maxFunctionNameChars) return name;
+    const short = toHashedName(name, name);
     this.#originalNames.set(short, name);
     return short;
   }

@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Frame } from '#contract/chat/frame.ts';
+import { maxFunctionNameChars, toHashedName } from '#contract/chat/function-calling.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import {
@@ -14,9 +14,7 @@ import {
   type ResponsesTool,
 } from '#contract/responses/tools.ts';
 
-const maxNameChars = 64;
-const hashLength = 8;
-const plainName = /[^a-zA-Z0-9_-]/g;
+const invalidNameChars = /[^a-zA-Z0-9_-]/g;
 
 /** A tool that is offered as a function in the chat completions request. */
 export interface OfferedTool {
@@ -79,7 +77,7 @@ export class OfferedTools {
   #offer(tool: FunctionTool | CustomTool, namespace?: { name: string; description?: string }): void {
     const key = toKey(tool.name, namespace?.name);
     const plain = flattenName(tool.name, namespace?.name);
-    const flatName = this.#byFlatName.has(plain) ? withHash(plain, key) : plain;
+    const flatName = this.#byFlatName.has(plain) ? toHashedName(plain, key) : plain;
     this.#flatNames.set(key, flatName);
     this.#byFlatName.set(flatName, {
       kind: tool.type,
@@ -136,12 +134,8 @@ function toKey(name: string, namespace = ''): string {
 /** Returns the name of a tool and its namespace as one name that is valid in chat completions. */
 export function flattenName(name: string, namespace: string | undefined): string {
   const fullName = namespace === undefined ? name : `${namespace}${namespace.endsWith('_') ? '' : '__'}${name}`;
-  const plain = fullName.replace(plainName, '_');
-  return plain === fullName && fullName.length <= maxNameChars ? fullName : withHash(plain, toKey(name, namespace));
-}
-
-function withHash(name: string, key: string): string {
-  return `${name.slice(0, maxNameChars - hashLength - 1)}_${hash('sha256', key, 'hex').slice(0, hashLength)}`;
+  const plain = fullName.replace(invalidNameChars, '_');
+  return plain === fullName && fullName.length <= maxFunctionNameChars ? fullName : toHashedName(plain, toKey(name, namespace));
 }
 
 /** Types of tools that the client runs, by the type of the call. Functions and custom tools are identified by name instead. */
