@@ -1,6 +1,6 @@
 import type { Environment } from '#configuration/substitute.ts';
 import type { ServeFlags } from '../cli.ts';
-import { workerCountVariable } from '../process/memory-shares.ts';
+import { deferOptimization, workerCountVariable } from '../process/memory-shares.ts';
 import { readSettings, SettingError, type Settings } from '../settings.ts';
 import { connectToPrimary, failToStart, workerVariable } from './worker-context.ts';
 
@@ -17,7 +17,7 @@ export async function serveCommand(flags: ServeFlags, environment: Environment):
       const { runPrimary } = await import('./primary.ts');
       return await runPrimary(settings, environment);
     }
-    const { serve } = await import('../serve.ts');
+    const { serve } = await loadService();
     await serve(settings, environment);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
@@ -30,11 +30,16 @@ export async function serveCommand(flags: ServeFlags, environment: Environment):
 async function serveAsWorker(settings: Settings, environment: Environment): Promise<void> {
   const worker = await connectToPrimary();
   try {
-    const { serve } = await import('../serve.ts');
+    const { serve } = await loadService();
     const { port, metricsPort } = worker;
     await serve({ ...settings, port, metricsPort, workers: Number(environment[workerCountVariable]) }, environment, worker);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
     failToStart(worker, error.message);
   }
+}
+
+function loadService(): Promise<typeof import('../serve.ts')> {
+  deferOptimization();
+  return import('../serve.ts');
 }
