@@ -178,6 +178,7 @@ function readFromReplica(journal: DurableStores['journal'], replica: Journal): D
     sumUsage: (query) => queryReplica((source) => source.sumUsage(query)),
     listCalls: (query) => queryReplica((source) => source.listCalls(query)),
     readAudit: (query) => queryReplica((source) => source.readAudit(query)),
+    recordKeyUses: (uses) => journal.recordKeyUses(uses),
     readKeyUses: (ids) => journal.readKeyUses(ids),
     maintain: (options) => journal.maintain(options),
   };

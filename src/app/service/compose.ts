@@ -23,6 +23,7 @@ import { createTokenVerifier } from '#identity/token-verifier.ts';
 import { defaultFileLimits, StoredResources } from '#services/files/stored-resources.ts';
 import { withFileDeletion } from '#services/files/with-file-deletion.ts';
 import { BlockedUsers } from '#services/keys/blocked-users.ts';
+import { KeyUses } from '#services/keys/key-uses.ts';
 import { UserKeys } from '#services/keys/user-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { GroupRoles } from '#services/scim/group-roles.ts';
@@ -97,7 +98,10 @@ function composeCore(
   const blockedUsers = composeBlockedUsers(app, parts, inFlightCalls);
   const groupRoles = composeGroupRoles(app, parts);
   const people = parts.keys?.people && new People({ ...parts, store: parts.keys.people, scim: parts.keys.scim });
-  const identify = composeIdentify(parts, { userKeys, blockedUsers, groupRoles, people });
+  const journal = parts.admin?.journal;
+  const keyUses = journal && new KeyUses({ ...parts, write: (uses) => journal.recordKeyUses(uses) });
+  if (keyUses !== undefined) app.addHook('onClose', () => keyUses.close());
+  const identify = composeIdentify(parts, { keyUses, userKeys, blockedUsers, groupRoles, people });
   const contents = composeContents(parts);
   const { applications } = parts.stores;
   const prepareSaved = (id: string): void =>
@@ -183,7 +187,13 @@ function listPaths(aliases: Configuration['aliases']): readonly MethodOfPath[] {
 
 function composeIdentify(
   { snapshot, http, clock, caches, stores, entries, reportError, recordAudit }: CompleteServiceDeps,
-  { userKeys, blockedUsers, groupRoles, people }: Pick<Core, 'userKeys' | 'blockedUsers' | 'groupRoles' | 'people'>,
+  {
+    keyUses,
+    userKeys,
+    blockedUsers,
+    groupRoles,
+    people,
+  }: Pick<Core, 'userKeys' | 'blockedUsers' | 'groupRoles' | 'people'> & { readonly keyUses: KeyUses | undefined },
 ): Identify {
   const recordRejection = (code: string): void =>
     recordAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
@@ -201,6 +211,7 @@ function composeIdentify(
     userKeys,
     blockedUsers,
     runtimeKeys: entries?.entries,
+    onKeyUse: keyUses && ((name) => keyUses.record(name)),
     onRejection: recordRejection,
   });
 }

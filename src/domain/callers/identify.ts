@@ -37,6 +37,8 @@ export interface IdentifyDeps {
   readonly userKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
   /** Keys that administrators created at run time. If undefined, no such keys exist. */
   readonly runtimeKeys?: { requireCurrent(name: string | undefined): void } | undefined;
+  /** Called once per accepted request with the name of its configured key. */
+  readonly onKeyUse?: ((name: string) => void) | undefined;
   /** Called once per rejection with the error code, never with the credentials. */
   readonly onRejection?: (code: ErrorCode) => void;
 }
@@ -48,13 +50,18 @@ export interface IdentifyDeps {
 export function createIdentify(
   snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,
   perRequestKeys: PerRequestKeys,
-  { verifyToken, clock, blockedUsers, userKeys, runtimeKeys, onRejection }: IdentifyDeps,
+  { verifyToken, clock, blockedUsers, userKeys, runtimeKeys, onKeyUse, onRejection }: IdentifyDeps,
 ): Identify {
+  const accept = (caller: Caller): Caller => {
+    const name = caller.configuredKey?.name;
+    if (name !== undefined) onKeyUse?.(name);
+    return caller;
+  };
   const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
     requireUnexpired(caller, clock.epochMs());
     requireAllowedAddress(isAllowed, from, snapshot().configuration);
     requireUnbound(caller, boundKeys);
-    return caller;
+    return accept(caller);
   };
   const findOther = async (
     credentials: string,
@@ -87,7 +94,7 @@ export function createIdentify(
     const entry = snapshot().keys.find(credentials);
     const name = entry?.caller.configuredKey?.name;
     if (name !== undefined) runtimeKeys?.requireCurrent(name);
-    return entry?.hasBounds === false ? entry.caller : findOther(credentials, from, { entry, boundKeys });
+    return entry?.hasBounds === false ? accept(entry.caller) : findOther(credentials, from, { entry, boundKeys });
   };
   if (blockedUsers === undefined) return find;
   const admit = (caller: Caller): Caller | Promise<Caller> => {

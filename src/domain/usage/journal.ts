@@ -140,7 +140,9 @@ export interface Journal {
   sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]>;
   /** Returns calls, newest first and by ID within a millisecond. Includes inner calls of applications. */
   listCalls(query: CallsQuery): Promise<readonly UsageRecord[]>;
-  /** Returns the start of the last call of each key that was used, to the minute, in milliseconds since the epoch. */
+  /** Stores the times of the last requests with keys, in milliseconds since the epoch, at most once a minute for each key. */
+  recordKeyUses(uses: ReadonlyMap<string, number>): Promise<void>;
+  /** Returns the time of the last request with each key that was used, to the minute, in milliseconds since the epoch. */
   readKeyUses(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Returns audit records, newest first and by ID within a millisecond. */
   readAudit(query: AuditQuery): Promise<readonly AuditRecord[]>;

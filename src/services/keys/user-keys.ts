@@ -13,10 +13,10 @@ import { findSelfService, hasSelfService, isSignedIn } from '#domain/callers/sel
 import { findProviderName } from '#domain/callers/subjects.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
+import { KeyUses } from './key-uses.ts';
 
 /** Maximum delay after which calls end because their key expired, or because a configuration removed the right of its user. */
 const sweepMs = 1_000;
-const recordUsesMs = 5_000;
 /** Maximum time that a node keeps serving cached keys without the store. */
 const maxStaleMs = 60_000;
 
@@ -44,7 +44,7 @@ export class UserKeys {
   #revision = -1;
   #refreshedAtMs = Number.NEGATIVE_INFINITY;
   readonly #stored: StoredData;
-  #uses = new Map<string, number>();
+  readonly #uses: KeyUses;
   #onChange: () => void = () => undefined;
 
   constructor(deps: UserKeysDeps) {
@@ -57,7 +57,7 @@ export class UserKeys {
     });
     this.#recurring = new Recurring(deps.reportError);
     this.#recurring.every(sweepMs, 'could not check the calls that use keys of users', () => this.#sweep());
-    this.#recurring.every(recordUsesMs, 'could not store when keys of users were last used', () => this.#storeUses());
+    this.#uses = new KeyUses({ ...deps, write: (uses) => deps.store.recordUses(uses) });
   }
 
   /** Sets the only listener, which is called when `hasEnded` may have changed for some callers. */
@@ -73,7 +73,7 @@ export class UserKeys {
     const match = this.#cache.find(hashKey(key));
     if (match === undefined || !this.#isValid(match.caller.userKey)) throw toInvalidKeyError();
     requireAllowedAddress(match.cached.isAllowed, from, this.#deps.snapshot().configuration);
-    this.#uses.set(match.cached.key.id, this.#deps.clock.epochMs());
+    this.#uses.record(match.cached.key.id);
     return match.caller;
   }
 
@@ -105,7 +105,7 @@ export class UserKeys {
   async close(): Promise<void> {
     this.#stored.close();
     this.#recurring.close();
-    await this.#storeUses().catch(() => undefined);
+    await this.#uses.close();
   }
 
   /** Not part of the reads, which can hang. Also runs if no role allows keys, because a queued run may have started with a key. */
@@ -161,16 +161,6 @@ export class UserKeys {
     if (this.#deps.isShared || this.#revision === -1) await this.#stored.load();
     if (!this.#cache.isOutdatedBy(subject, { project, roles, signedInAtMs })) return;
     await this.write(() => this.#deps.store.recordSignIn(subject, { project, roles, signedInAtMs }));
-  }
-
-  async #storeUses(): Promise<void> {
-    if (this.#uses.size === 0) return;
-    const uses = this.#uses;
-    this.#uses = new Map();
-    await this.#deps.store.recordUses(uses).catch((error) => {
-      this.#uses = new Map([...uses, ...this.#uses]);
-      throw error;
-    });
   }
 }
 

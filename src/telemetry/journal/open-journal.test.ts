@@ -38,6 +38,8 @@ class ScriptedJournal implements Journal {
     return [];
   }
 
+  async recordKeyUses(): Promise<void> {}
+
   async readKeyUses(): Promise<ReadonlyMap<string, number>> {
     return new Map();
   }

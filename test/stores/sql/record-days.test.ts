@@ -150,17 +150,17 @@ describeOnEach('stored days', (node) => {
 
   it('do not limit the last use of keys, which is written at most once a minute', async () => {
     const [key, other] = [randomUUID(), randomUUID()];
-    const use = (id: string, ms: number) => usage(today, { keyId: id, atMs: at(today) + ms });
+    const toUses = (uses: object) => new Map(Object.entries(uses).map(([id, ms]) => [id, at(today) + Number(ms)]));
     const read = async () => {
       const uses = await open().readKeyUses([key, other, 'unused']);
       return [key, other, 'unused'].map((id) => (uses.get(id) ?? 0) - at(today));
     };
     const journal = open();
-    await journal.appendUsage([use(key, 2), use(key, 1), use(other, 5)]);
-    await journal.appendUsage([use(key, 30_000)]);
+    await journal.recordKeyUses(toUses({ [key]: 2, [other]: 5 }));
+    await journal.recordKeyUses(toUses({ [key]: 30_000 }));
     expect((await read()).slice(0, 2)).toEqual([2, 5]);
-    await open(node.otherDatabase).appendUsage([use(key, 1), use(other, 70_000)]);
-    await journal.appendUsage([use(key, 60_002)]);
+    await open(node.otherDatabase).recordKeyUses(toUses({ [key]: 1, [other]: 70_000 }));
+    await journal.recordKeyUses(toUses({ [key]: 60_002 }));
     expect((await read()).slice(0, 2)).toEqual([60_002, 70_000]);
     expect((await open().readKeyUses(['unused'])).size).toBe(0);
   });

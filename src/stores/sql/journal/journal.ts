@@ -81,7 +81,6 @@ export class SqlJournal implements Journal, RecordUpkeep {
         rows.map((row) => toDayNumber(row.at_ms)),
         toDayNumber(this.#nowMs()),
       );
-      await this.#keyUses.record(rows);
     });
   }
 
@@ -170,6 +169,10 @@ export class SqlJournal implements Journal, RecordUpkeep {
     };
     const rows = await this.#readNewest(this.#auditDays, range, { limit, readSegment });
     return rows.map(toAudit);
+  }
+
+  recordKeyUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    return this.#keyUses.record(new Map([...uses].map(([key, atMs]) => [toStorable(key), atMs])));
   }
 
   readKeyUses(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {

@@ -1,5 +1,4 @@
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import type { UsageRow } from '../schema.ts';
 
 const minIntervalMs = 60_000;
 /** Number of keys whose last write is remembered. Beyond it, a key may be written more often. */
@@ -15,15 +14,11 @@ export class KeyUses {
     this.#database = database;
   }
 
-  async record(rows: readonly Pick<UsageRow, 'key_id' | 'at_ms'>[]): Promise<void> {
-    const uses = new Map<string, number>();
-    for (const { key_id: id, at_ms: atMs } of rows) {
-      const knownMs = id === null ? Number.POSITIVE_INFINITY : (this.#written.get(id) ?? Number.NEGATIVE_INFINITY);
-      if (id !== null && atMs >= knownMs + minIntervalMs && atMs > (uses.get(id) ?? 0)) uses.set(id, atMs);
-    }
-    if (uses.size === 0) return;
+  async record(uses: ReadonlyMap<string, number>): Promise<void> {
+    const isDue = (id: string, atMs: number): boolean => atMs >= (this.#written.get(id) ?? 0) + minIntervalMs;
     // Sorted, so that concurrent nodes lock the rows in the same order.
-    const values = [...uses].sort(([left], [right]) => (left < right ? -1 : 1));
+    const values = [...uses].filter(([id, atMs]) => isDue(id, atMs)).sort(([left], [right]) => (left < right ? -1 : 1));
+    if (values.length === 0) return;
     await this.#database.run((kysely) =>
       kysely
         .insertInto('key_uses')

@@ -39,7 +39,7 @@ const entry = nameSchema('AdminEntry', {
     prefix: { ...text, description: 'First characters of a key that Parley created.' },
     lastUsedAt: {
       type: ['integer', 'null'],
-      description: 'Start of the last call with a key. Absent for keys whose name is the secret.',
+      description: 'Time of the last request with a key. Absent for keys whose name is the secret.',
     },
   },
 });
