@@ -130,6 +130,26 @@ it('appears on the start page of a person, with the name of the owner', async ()
   }
 });
 
+it('has a picture from an image file, which its users see too', async () => {
+  await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', users: ['key:reader'] }));
+  const { page, issues } = await openEditor('guide', fixture);
+  const input = page.getByRole('group', { name: 'Picture' }).locator('input[type=file]');
+  await input.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no image') });
+  await page.getByText('This file is not a picture').waitFor();
+  const svg =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="200"><rect width="300" height="200" fill="red"/></svg>';
+  await input.setInputFiles({ name: 'red.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) });
+  await page.getByRole('button', { name: 'Remove the picture' }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save for everyone' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  const { page: recipient } = await fixture.openAt('/#key=reader');
+  const picture = recipient.getByRole('button', { name: 'Guide (test)' }).locator('img');
+  expect(await picture.getAttribute('src')).toMatch(/^data:image\/webp;base64,/);
+  expect(await picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(128);
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
+});
+
 it('removes access, and rejects an unknown person or role', async () => {
   await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', userRoles: ['staff'], users: ['u-2'] }));
   const { page } = await openEditor('guide', fixture);

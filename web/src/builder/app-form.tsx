@@ -8,6 +8,7 @@ import { DeploymentsEditor } from './editors/deployments-editor.tsx';
 import { DocumentsEditor } from './editors/documents-editor.tsx';
 import type { BuilderForm, EditorProps } from './editors/form.ts';
 import { FieldFrame } from './editors/frame.tsx';
+import { PictureEditor } from './editors/picture-editor.tsx';
 import { getTitle } from './editors/properties.tsx';
 import { type Property, toShape } from './editors/shape.ts';
 import { WebApisEditor } from './editors/web-apis-editor.tsx';
@@ -90,7 +91,6 @@ export function AppForm({ schema, entry, form, stored, evaluationState, applyAcc
   const general = [
     { key: 'displayName', label: strings.name, hint: strings.nameHint },
     { key: 'description', label: strings.description, hint: strings.descriptionHint },
-    { key: 'iconUrl', label: strings.iconUrl, hint: strings.iconUrlHint },
   ];
   return (
     <>
@@ -102,6 +102,7 @@ export function AppForm({ schema, entry, form, stored, evaluationState, applyAcc
             {...{ ...texts, form, schema: line, isRequired: false, path: [key], value: getValueAt(entry, [key]) }}
           />
         ))}
+        <PictureEditor form={form} value={entry.iconUrl} />
       </section>
       <section className="builder-section" aria-label={strings.behaviour}>
         <h2>{strings.behaviour}</h2>

@@ -61,7 +61,7 @@ export function UsageSection({ initialScope }: { readonly initialScope: Scope })
       <ErrorMessage error={error} />
       {value !== undefined && (
         <>
-          <Summary total={value.days.total} />
+          <Summary total={value.days.total} innerCalls={countInnerCalls(value.sums[0]?.usage)} />
           {value.days.total.calls > 0 && (
             <>
               <UsageDays {...{ usage: value.days, range: value.range, stack: value.stack, measure, open }} />
@@ -124,7 +124,18 @@ function Choices({ scope, setScope, range, setRange, measure, setMeasure, stack,
   );
 }
 
-function Summary({ total }: { readonly total: Amounts }) {
+/** Returns the number of calls that applications made, which only sums by deployment count. Undefined if it is unknown. */
+function countInnerCalls(usage: Usage | undefined): number | undefined {
+  if (usage === undefined || usage.isTruncated) return undefined;
+  return usage.rows.reduce((sum, { calls }) => sum + calls, 0) - usage.total.calls;
+}
+
+interface SummaryProps {
+  readonly total: Amounts;
+  readonly innerCalls: number | undefined;
+}
+
+function Summary({ total, innerCalls }: SummaryProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
   const number = (value: number): string => value.toLocaleString(language);
@@ -134,7 +145,9 @@ function Summary({ total }: { readonly total: Amounts }) {
       <p className="usage-summary">
         {strings.summary(number(total.calls), number(getAmount('tokens', total)), toMoney(total.cost, language))}
       </p>
-      <p className="soft small">{strings.innerNote}</p>
+      {innerCalls !== 0 && (
+        <p className="soft small">{strings.innerNote(innerCalls === undefined ? undefined : number(innerCalls))}</p>
+      )}
     </div>
   );
 }

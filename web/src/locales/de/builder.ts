@@ -86,7 +86,11 @@ export const builderGerman: BuilderStrings = {
   description: 'Beschreibung',
   descriptionHint: 'Wofür sie da ist. Für Benutzer und für Modelle, die sie nutzen können.',
   iconUrl: 'Bild',
-  iconUrlHint: 'Webadresse eines Bildes für Listen, etwa https://example.com/icon.png.',
+  iconUrlHint:
+    'Für Listen, sichtbar für alle, die die Anwendung benutzen können. Die Seite speichert eine kleine Kopie in der Anwendung.',
+  choosePicture: 'Bild auswählen …',
+  removePicture: 'Bild entfernen',
+  notAPicture: 'Diese Datei ist kein Bild, das der Browser lesen kann.',
   behaviour: 'Wie sie antwortet',
   fineSettings: 'Lange Gespräche und Suche',
   fineSettingsHint:

@@ -92,8 +92,10 @@ export const usageGerman: UsageStrings = {
   reply: 'Antwort',
   noReply: 'Keine Antwort',
   asJson: 'Als JSON',
-  innerNote:
-    'Diese Summe zählt jede Anfrage einmal. Die Zahlen nach Modell oder Anwendung zählen auch die Anfragen, die Anwendungen stellen.',
+  innerNote: (count) =>
+    count === undefined
+      ? 'Um eine Anfrage zu beantworten, können Anwendungen weitere stellen. Die Zahlen nach Modell oder Anwendung enthalten auch diese.'
+      : `Um sie zu beantworten, haben Anwendungen ${count === '1' ? 'eine weitere Anfrage' : `${count} weitere Anfragen`} gestellt. Die Zahlen nach Modell oder Anwendung enthalten auch diese.`,
   utcNote: 'Jeder Tag beginnt um Mitternacht UTC.',
   truncatedNote: (count) => `Nur die ersten ${count} werden angezeigt. Der Rest ist im Download.`,
   csv: 'Als CSV herunterladen',

@@ -93,8 +93,10 @@ export const usageEnglish = {
   reply: 'Reply',
   noReply: 'No reply',
   asJson: 'As JSON',
-  innerNote:
-    'This total counts each request once. The numbers by model or application also count the requests that applications make.',
+  innerNote: (count?: string) =>
+    count === undefined
+      ? 'Applications can make further requests to answer one. The numbers by model or application include those.'
+      : `To answer them, applications made ${count} further ${count === '1' ? 'request' : 'requests'}. The numbers by model or application include ${count === '1' ? 'it' : 'these'}.`,
   utcNote: 'Each day starts at midnight UTC.',
   truncatedNote: (count: string) => `Only the first ${count} are shown. The rest is in the download.`,
   csv: 'Download as CSV',

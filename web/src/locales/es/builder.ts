@@ -88,7 +88,11 @@ export const builderSpanish: BuilderStrings = {
   description: 'Descripción',
   descriptionHint: 'Para qué sirve. Para los usuarios y para los modelos que pueden usarla.',
   iconUrl: 'Imagen',
-  iconUrlHint: 'Dirección web de una imagen para las listas, como https://example.com/icon.png.',
+  iconUrlHint:
+    'Se muestra en las listas a todas las personas que pueden usar la aplicación. La página guarda una copia pequeña en la aplicación.',
+  choosePicture: 'Elegir una imagen…',
+  removePicture: 'Quitar la imagen',
+  notAPicture: 'Este archivo no es una imagen que el navegador pueda leer.',
   behaviour: 'Cómo responde',
   fineSettings: 'Conversaciones largas y búsqueda',
   fineSettingsHint:

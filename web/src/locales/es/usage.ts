@@ -94,8 +94,10 @@ export const usageSpanish: UsageStrings = {
   reply: 'Respuesta',
   noReply: 'Sin respuesta',
   asJson: 'Como JSON',
-  innerNote:
-    'Este total cuenta cada solicitud una vez. Los números por modelo o aplicación cuentan también las solicitudes que hacen las aplicaciones.',
+  innerNote: (count) =>
+    count === undefined
+      ? 'Para responder a una solicitud, las aplicaciones pueden hacer otras. Los números por modelo o aplicación también las incluyen.'
+      : `Para responderlas, las aplicaciones hicieron ${count === '1' ? 'otra solicitud' : `otras ${count} solicitudes`}. Los números por modelo o aplicación también las incluyen.`,
   utcNote: 'Cada día empieza a medianoche UTC.',
   truncatedNote: (count) => `Solo se muestran los primeros ${count}. El resto está en la descarga.`,
   csv: 'Descargar como CSV',

@@ -89,7 +89,11 @@ export const builderFrench: BuilderStrings = {
   description: 'Description',
   descriptionHint: 'À quoi elle sert. Pour les utilisateurs et pour les modèles qui peuvent l’utiliser.',
   iconUrl: 'Image',
-  iconUrlHint: 'Adresse web d’une image pour les listes, par exemple https://example.com/icon.png.',
+  iconUrlHint:
+    'Affichée dans les listes, pour tous ceux qui peuvent utiliser l’application. La page en enregistre une petite copie dans l’application.',
+  choosePicture: 'Choisir une image…',
+  removePicture: 'Retirer l’image',
+  notAPicture: 'Ce fichier n’est pas une image que le navigateur peut lire.',
   behaviour: 'Comment elle répond',
   fineSettings: 'Longues conversations et recherche',
   fineSettingsHint:

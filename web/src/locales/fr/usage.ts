@@ -94,8 +94,10 @@ export const usageFrench: UsageStrings = {
   reply: 'Réponse',
   noReply: 'Aucune réponse',
   asJson: 'En JSON',
-  innerNote:
-    'Ce total compte chaque requête une fois. Les nombres par modèle ou application comptent aussi les requêtes que font les applications.',
+  innerNote: (count) =>
+    count === undefined
+      ? 'Pour répondre à une requête, les applications peuvent en faire d’autres. Les nombres par modèle ou application les comptent aussi.'
+      : `Pour y répondre, des applications ont fait ${count === '1' ? 'une autre requête' : `${count} autres requêtes`}. Les nombres par modèle ou application en tiennent compte.`,
   utcNote: 'Chaque jour commence à minuit UTC.',
   truncatedNote: (count) => `Seuls les ${count} premiers sont affichés. Le reste se trouve dans le fichier téléchargé.`,
   csv: 'Télécharger en CSV',

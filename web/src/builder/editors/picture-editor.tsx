@@ -1,0 +1,71 @@
+import { useRef, useState } from 'react';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
+import type { BuilderForm } from './form.ts';
+import { FieldGroup } from './frame.tsx';
+
+const path = ['iconUrl'];
+/** Bound of the service. */
+const maxChars = 8192;
+
+interface PictureEditorProps {
+  readonly value: unknown;
+  readonly form: BuilderForm;
+}
+
+/** Stores a small copy of an image in the application, so that its users need no access to a file. */
+export function PictureEditor({ value, form }: PictureEditorProps) {
+  const strings = useBuilderStrings();
+  const input = useRef<HTMLInputElement>(null);
+  const [isUnreadable, setIsUnreadable] = useState(false);
+  const choose = async (file: File): Promise<void> => {
+    const picture = await toPicture(file).catch(() => undefined);
+    setIsUnreadable(picture === undefined);
+    if (picture !== undefined) form.change(path, picture);
+  };
+  return (
+    <FieldGroup {...{ form, path, className: 'field-group', label: strings.iconUrl, hint: strings.iconUrlHint }}>
+      <div className="row">
+        {typeof value === 'string' &&
+          (value.startsWith('data:') ? (
+            <img className="avatar large" src={value} alt="" />
+          ) : (
+            <code className="small">{value}</code>
+          ))}
+        <button type="button" className="button slim" onClick={() => input.current?.click()}>
+          {strings.choosePicture}
+        </button>
+        {value !== undefined && (
+          <button type="button" className="button slim" onClick={() => form.change(path, undefined)}>
+            {strings.removePicture}
+          </button>
+        )}
+      </div>
+      <input
+        {...{ ref: input, type: 'file', accept: 'image/*', hidden: true, 'aria-label': strings.choosePicture }}
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file !== undefined) void choose(file);
+          target.value = '';
+        }}
+      />
+      <p className="trouble" role="alert">
+        {isUnreadable && strings.notAPicture}
+      </p>
+    </FieldGroup>
+  );
+}
+
+/** Returns the middle of an image as a data URL, as large as the bound allows. Rejects if the browser cannot read the image. */
+async function toPicture(file: File): Promise<string | undefined> {
+  const image = new Image();
+  image.src = URL.createObjectURL(file);
+  await image.decode().finally(() => URL.revokeObjectURL(image.src));
+  const { naturalWidth: width, naturalHeight: height } = image;
+  const side = Math.min(width, height);
+  const urls = [128, 96, 64, 32].map((size) => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: size, height: size });
+    canvas.getContext('2d')?.drawImage(image, (width - side) / 2, (height - side) / 2, side, side, 0, 0, size, size);
+    return canvas.toDataURL('image/webp');
+  });
+  return urls.find((url) => url.length <= maxChars);
+}
