@@ -13,7 +13,7 @@ import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surf
 import { conversationRoutes } from '#surfaces/responses/stored/conversation-routes.ts';
 import { storedOperations } from '#surfaces/responses/stored/stored-openapi.ts';
 import { storedRoutes } from '#surfaces/responses/stored/stored-routes.ts';
-import type { Core, Feature } from './feature.ts';
+import type { Core, Feature } from '../service/feature.ts';
 
 /** The Responses API and, if there is a store, stored responses, conversations, background responses, and chat runs. */
 export const responses: Feature = {

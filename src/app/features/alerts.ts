@@ -1,0 +1,16 @@
+import { AlertDeliveries } from '#services/alerts/alert-deliveries.ts';
+import { alertOperations, alertRoutes } from '#surfaces/admin/alert-routes.ts';
+import type { Feature } from '../service/feature.ts';
+
+/** Webhooks about limits. */
+export const alerts: Feature = {
+  operations: () => alertOperations,
+  add({ app, alerts: parts, counters, identify, http, snapshot, clock, reportError }) {
+    if (parts === undefined) return;
+    const { store, onUndelivered } = parts;
+    const deliveries = new AlertDeliveries({ store, onUndelivered, http, snapshot, clock, reportError });
+    counters.onThreshold((reached) => deliveries.record(reached));
+    app.addHook('onClose', () => deliveries.close());
+    alertRoutes(app, { identify, store, snapshot });
+  },
+};

@@ -1,0 +1,11 @@
+import { consentOperations } from '#surfaces/consent/openapi.ts';
+import { consentRoutes } from '#surfaces/consent/routes.ts';
+import type { Feature } from '../service/feature.ts';
+
+/** Consent of users to the dependencies of deployments. */
+export const consent: Feature = {
+  operations: () => consentOperations,
+  add({ app, consent: deps, ...core }) {
+    consentRoutes(app, { ...core, ...deps });
+  },
+};
