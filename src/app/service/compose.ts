@@ -34,8 +34,8 @@ import { compatErrorDialectAt } from '#surfaces/chat-completions/replies.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
 import { withCorsHeaders } from '#surfaces/http/cross-origin.ts';
 import { FastPath } from '#surfaces/http/fast-path.ts';
-import { answerErrors, answersToMalformed, rejectInvalidHeaders } from '#surfaces/http/framework-errors.ts';
-import { answerMethods, type MethodOfPath } from '#surfaces/http/path-methods.ts';
+import { createErrorOptions, handleErrors, rejectInvalidHeaders } from '#surfaces/http/framework-errors.ts';
+import { handleUnmatchedRequests, type MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { enforceBodyPace, headTimeouts, withStrictTransport } from '#surfaces/http/server-guards.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
@@ -161,7 +161,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
     routerOptions,
     rewriteUrl: (request) => toRatePath(request.method, addin.rewriteUrl(request)),
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    ...answersToMalformed(newRequestId, dialectAt),
+    ...createErrorOptions(newRequestId, dialectAt),
     serverFactory(framework) {
       const listener = withCorsHeaders(fastPath.before(framework), { snapshot, isExempt: addin.accepts });
       return tls === undefined
@@ -170,14 +170,14 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
     },
   });
   enforceBodyPace(app.server);
-  fastPath.learn(app);
+  fastPath.collectRoutes(app);
   addin.guard(app);
   rejectInvalidHeaders(app);
-  answerErrors(app, {
+  handleErrors(app, {
     reportError: (error, id) => reportError(`request ${id} failed`, error),
     errorDialectAt: dialectAt,
   });
-  answerMethods(app, { operations: () => listPaths(aliases), allowedOrigins });
+  handleUnmatchedRequests(app, { operations: () => listPaths(aliases), allowedOrigins });
   return app;
 }
 

@@ -81,12 +81,12 @@ export async function readCall(
 function readCallsQuery(query: Query, { subject, nowMs }: CallsScope) {
   const coversAllUsers = subject === undefined;
   if (coversAllUsers) requireKnown(query, ['from', 'to', 'outcome', 'status', 'token', 'limit', 'format', ...filterNames]);
-  const { from, to } = readDays(query, nowMs);
+  const { from, to } = readDayRange(query, nowMs);
   const filter = coversAllUsers ? readFilter(query) : { subject, deployment: readText(query, 'deployment') };
   return {
     from,
     to,
-    ...toBounds({ from, to }),
+    ...toTimeRange({ from, to }),
     ...filter,
     outcome: readOutcome(query),
     status: coversAllUsers ? readStatus(query) : undefined,
@@ -127,14 +127,14 @@ export interface Rows {
 }
 
 /** Days as `YYYY-MM-DD` in UTC. */
-export interface Days {
+export interface DayRange {
   readonly from: string;
   /** Last day (inclusive). */
   readonly to: string;
 }
 
 /** Reads `from` and `to`. The default is the last 30 days. Throws `invalid_request`. */
-export function readDays(query: Query, nowMs: number): Days {
+export function readDayRange(query: Query, nowMs: number): DayRange {
   const to = readDay(query, 'to') ?? toDay(nowMs);
   const from = readDay(query, 'from') ?? toDay(Date.parse(to) - (defaultDays - 1) * dayMs);
   const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
@@ -144,7 +144,7 @@ export function readDays(query: Query, nowMs: number): Days {
 }
 
 /** Returns the first millisecond of the days, and the first millisecond after them. */
-export function toBounds({ from, to }: Days): { readonly fromMs: number; readonly toMs: number } {
+export function toTimeRange({ from, to }: DayRange): { readonly fromMs: number; readonly toMs: number } {
   return { fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs };
 }
 

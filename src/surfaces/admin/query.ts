@@ -55,13 +55,13 @@ export function readPage(query: Query): { readonly limit: number; readonly befor
   return { limit: readLimit(query), beforeMs, beforeId };
 }
 
-interface PageForm<Item> {
+interface ItemConversion<Item> {
   readonly toCursor: (item: Item) => Cursor;
   readonly toItem: (item: Item) => object;
 }
 
 /** Returns a page. `items` must have one item more than `limit` if another page follows. */
-export function toPage<Item>(items: readonly Item[], limit: number, { toCursor, toItem }: PageForm<Item>) {
+export function toPage<Item>(items: readonly Item[], limit: number, { toCursor, toItem }: ItemConversion<Item>) {
   const data = items.slice(0, limit);
   const last = items.length > limit ? data.at(-1) : undefined;
   return { object: 'list', data: data.map(toItem), nextToken: last === undefined ? null : toToken(toCursor(last)) } as const;

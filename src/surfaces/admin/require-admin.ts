@@ -46,12 +46,12 @@ function canAdminister({ roles }: Caller, use: 'reads' | 'changes'): boolean {
   return roles.includes(adminRole) || (use === 'reads' && roles.includes(auditorRole));
 }
 
-function createRoleError(condition: string): ParleyError {
-  return new ParleyError('access_denied', `This requires ${condition}. Your key or token does not meet this requirement.`);
+function createRoleError(requirement: string): ParleyError {
+  return new ParleyError('access_denied', `This requires ${requirement}. Your key or token does not meet this requirement.`);
 }
 
 /** Like `requireAdmin` for reads, but also admits the owners of a project. */
-export async function requireReader(
+export async function requireUsageReader(
   deps: Pick<SurfaceDeps, 'identify' | 'snapshot'>,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -10,18 +10,18 @@ import type { SurfaceDeps } from '../http/read-request.ts';
 import {
   type CallsScope,
   callColumns,
-  type Days,
+  type DayRange,
   exportCalls,
   type Rows,
   readCall,
   readCalls,
-  readDays,
-  toBounds,
+  readDayRange,
+  toTimeRange,
 } from './calls.ts';
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
 import { filterNames, type Query, readFilter, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
-import { identifyWithNoStore, requireReader, serveAdminRead } from './require-admin.ts';
+import { identifyWithNoStore, requireUsageReader, serveAdminRead } from './require-admin.ts';
 
 export interface AdminDeps extends SurfaceDeps {
   readonly journal: Journal;
@@ -41,7 +41,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.get('/v1/admin/usage', async (request, reply) => {
     const query = request.query as Query;
     const kind = readText(query, 'kind');
-    await requireReader(deps, request, reply, kind === undefined ? readText(query, 'project') : undefined);
+    await requireUsageReader(deps, request, reply, kind === undefined ? readText(query, 'project') : undefined);
     if (kind === 'rate') return readRatings(journal, query);
     if (kind !== undefined)
       throw createRequestError('kind', 'must be rate or absent. If it is absent, the response has tokens and costs');
@@ -125,7 +125,7 @@ const keysByName = {
 } as const;
 type KeyName = keyof typeof keysByName;
 
-const tagStart = 'tag:';
+const tagPrefix = 'tag:';
 const maxTagKeys = 4;
 
 /** A grouping key: its name in the query and its field name in records. */
@@ -134,7 +134,7 @@ interface GroupKey {
   readonly key: UsageKey;
 }
 
-interface UsageQuery extends Days {
+interface UsageQuery extends DayRange {
   readonly by: readonly GroupKey[];
   readonly limit: number;
 }
@@ -188,22 +188,22 @@ function readUsageQuery(query: Query, { subject, keys, nowMs }: UsageScope) {
   const coversAllUsers = subject === undefined;
   if (coversAllUsers) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
   const { from, to, by, limit } = toUsageQuery(query, keys, nowMs);
-  return { from, to, by, limit, filter: { ...(coversAllUsers ? readFilter(query) : { subject }), ...toBounds({ from, to }) } };
+  return { from, to, by, limit, filter: { ...(coversAllUsers ? readFilter(query) : { subject }), ...toTimeRange({ from, to }) } };
 }
 
 function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): UsageQuery {
-  return { ...readDays(query, nowMs), by: readKeys(query, keys), limit: readLimit(query, limits) };
+  return { ...readDayRange(query, nowMs), by: readGroupKeys(query, keys), limit: readLimit(query, limits) };
 }
 
 /**
  * Returns the grouping keys of `by`. Tags are allowed only if the key `user` is allowed, because users without an administrative
  * role may not read tags. Throws `invalid_request`.
  */
-function readKeys(query: Query, keys: readonly KeyName[]): readonly GroupKey[] {
+function readGroupKeys(query: Query, keys: readonly KeyName[]): readonly GroupKey[] {
   const names = new Set((readText(query, 'by') ?? 'day').split(','));
   const groupKeys: GroupKey[] = keys.filter((key) => names.has(key)).map((name) => ({ name, key: keysByName[name] }));
   const allowsTags = keys.includes('user');
-  const tags = [...names].filter((name) => allowsTags && name.startsWith(tagStart) && isTagName(name.slice(tagStart.length)));
+  const tags = [...names].filter((name) => allowsTags && name.startsWith(tagPrefix) && isTagName(name.slice(tagPrefix.length)));
   for (const name of tags) groupKeys.push({ name, key: name as UsageKey });
   if (groupKeys.length < names.size || tags.length > maxTagKeys)
     throw createRequestError(
@@ -223,7 +223,7 @@ function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionT
 
 /** Returns one page of the audit log as the API shows it, newest first. Throws `invalid_request` or StoreError. */
 async function readAudit(journal: Journal, query: Query): Promise<object> {
-  return readRecords(journal, query, { kind: readKind(query), toItem: toRecordItem });
+  return readRecords(journal, query, { kind: readActionFilter(query), toItem: toAuditItem });
 }
 
 interface RecordSelection {
@@ -238,11 +238,11 @@ async function readRecords(journal: Journal, query: Query, { kind, toItem }: Rec
   return toPage(records, limit, { toCursor: (record) => record, toItem });
 }
 
-function toRecordItem({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {
+function toAuditItem({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {
   return { id, at: atMs, action, user: subject ?? null, object: object ?? null, requestId: requestId ?? null, details };
 }
 
-function readKind(query: Query): string | undefined {
+function readActionFilter(query: Query): string | undefined {
   const kind = readText(query, 'kind');
   if (kind === undefined || /^[a-z_]{1,50}(\.[a-z_]{1,50})?$/.test(kind)) return kind;
   throw createRequestError('kind', 'must be an action such as consent.accepted, or the first part of one');

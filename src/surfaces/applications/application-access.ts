@@ -60,24 +60,24 @@ export function isOwner({ subject }: Caller, { bucket }: Pick<ApplicationLocatio
 
 /** Throws `access_denied` if the caller does not own the bucket. */
 export function requireOwner(caller: Caller, location: Pick<ApplicationLocation, 'bucket'>): void {
-  if (!isOwner(caller, location)) throw denied();
+  if (!isOwner(caller, location)) throw notYourBucket();
 }
 
 /**
  * Throws `access_denied` if the caller may not use the application, or if it does not exist, so that the error does not reveal
  * which applications exist.
  */
-export async function requireOpen(
+export async function requireAccess(
   { catalog, snapshot }: { readonly catalog: Catalog; readonly snapshot: () => ConfigSnapshot },
   caller: Caller,
   { id }: ApplicationLocation,
 ): Promise<void> {
-  const now = snapshot();
+  const currentSnapshot = snapshot();
   const stored = await catalog.findStored(id);
-  if (stored === undefined || !mayUse(now, caller, stored)) throw denied();
+  if (stored === undefined || !mayUse(currentSnapshot, caller, stored)) throw notYourBucket();
 }
 
-function denied(): ParleyError {
+function notYourBucket(): ParleyError {
   return new ParleyError('access_denied', 'This bucket is not yours. GET /v1/bucket returns your bucket.');
 }
 

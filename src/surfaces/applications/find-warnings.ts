@@ -45,12 +45,12 @@ const maxNameLength = 100;
  * Returns warnings about the references of a saved application: unknown deployments, roles, and MCP tools, and documents whose
  * type has no readable text. A server that does not answer within 5 seconds, or a store that fails, gives no warning.
  */
-export async function findWarnings(entry: ApplicationEntry, checking: CheckContext): Promise<readonly SaveWarning[]> {
+export async function findWarnings(entry: ApplicationEntry, context: CheckContext): Promise<readonly SaveWarning[]> {
   // Properties of an application with an endpoint have a format of their own, so these checks do not apply.
-  const ownEntry = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
+  const checkedEntry = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
   const warnings = await Promise.all(
-    [findUnknownRoles, findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) =>
-      find(ownEntry, checking).catch(ignoreStoreError),
+    [findUnknownRoles, findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((findIssues) =>
+      findIssues(checkedEntry, context).catch(ignoreStoreError),
     ),
   );
   return warnings
@@ -124,10 +124,10 @@ async function findUnknownTools({ applicationProperties }: EntryParts, { survey,
   const limited = toolsets
     .map((toolset, index) => ({ settings: toMcpToolset(toolset), index }))
     .filter(({ settings }) => (settings.allowedTools ?? []).length > 0);
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(maxServerMs)]);
+  const surveySignal = AbortSignal.any([signal, AbortSignal.timeout(maxServerMs)]);
   const issues = await Promise.all(
     limited.slice(0, maxServers).map(async ({ settings, index }) => {
-      const names = await listNames(settings, survey, stop);
+      const names = await listToolNames(settings, survey, surveySignal);
       if (names === undefined) return [];
       const path = ['applicationProperties', 'mcp_toolset', index, 'allowed_tools'];
       const unknown = listReferences(path, settings.allowedTools).filter(({ value }) => !names.has(value));
@@ -141,7 +141,7 @@ async function findUnknownTools({ applicationProperties }: EntryParts, { survey,
 }
 
 /** Returns the names of all tools of a server, or undefined if the complete list is not available. */
-async function listNames(
+async function listToolNames(
   settings: McpToolsetSettings,
   survey: CheckContext['survey'],
   signal: AbortSignal,

@@ -40,22 +40,22 @@ interface SaveContext {
 }
 
 const maxReferenceLength = 200;
-const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'warnings']);
+const responseFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'warnings']);
 
 /**
  * Returns the validated entry from a request body, which may also be the response of a GET. Throws `invalid_request` with the
  * errors.
  */
-export async function readApplication(body: unknown, saving: SaveContext): Promise<ApplicationEntry> {
-  const input = withEntryNames(isJsonObject(body) ? withoutAnswerFields(body) : body);
-  const ids = await possibleModels(input, saving);
-  const storedProperties = saving.stored?.entry.applicationProperties;
+export async function readApplication(body: unknown, context: SaveContext): Promise<ApplicationEntry> {
+  const input = withEntryNames(isJsonObject(body) ? withoutResponseFields(body) : body);
+  const ids = await listPossibleModels(input, context);
+  const storedProperties = context.stored?.entry.applicationProperties;
   const { entry, errors } = readApplicationEntry(input, { ids, storedProperties });
   rejectIssues(errors);
-  const { location } = saving;
-  rejectIssues([...findEndpointIssues(entry, saving), ...findModelIssues(entry, ids), ...findDocumentIssues(entry, location)]);
-  rejectIssues(await findSharingIssues(entry, { stored: saving.stored?.entry, people: saving.people }));
-  rejectIssues(await findMissing(entry, saving.files).catch(ignoreStoreError));
+  const { location } = context;
+  rejectIssues([...findEndpointIssues(entry, context), ...findModelIssues(entry, ids), ...findDocumentIssues(entry, location)]);
+  rejectIssues(await findSharingIssues(entry, { stored: context.stored?.entry, people: context.people }));
+  rejectIssues(await findMissingDocuments(entry, context.files).catch(ignoreStoreError));
   return entry;
 }
 
@@ -89,15 +89,15 @@ export async function readDraft(
   return deps.catalog.toDeployment({ id, spelling, owner: caller.subject, entry, etag: '', ...times });
 }
 
-function withoutAnswerFields(body: object): object {
-  return Object.fromEntries(Object.entries(body).filter(([key]) => !answerFields.has(key)));
+function withoutResponseFields(body: object): object {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !responseFields.has(key)));
 }
 
 /**
  * Returns the IDs of chat deployments that the caller may use. Includes no saved application except the one that the input
  * names. A deployment that the caller may not use looks like one that does not exist.
  */
-async function possibleModels(input: unknown, { caller, catalog, snapshot }: SaveContext): Promise<ReadonlySet<string>> {
+async function listPossibleModels(input: unknown, { caller, catalog, snapshot }: SaveContext): Promise<ReadonlySet<string>> {
   const properties = isJsonObject(input) ? input.applicationProperties : undefined;
   const model = isJsonObject(properties) ? properties.model : undefined;
   const namedModel = typeof model === 'string' ? await catalog.find(snapshot, model) : undefined;
@@ -146,7 +146,7 @@ function* findDocumentIssues(entry: ApplicationEntry, { bucket }: ApplicationLoc
 }
 
 /** Returns an issue for each document that is not stored. */
-async function findMissing(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
+async function findMissingDocuments(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
   const documents = listDocuments(entry).map((document) => ({ ...document, location: parseReference(document.reference) }));
   if (documents.length === 0) return [];
   const storedFiles = (await files?.findAll(documents.flatMap(({ location }) => location ?? []))) ?? [];

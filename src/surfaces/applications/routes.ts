@@ -11,7 +11,7 @@ import { type StoredApplication, toPublicId } from '#domain/deployments/applicat
 import { getPublicFeatures } from '#domain/deployments/deployment.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
-import { isKnown, toWriteCondition } from '../http/conditions.ts';
+import { isNotModified, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal, readRequest } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import {
@@ -24,7 +24,7 @@ import {
   notFound,
   parseLocation,
   replaceSharing,
-  requireOpen,
+  requireAccess,
   requireOwner,
 } from './application-access.ts';
 import { findWarnings } from './find-warnings.ts';
@@ -51,11 +51,11 @@ async function get(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   if (bucket !== undefined) return list(deps, caller, bucket);
   const location = parseLocation(base, request);
   const isOwn = isOwner(caller, location);
-  if (!isOwn) await requireOpen(deps, caller, location);
+  if (!isOwn) await requireAccess(deps, caller, location);
   const stored = await deps.store.find(location.id);
   if (stored === undefined) throw notFound();
   reply.header('etag', `"${stored.etag}"`);
-  if (isKnown(request.headers, stored)) {
+  if (isNotModified(request.headers, stored)) {
     reply.code(304);
     return undefined;
   }
@@ -126,20 +126,20 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { caller, location } = await identifyOwner(deps, versionsBase, request);
   const version = getVersion(request);
-  if (version === undefined) throw noVersion();
-  const now = await deps.store.find(location.id);
-  if (now === undefined) throw notFound();
-  const condition = toWriteCondition(request.headers, now);
-  const former = await find(deps, location.id, version);
-  const stored = { ...former, entry: replaceSharing(now.entry, former.entry) };
+  if (version === undefined) throw invalidVersion();
+  const current = await deps.store.find(location.id);
+  if (current === undefined) throw notFound();
+  const condition = toWriteCondition(request.headers, current);
+  const restoredVersion = await find(deps, location.id, version);
+  const stored = { ...restoredVersion, entry: replaceSharing(current.entry, restoredVersion.entry) };
   const entry = await readApplication(stored.entry, { ...deps, caller, location, snapshot: deps.snapshot(), stored });
   // The access comes from `now`, and the application must still exist, so that a concurrent change or deletion is not undone.
   const savedEntry = {
     caller,
     location,
     entry,
-    before: now,
-    condition: condition === undefined || condition === 'present' ? { etag: now.etag } : condition,
+    before: current,
+    condition: condition === undefined || condition === 'present' ? { etag: current.etag } : condition,
     requestId: request.id,
     details: { restored: version },
   };
@@ -159,11 +159,11 @@ async function find({ store }: ApplicationDeps, id: string, version: number): Pr
 function getVersion(request: FastifyRequest): number | undefined {
   const versionText = getQuery(request).get('version');
   if (versionText === null) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(versionText)) throw noVersion();
+  if (!/^[1-9]\d{0,8}$/.test(versionText)) throw invalidVersion();
   return Number(versionText);
 }
 
-function noVersion(): ParleyError {
+function invalidVersion(): ParleyError {
   return new ParleyError('invalid_request', 'version must be a positive integer.', { param: 'version' });
 }
 
@@ -189,26 +189,26 @@ async function writeApplication(
   const application = { id, spelling, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
   const stored = await store.put(application, condition);
   if (stored === undefined) throw preconditionFailed();
-  const what = { action: 'application.saved', subject: caller.subject, object: id, requestId } as const;
-  recordAudit({ ...what, ...(details !== undefined && { details }) });
+  const auditRecord = { action: 'application.saved', subject: caller.subject, object: id, requestId } as const;
+  recordAudit({ ...auditRecord, ...(details !== undefined && { details }) });
   const sharing = describeSharing(before?.entry, entry);
-  if (sharing !== undefined) recordAudit({ ...what, action: 'application.shared', details: sharing });
+  if (sharing !== undefined) recordAudit({ ...auditRecord, action: 'application.shared', details: sharing });
   return stored;
 }
 
 /** Returns the owner's view of an application: the entry without secrets, and its metadata (docs/wire.md, Applications). */
 function toItem({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { applicationProperties: properties } = entry;
-  return { ...entry, ...(properties && { applicationProperties: hideSecrets(properties) }), ...toFacts(stored) };
+  return { ...entry, ...(properties && { applicationProperties: hideSecrets(properties) }), ...toMetadata(stored) };
 }
 
 /** Returns the view for other users who may use the application: without endpoint, properties, defaults, roles, and users. */
 function toSharedView({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { endpoint: _endpoint, applicationProperties: _properties, defaults: _defaults, ...remaining } = entry;
   const { userRoles: _roles, users: _users, ...shared } = remaining;
-  return { ...shared, ...(shared.features && { features: getPublicFeatures(shared) }), ...toFacts(stored) };
+  return { ...shared, ...(shared.features && { features: getPublicFeatures(shared) }), ...toMetadata(stored) };
 }
 
-function toFacts({ etag, createdAtMs, updatedAtMs, ...fields }: Omit<StoredApplication, 'entry'>): Record<string, unknown> {
+function toMetadata({ etag, createdAtMs, updatedAtMs, ...fields }: Omit<StoredApplication, 'entry'>): Record<string, unknown> {
   return { id: toPublicId(fields), etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }

@@ -165,7 +165,7 @@ export interface ImportDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
 
 /** Maximum size of a document in bytes. If `security.maxBodyBytes` is less, that bound applies. */
 const maxDocumentBytes = 2 * 1024 ** 2;
-const nowhere = 'none:/';
+const noUrl = 'none:/';
 
 /** Serves `POST /v1/import-openapi`, which converts an OpenAPI document into toolsets of a quick app. It saves nothing. */
 export function importRoutes(app: FastifyInstance, { snapshot, identify, importDocument }: ImportDeps): void {
@@ -173,7 +173,7 @@ export function importRoutes(app: FastifyInstance, { snapshot, identify, importD
     const maxBytes = Math.min(maxDocumentBytes, snapshot().configuration.security.maxBodyBytes);
     const options = { maxBytes, allowsProto: true };
     const { caller, body } = await readRequest(request, options, () => identifyUser({ identify }, request, 'import documents'));
-    const { url = nowhere, document, include, exclude } = parseImportRequest(body());
+    const { url = noUrl, document, include, exclude } = parseImportRequest(body());
     const text = typeof document === 'object' ? JSON.stringify(document) : document;
     try {
       return await importDocument({ text, url: new URL(url), owner: caller.subject, include, exclude, maxBytes });

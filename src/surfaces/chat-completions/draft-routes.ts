@@ -7,7 +7,7 @@ import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
-import { parseBody, tooLarge } from '../http/read-request.ts';
+import { bodyTooLarge, parseBody } from '../http/read-request.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
@@ -30,18 +30,20 @@ const maxBytes = 8 * 1024 * 1024;
  * (docs/wire.md, Applications).
  */
 export function draftRoutes(app: FastifyInstance, deps: DraftDeps): void {
-  const facts = {
+  const options = {
     operation: 'chat',
     route: `${base}{bucket}/{path}`,
     errorDialect: modelErrorDialect,
     maxBodyBytes: () => maxBytes,
   } as const;
-  serveRaw(app, 'POST', `${base}*`, (raw) => deps.handler.serve(facts, raw, (context, caller) => answer(deps, context, caller)));
+  serveRaw(app, 'POST', `${base}*`, (raw) =>
+    deps.handler.serve(options, raw, (context, caller) => answer(deps, context, caller)),
+  );
 }
 
 async function answer({ handler, calls, readDraft }: DraftDeps, context: RequestContext, caller: Caller): Promise<void> {
   const bytes = await handler.readJson(context);
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+  if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
   const body = parseBody(bytes);
   if (!isJsonObject(body)) throw createRequestError('', 'must be an object with application and request');
   const { id, record, request: origin } = context;

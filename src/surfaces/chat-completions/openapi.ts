@@ -52,7 +52,7 @@ const versionPattern = `^([0-9]{4}-${monthAndDay}|${leapYear}-02-29)(-preview)?$
 const version = '2024-10-21';
 
 /** A group of paths. The path or `model` in the body names the deployment. */
-interface Place {
+interface PathGroup {
   readonly path: string;
   readonly suffix: string;
   readonly isNamedByBody: boolean;
@@ -61,13 +61,13 @@ interface Place {
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
 
-const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
+const byModel: PathGroup = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
 
 /** Returns the operation of the Responses API for one group of paths. */
-type ToResponse = (location: Place) => ApiOperation;
+type ToResponse = (group: PathGroup) => ApiOperation;
 
 /** Returns the operation of a pass-through API for one group of paths. */
-type ToPassThrough = (api: PassThroughApi, location: Place) => ApiOperation;
+type ToPassThrough = (api: PassThroughApi, group: PathGroup) => ApiOperation;
 
 /**
  * Returns the operations for chat completions, embeddings, and pass-through APIs below each prefix, such as `compat` and
@@ -79,19 +79,19 @@ export function compatOperations(
   toResponse: ToResponse,
 ): ApiOperation[] {
   const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
-  return [byModel, ...prefixes.map(toPlace), ...aliases].flatMap((location) => {
-    const passed = (location.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
-    const calls = [toChat(location), toEmbeddings(location), ...passed.map((api) => toPassThrough(api, location))];
-    return location.isNamedByBody ? calls : [...calls, toResponse(location)];
+  return [byModel, ...prefixes.map(toPathGroup), ...aliases].flatMap((group) => {
+    const passThroughApis = (group.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
+    const calls = [toChat(group), toEmbeddings(group), ...passThroughApis.map((api) => toPassThrough(api, group))];
+    return group.isNamedByBody ? calls : [...calls, toResponse(group)];
   });
 }
 
-function toAliases(prefix: string): Place[] {
+function toAliases(prefix: string): PathGroup[] {
   const suffix = `V1_${toIdSuffix(prefix)}`;
-  const olderClientLocation = { ...toPlace(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
+  const olderClientGroup = { ...toPathGroup(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
   return [
     { ...byModel, path: `/${prefix}/v1/{operation}`, suffix },
-    { ...olderClientLocation, suffix: `${suffix}_deployments` },
+    { ...olderClientGroup, suffix: `${suffix}_deployments` },
   ];
 }
 
@@ -101,7 +101,7 @@ export function listAliasOperations(prefixes: readonly string[]): MethodOfPath[]
   return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
 }
 
-function toPlace(prefix: string): Place {
+function toPathGroup(prefix: string): PathGroup {
   const hasVersionInPath = prefix === canonicalPrefix;
   const inAddress = hasVersionInPath
     ? { ...inPath('api_version', versionForm, version), schema: { type: 'string', pattern: versionPattern } }
@@ -115,7 +115,7 @@ function toPlace(prefix: string): Place {
   };
 }
 
-function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place): ApiOperation {
+function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: PathGroup): ApiOperation {
   return {
     method: 'post',
     path: path.replace('{operation}', 'chat/completions'),
@@ -144,7 +144,7 @@ function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place):
   };
 }
 
-function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): ApiOperation {
+function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: PathGroup): ApiOperation {
   const model = isNamedByBody ? { model: exampleNames.embedding } : {};
   return {
     method: 'post',

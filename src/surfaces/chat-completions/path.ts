@@ -21,7 +21,7 @@ export const apisOfDeployments: readonly CompatApi[] = [
 ];
 const names = apisOfDeployments.map((api) => (api === 'completions' ? '(?<!(?:^|/)chat/)completions' : api)).join('|');
 // Pattern bound: a path of at most 16 kB, built from route names of Parley.
-const form = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
+const targetPattern = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
 
 /** Parts of a path that names a deployment. */
 export interface DeploymentTarget {
@@ -33,7 +33,7 @@ export interface DeploymentTarget {
 }
 
 /** Location of deployments in paths. */
-export interface DeploymentPlace {
+export interface DeploymentBase {
   /** Path prefix before the deployment IDs. */
   readonly base: string;
   /** Whether deployments can also be read there. */
@@ -44,26 +44,26 @@ export interface DeploymentPlace {
  * Parses `{id}/{api}[/{api_version}]`, such as `{id}/chat/completions`, from a raw path below the base. The ID may have several
  * segments. Throws `route_not_found` or `method_not_allowed`.
  */
-export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace): DeploymentTarget {
+export function readTarget(rawUrl: string, { base, isListed }: DeploymentBase): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
   const targetPath = path.slice(base.length);
   const match = findApi(targetPath);
-  if (match === undefined) throw isListed && !targetPath.includes('/') ? notCalled() : routeNotFound();
+  if (match === undefined) throw isListed && !targetPath.includes('/') ? postNotAllowed() : routeNotFound();
   const { encodedId, api, inPath } = match;
   return {
     encodedId,
     api,
-    version: inPath === undefined ? fromQuery(query) : { text: tryDecode(inPath) ?? inPath, from: 'path' },
+    version: inPath === undefined ? readQueryVersion(query) : { text: tryDecode(inPath) ?? inPath, from: 'path' },
   };
 }
 
 function findApi(path: string) {
-  const match = form.exec(path);
+  const match = targetPattern.exec(path);
   return match === null ? undefined : { encodedId: match[1] ?? '', api: match[2] as CompatApi, inPath: match[3] };
 }
 
 /** Returns the API of a path, for metrics. Defaults to chat completions. */
-export function apiOfPath(rawUrl: string, { base }: DeploymentPlace): CompatApi {
+export function getApiForMetrics(rawUrl: string, { base }: DeploymentBase): CompatApi {
   return findApi(rawUrl.slice(base.length).split('?', 1)[0] ?? '')?.api ?? 'chat/completions';
 }
 
@@ -75,11 +75,11 @@ export function readId(encodedId: string): string {
 }
 
 /** Returns the error for a POST to the path of a deployment, which supports only GET. */
-function notCalled(): ParleyError {
+function postNotAllowed(): ParleyError {
   return methodNotAllowed('POST', toAllowed(['GET']), '. To create a chat completion, append /chat/completions');
 }
 
-function fromQuery(query: string): RequestedVersion | undefined {
+function readQueryVersion(query: string): RequestedVersion | undefined {
   const text = query === '' ? null : new URLSearchParams(query).get('api-version');
   return text === null ? undefined : { text, from: 'query' };
 }

@@ -9,7 +9,7 @@ import type { EventWriter } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
 /** Fields that every chunk has. */
-const common: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
+const commonFields: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
 /** Maximum size of chunks without choices. */
 const maxBufferedBytes = 1024 * 1024;
 
@@ -63,7 +63,7 @@ export class EventsWithChoices implements EventWriter {
   }
 
   #bufferChunk(chunk: Chunk, length: number): void {
-    const fields = Object.fromEntries(Object.entries(chunk).filter(([key]) => !common.has(key)));
+    const fields = Object.fromEntries(Object.entries(chunk).filter(([key]) => !commonFields.has(key)));
     if (Object.keys(fields).length === 0) return;
     this.#bufferedBytes += length;
     if (this.#bufferedBytes > maxBufferedBytes)
@@ -90,7 +90,7 @@ export class JsonReply implements ReplySink {
       return;
     }
     this.#budget.consume(frame);
-    this.#folded ??= startedWith(this.#completion);
+    this.#folded ??= startFold(this.#completion);
     for (const chunk of frame.chunks) this.#folded.add(chunk);
   }
 
@@ -105,7 +105,7 @@ export class JsonReply implements ReplySink {
   }
 }
 
-function startedWith(frame: Frame | undefined): Accumulator {
+function startFold(frame: Frame | undefined): Accumulator {
   const folded = new Accumulator();
   for (const chunk of frame?.chunks ?? []) folded.add(chunk);
   return folded;

@@ -16,7 +16,7 @@ import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler, RouteOptions } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import { apiOfPath, type CompatApi, compatApis, type DeploymentPlace, readId, readTarget } from './path.ts';
+import { type CompatApi, compatApis, type DeploymentBase, getApiForMetrics, readId, readTarget } from './path.ts';
 import { azureErrorDialect, compatEvents, EventsWithChoices, JsonReply } from './replies.ts';
 
 export interface CompatDeps {
@@ -66,20 +66,20 @@ export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
   }
 }
 
-interface PathRules extends DeploymentPlace {
+interface PathRules extends DeploymentBase {
   readonly requiresVersion?: boolean;
   /** Whether streams follow the OpenAI API. */
   readonly isOpenAi?: boolean;
 }
 
-function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion, isOpenAi, ...place }: PathRules): void {
-  const { base } = place;
-  const facts = createRouteOptions(deps, `${base}{id}`, azureErrorDialect);
+function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion, isOpenAi, ...pathBase }: PathRules): void {
+  const { base } = pathBase;
+  const optionsByApi = createRouteOptions(deps, `${base}{id}`, azureErrorDialect);
   serveCalls(app, `${base}*`, (raw) => {
     const url = raw.request.url ?? '';
-    const api = apiOfPath(url, place);
-    return deps.handler.serve(facts[api], raw, (context, caller) => {
-      const target = readTarget(url, place);
+    const api = getApiForMetrics(url, pathBase);
+    return deps.handler.serve(optionsByApi[api], raw, (context, caller) => {
+      const target = readTarget(url, pathBase);
       const needsVersion = requiresVersion === true && target.version === undefined;
       return serve(deps, { context, caller }, { ...target, needsVersion, isOpenAi: isOpenAi === true });
     });
@@ -93,21 +93,24 @@ function createRouteOptions(
   errorDialect: ErrorDialect,
 ): Readonly<Record<CompatApi, RouteOptions>> {
   const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteOptions] => {
-    const facts = { route: `${base}/${api}`, errorDialect };
-    if (!isPassThroughApi(api)) return [api, { ...facts, operation: operations[api] }];
-    return [api, { ...facts, operation: 'passthrough', maxBodyBytes: (request) => deps.passThrough.maxFormBytes(request, api) }];
+    const options = { route: `${base}/${api}`, errorDialect };
+    if (!isPassThroughApi(api)) return [api, { ...options, operation: operations[api] }];
+    return [
+      api,
+      { ...options, operation: 'passthrough', maxBodyBytes: (request) => deps.passThrough.maxFormBytes(request, api) },
+    ];
   });
   return Object.fromEntries(entries) as Record<CompatApi, RouteOptions>;
 }
 
 function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): void {
   const byModel = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
-  const facts = createRouteOptions(deps, base, modelErrorDialect);
+  const optionsByApi = createRouteOptions(deps, base, modelErrorDialect);
   for (const api of compatApis) {
-    const route: NamedDeployment = { ...byModel, api };
+    const route: DeploymentRoute = { ...byModel, api };
     const serveApi = api === 'chat/completions' ? serveChat : serve;
     serveCalls(app, `${base}/${api}`, (raw) =>
-      deps.handler.serve(facts[api], raw, (context, caller) => serveApi(deps, { context, caller }, route)),
+      deps.handler.serve(optionsByApi[api], raw, (context, caller) => serveApi(deps, { context, caller }, route)),
     );
   }
 }
@@ -118,7 +121,7 @@ interface Exchange {
 }
 
 /** The API of a request, and its deployment. */
-interface NamedDeployment {
+interface DeploymentRoute {
   readonly api: CompatApi;
   /** Undefined if `model` in the body names the deployment. */
   readonly encodedId: string | undefined;
@@ -128,7 +131,7 @@ interface NamedDeployment {
   readonly isOpenAi: boolean;
 }
 
-async function serve(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
+async function serve(deps: CompatDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
   const { api } = route;
   if (api === 'chat/completions') return serveChat(deps, exchange, route);
   if (api === 'embeddings') return serveEmbeddings(deps, exchange, route);
@@ -140,24 +143,24 @@ async function serve(deps: CompatDeps, exchange: Exchange, route: NamedDeploymen
   return deps.passThrough.serve({ ...exchange, api, deployment, checkVersion: () => checkVersion(route) });
 }
 
-async function serveChat(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
+async function serveChat(deps: CompatDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
   const { context } = exchange;
   const { target, body } = await authorize(deps, exchange, { ...route, use: 'chat' });
   const request = parseChatRequest(body);
   const { stream, stream_options: options } = request;
-  const acceptsBareChunks = !route.isOpenAi || (isJsonObject(options) && options.include_usage === true);
+  const acceptsChunksWithoutChoices = !route.isOpenAi || (isJsonObject(options) && options.include_usage === true);
   const reply =
     stream === true
-      ? new StreamedReply(context, acceptsBareChunks ? compatEvents : new EventsWithChoices())
+      ? new StreamedReply(context, acceptsChunksWithoutChoices ? compatEvents : new EventsWithChoices())
       : new JsonReply(context);
   await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
-async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
+async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
   const { context } = exchange;
   const { target, body } = await authorize(deps, exchange, { ...route, use: 'embedding' });
   const reply = await deps.calls.embed(target, parseEmbeddingsRequest(body), context.signal);
-  context.answeredBy(reply);
+  context.attachAnswer(reply);
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
 }
 
@@ -165,7 +168,7 @@ async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: Name
 async function authorize(
   { handler, calls }: CompatDeps,
   { context, caller }: Exchange,
-  { use, ...route }: NamedDeployment & { readonly use: 'chat' | 'embedding' },
+  { use, ...route }: DeploymentRoute & { readonly use: 'chat' | 'embedding' },
 ): Promise<{ readonly target: Target; readonly body: unknown }> {
   const bytes = await handler.readJson(context);
   const { length } = bytes;
@@ -181,7 +184,7 @@ async function authorize(
   return { target, body };
 }
 
-function checkVersion({ version, needsVersion }: NamedDeployment): void {
+function checkVersion({ version, needsVersion }: DeploymentRoute): void {
   if (version !== undefined) checkApiVersion(version);
   else if (needsVersion) throw missingApiVersion();
 }

@@ -23,7 +23,7 @@ const events = { type: 'text/event-stream', schema: event } as const;
 const idDescription = 'ID of the run, chosen by the client. At most 64 letters, digits, `_`, and `-`.';
 const inRun = inPath('run', idDescription, exampleNames.chatRun);
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'response_not_found'];
-const described: readonly Omit<ApiOperation, 'tag'>[] = [
+const operations: readonly Omit<ApiOperation, 'tag'>[] = [
   {
     method: 'post',
     path: '/v1/chat-runs/{run}',
@@ -72,4 +72,4 @@ const described: readonly Omit<ApiOperation, 'tag'>[] = [
 ];
 
 /** Operations of chat completions that continue without their client. */
-export const chatRunOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chat' }));
+export const chatRunOperations: readonly ApiOperation[] = operations.map((operation) => ({ ...operation, tag: 'Chat' }));

@@ -45,29 +45,29 @@ const toBytes = (events: readonly JsonObject[]): string => events.map(toEvent).j
 /** Serves `/v1/chat-runs/{run}`: chat completions that continue without their client (docs/wire.md, Chat runs). */
 export function chatRunRoutes(app: FastifyInstance, deps: ChatRunDeps): void {
   const url = `${base}:run`;
-  const facts = { operation: 'chat', route: `${base}{run}`, errorDialect: modelErrorDialect } as const;
-  serveRaw(app, 'POST', url, (raw) => deps.handler.serve(facts, raw, (context, caller) => start(deps, { context, caller })));
+  const options = { operation: 'chat', route: `${base}{run}`, errorDialect: modelErrorDialect } as const;
+  serveRaw(app, 'POST', url, (raw) => deps.handler.serve(options, raw, (context, caller) => start(deps, { context, caller })));
   app.get(url, async (request, reply) => {
     const after = readPosition(request.query);
-    const { location, caller } = await find(deps, request);
+    const { ref, caller } = await find(deps, request);
     reply.hijack();
     const hasEnded = () => deps.hasEnded(caller);
     const headers = { 'x-request-id': request.id };
-    await streamRun(deps, reply.raw, { location, after, headers, hasEnded, toBytes, toEnd: () => toEnd(deps, location) });
+    await streamRun(deps, reply.raw, { ref, after, headers, hasEnded, toBytes, toEnd: () => toEnd(deps, ref) });
     return reply;
   });
   serveEarly(app, { method: 'POST', url: `${url}/cancel` }, async (request) => {
-    const { location } = await find(deps, request);
+    const { ref } = await find(deps, request);
     // Cancels a run on this node first, so that the store contains all of its events.
-    await deps.runs.cancel(location.id);
-    const cancelled = await deps.responses.cancel(location);
-    if (cancelled === undefined) throw notThere();
-    deps.notifyEnded(location.id);
-    return toVisibleRun(cancelled);
+    await deps.runs.cancel(ref.id);
+    const canceled = await deps.responses.cancel(ref);
+    if (canceled === undefined) throw runNotFound();
+    deps.notifyEnded(ref.id);
+    return toVisibleRun(canceled);
   });
   serveEarly(app, { method: 'DELETE', url }, async (request, reply) => {
-    const { location } = await find(deps, request);
-    await remove(deps, location);
+    const { ref } = await find(deps, request);
+    await remove(deps, ref);
     reply.code(204);
   });
 }
@@ -84,38 +84,38 @@ async function start(deps: ChatRunDeps, exchange: { context: RequestContext; cal
   if (target.snapshot.configuration.responses.store === 'never') throw routeNotFound();
   const request = parseChatRequest(value);
   if (request.store === false) throw createRequestError('store', 'must not be false, because the chunks of a run are stored');
-  const location = toChatRunRef(caller, id);
+  const ref = toChatRunRef(caller, id);
   const input = { request: { ...request, stream: true }, includesCost: context.wantsCost };
-  const { response: run, started, answer } = await deps.runs.startChatRun({ target, input, id, ref: location });
+  const { response: run, started, answer } = await deps.runs.startChatRun({ target, input, id, ref });
   context.handOverRecord();
-  context.answeredBy(answer);
+  context.attachAnswer(answer);
   const { response } = context;
   if (request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(run)), context.headers);
   const error = await started;
   if (context.isDisconnected) return;
   if (error !== undefined) {
-    await remove(deps, location);
+    await remove(deps, ref);
     throw error;
   }
   // The run ends together with the reader's access, so no separate check is needed.
-  const reader = { location, after: -1, headers: context.replyHeaders, hasEnded: () => false };
-  await streamRun(deps, response, { ...reader, toBytes, toEnd: () => toEnd(deps, location) });
+  const reader = { ref, after: -1, headers: context.replyHeaders, hasEnded: () => false };
+  await streamRun(deps, response, { ...reader, toBytes, toEnd: () => toEnd(deps, ref) });
 }
 
 /** Returns the last event of a stream, which has the final status of the run. A deleted run has none. */
-async function toEnd({ responses, clock }: ChatRunDeps, location: ResponseRef): Promise<string> {
-  const stored = await responses.find(location, clock.epochMs());
+async function toEnd({ responses, clock }: ChatRunDeps, ref: ResponseRef): Promise<string> {
+  const stored = await responses.find(ref, clock.epochMs());
   return (stored === undefined ? '' : toEvent(toVisibleRun(stored))) + endEvent;
 }
 
-async function remove({ runs, responses, notifyEnded }: ChatRunDeps, location: ResponseRef): Promise<void> {
-  await responses.delete(location);
-  runs.drop(location.id);
-  notifyEnded(location.id);
+async function remove({ runs, responses, notifyEnded }: ChatRunDeps, ref: ResponseRef): Promise<void> {
+  await responses.delete(ref);
+  runs.drop(ref.id);
+  notifyEnded(ref.id);
 }
 
 interface FoundRun {
-  readonly location: ResponseRef;
+  readonly ref: ResponseRef;
   readonly caller: Caller;
 }
 
@@ -123,10 +123,10 @@ interface FoundRun {
 async function find({ identify, responses, clock }: ChatRunDeps, { raw, params }: FastifyRequest): Promise<FoundRun> {
   const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
   rejectPerRequestKey(caller, 'use chat runs');
-  const location = toChatRunRef(caller, toId((params as { run: string }).run));
-  const stored = await responses.find(location, clock.epochMs());
-  if (stored === undefined || isExcludedByKey(caller, String(toVisibleRun(stored).model))) throw notThere();
-  return { location, caller };
+  const ref = toChatRunRef(caller, toId((params as { run: string }).run));
+  const stored = await responses.find(ref, clock.epochMs());
+  if (stored === undefined || isExcludedByKey(caller, String(toVisibleRun(stored).model))) throw runNotFound();
+  return { ref, caller };
 }
 
 function toVisibleRun({ response, status }: StoredResponse): JsonObject {
@@ -134,11 +134,11 @@ function toVisibleRun({ response, status }: StoredResponse): JsonObject {
 }
 
 function toId(text: string): string {
-  if (!chatIdForm.test(text)) throw notThere();
+  if (!chatIdForm.test(text)) throw runNotFound();
   return text;
 }
 
-function notThere(): ParleyError {
+function runNotFound(): ParleyError {
   return new ParleyError(
     'response_not_found',
     'You have no chat run with this ID. An ID has at most 64 of the characters A-Z, a-z, 0-9, _, and -.',

@@ -77,8 +77,8 @@ async function listChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promi
 async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const subject = await identifySubject(deps, request);
   const since = readSince(request.query as Query);
-  const changes = await deps.chats.readChat(toChatLocation(request, subject), since);
-  if (changes === undefined) throw notThere();
+  const changes = await deps.chats.readChat(readChatRef(request, subject), since);
+  if (changes === undefined) throw chatNotFound();
   reply.header('etag', `"${changes.head.revision}"`);
   return toChatItem(changes);
 }
@@ -86,23 +86,23 @@ async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: Fastify
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const maxBytes = Math.min(storedEntries.chat.maxBytes, deps.snapshot().configuration.security.maxBodyBytes);
   const { caller: subject, body } = await readRequest(request, { maxBytes }, () => identifySubject(deps, request));
-  const location = toChatLocation(request, subject);
+  const location = readChatRef(request, subject);
   const change = toChatChange(body(), deps.clock.epochMs());
   const condition = await readCondition(deps, request, location);
   const result = await deps.chats.write(location, change, { ...bounds, condition });
   if (result.outcome === 'condition_failed') throw preconditionFailed();
-  if (result.outcome !== 'written') throw full(result.outcome);
+  if (result.outcome !== 'written') throw storageFull(result.outcome);
   reply.header('etag', `"${result.head.revision}"`);
   return toHeadItem(result.head);
 }
 
 async function remove(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const subject = await identifySubject(deps, request);
-  const location = toChatLocation(request, subject);
+  const location = readChatRef(request, subject);
   const condition = await readCondition(deps, request, location);
   const outcome = await deps.chats.delete(location, condition, deps.clock.epochMs());
   if (outcome === 'condition_failed') throw preconditionFailed();
-  if (outcome === 'absent') throw notThere();
+  if (outcome === 'absent') throw chatNotFound();
   reply.code(204);
 }
 
@@ -126,35 +126,35 @@ export async function identifySubject(
 
 async function readCondition({ chats }: ChatRoutesDeps, { headers }: FastifyRequest, location: ChatRef): Promise<WriteCondition> {
   if (!hasCondition(headers)) return undefined;
-  const there = await chats.readChat(location, Number.MAX_SAFE_INTEGER);
-  return toWriteCondition(headers, there && { etag: String(there.head.revision) });
+  const current = await chats.readChat(location, Number.MAX_SAFE_INTEGER);
+  return toWriteCondition(headers, current && { etag: String(current.head.revision) });
 }
 
 /** Returns the chat that the path names. Throws `response_not_found` for an invalid id. */
-export function toChatLocation({ params }: FastifyRequest, subject: string): ChatRef {
+export function readChatRef({ params }: FastifyRequest, subject: string): ChatRef {
   const { chat: id } = params as { chat: string };
-  if (!chatIdForm.test(id)) throw notThere();
+  if (!chatIdForm.test(id)) throw chatNotFound();
   return { subject, id };
 }
 
-export function notThere(): ParleyError {
+export function chatNotFound(): ParleyError {
   return new ParleyError(
     'response_not_found',
     'You have no chat with this ID. An ID has at most 64 of the characters A-Z, a-z, 0-9, _, and -.',
   );
 }
 
-function full(outcome: 'chat_full' | 'user_full'): ParleyError {
-  const what =
+function storageFull(outcome: 'chat_full' | 'user_full'): ParleyError {
+  const message =
     outcome === 'chat_full'
       ? `A chat may have at most ${bounds.maxBytesPerChat} bytes. Start a new chat.`
       : `Your chats use all of your ${bounds.maxBytesPerUser} bytes. Delete some chats.`;
-  return new ParleyError('payload_too_large', what);
+  return new ParleyError('payload_too_large', message);
 }
 
 const checkPatch = createCheck(ChatPatch);
-const ownFields = new Set(['id', 'revision', 'updatedAtMs', 'turns', ...Object.keys(chatFlags)]);
-const maxRestChars = 1024 ** 2;
+const serverFields = new Set(['id', 'revision', 'updatedAtMs', 'turns', ...Object.keys(chatFlags)]);
+const maxExtraChars = 1024 ** 2;
 
 /** Returns the change in a body. `nowMs` is the default and the upper bound of its `updatedAtMs`. Throws `invalid_request`. */
 function toChatChange(body: unknown, nowMs: number): ChatChange {
@@ -163,10 +163,10 @@ function toChatChange(body: unknown, nowMs: number): ChatChange {
   const fields: JsonObject = {};
   const extra: JsonObject = {};
   for (const [key, value] of Object.entries(extraFields)) {
-    if (!ownFields.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : extra)[key] = value;
+    if (!serverFields.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : extra)[key] = value;
   }
-  if (JSON.stringify(extra).length > maxRestChars)
-    throw createRequestError('body', `is too large: its fields other than turns may have at most ${maxRestChars} characters`);
+  if (JSON.stringify(extra).length > maxExtraChars)
+    throw createRequestError('body', `is too large: its fields other than turns may have at most ${maxExtraChars} characters`);
   return {
     updatedAtMs: Math.min(updatedAtMs, nowMs),
     ...(pinned !== undefined && { pinned }),
@@ -178,8 +178,8 @@ function toChatChange(body: unknown, nowMs: number): ChatChange {
 /** Returns the fields of a chat that lists contain. */
 function toHeadItem(head: ChatHead | DeletedChat): JsonObject {
   if ('deleted' in head) return { ...head };
-  const { fields, ...facts } = head;
-  return { ...fields, ...facts };
+  const { fields, ...metadata } = head;
+  return { ...fields, ...metadata };
 }
 
 function toChatItem({ head, extra, turns }: StoredChat): JsonObject {
@@ -190,7 +190,7 @@ function toChatItem({ head, extra, turns }: StoredChat): JsonObject {
 type Query = Readonly<Record<string, unknown>>;
 
 const maxPageSize = 500;
-const usualOnPage = 100;
+const defaultPageSize = 100;
 const maxWords = 20;
 const maxQueryChars = 500;
 
@@ -200,7 +200,7 @@ function readListQuery(query: Query): ChatListQuery {
 }
 
 function readLimit(query: Query): number {
-  const limit = readNumber(query, 'limit') ?? usualOnPage;
+  const limit = readNumber(query, 'limit') ?? defaultPageSize;
   if (limit < 1 || limit > maxPageSize) throw createRequestError('limit', `must be an integer from 1 to ${maxPageSize}`);
   return limit;
 }

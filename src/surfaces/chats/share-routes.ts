@@ -17,7 +17,7 @@ import { routeNotFound } from '../http/path-methods.ts';
 import { readRequest } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/send-file.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from './routes.ts';
+import { type ChatRoutesDeps, chatNotFound, identifySubject, readChatRef } from './routes.ts';
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {
   readonly shares: ShareStore;
@@ -33,10 +33,10 @@ const checkNewShare = createCheck(NewShare);
 const mebibyte = 1024 ** 2;
 const maxSnapshotChars = 8 * mebibyte;
 const bounds = { maxPerUser: 200, maxBytesPerUser: 256 * mebibyte };
-const maxTries = 5;
+const maxAttempts = 5;
 const dayMs = 24 * 60 * 60 * 1000;
-const usualDays = 30;
-const tokenForm = /^[\w-]{43}$/;
+const defaultDays = 30;
+const tokenPattern = /^[\w-]{43}$/;
 
 /**
  * Serves `/v1/chats/{chat}/shares`, `/v1/chat-shares`, and `/v1/shared-chats`: snapshots of chats for users who have the link
@@ -53,11 +53,11 @@ export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
 
 async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const { caller: subject, body } = await readRequest(request, storedEntries.chatShare, () => identifySharer(deps, request));
-  const { expiresInDays = usualDays, deploymentNames = {} } = checkNewShare(body());
+  const { expiresInDays = defaultDays, deploymentNames = {} } = checkNewShare(body());
   const createdAtMs = deps.clock.epochMs();
   const newShare = { id: deps.newId(), createdAtMs, expiresAtMs: createdAtMs + expiresInDays * dayMs };
   const token = deps.newToken();
-  const location = toChatLocation(request, subject);
+  const location = readChatRef(request, subject);
   const { title, files } = await storeShare(deps, location, { ...newShare, tokenHash: toHash(token), deploymentNames });
   deps.recordAudit({ action: 'chat.shared', subject, object: newShare.id, requestId: request.id });
   reply.code(201);
@@ -76,20 +76,20 @@ async function storeShare(
     ...newShare
   }: Omit<NewShareRecord, 'snapshot' | 'revision'> & { readonly deploymentNames: Readonly<Record<string, string>> },
 ) {
-  for (let tries = 0; tries < maxTries; tries += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const chat = await deps.chats.readChat(location, 0);
-    if (chat === undefined) throw notThere();
+    if (chat === undefined) throw chatNotFound();
     const snapshot = withNames(await createSnapshot(deps, location, chat), deploymentNames);
     if (JSON.stringify(snapshot).length > maxSnapshotChars) throw tooLarge();
     const outcome = await deps.shares.share(location, { ...newShare, snapshot, revision: chat.head.revision }, bounds);
-    if (outcome === 'full') throw tooMany();
+    if (outcome === 'full') throw tooManyShares();
     if (outcome === 'shared') return snapshot;
   }
   throw new ParleyError('precondition_failed', 'The chat keeps changing. Try again when the answer is complete.');
 }
 
 function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: StoredChat): Promise<ChatSnapshot> {
-  const owner = asOwner(subject);
+  const owner = toOwner(subject);
   return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toFileLocation(subject, path)))?.etag);
 }
 
@@ -104,9 +104,9 @@ function withNames({ turns, ...snapshot }: ChatSnapshot, names: Readonly<Record<
 
 /** Lists the files that a share of the chat would make readable for users with the link. */
 async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  const location = toChatLocation(request, await identifySharer(deps, request));
+  const location = readChatRef(request, await identifySharer(deps, request));
   const chat = await deps.chats.readChat(location, 0);
-  if (chat === undefined) throw notThere();
+  if (chat === undefined) throw chatNotFound();
   return { object: 'list', data: describeFiles(await createSnapshot(deps, location, chat)) };
 }
 
@@ -125,11 +125,11 @@ async function revoke(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fas
 }
 
 async function open(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  const { token, opened } = await toOpened(deps, request);
+  const { token, opened } = await openShare(deps, request);
   const { subject, createdAtMs, expiresAtMs, snapshot } = opened;
   const { title, deployment, turns } = snapshot;
   reply.header('cache-control', 'private, no-store');
-  const visibleTurns = turns.map((turn) => withAddresses(turn, token));
+  const visibleTurns = turns.map((turn) => withShareUrls(turn, token));
   return { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: visibleTurns };
 }
 
@@ -138,24 +138,24 @@ async function open(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fasti
  * if the ETag is unchanged.
  */
 async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { opened } = await toOpened(deps, request);
+  const { opened } = await openShare(deps, request);
   const { file: index } = request.params as { file: string };
   const shared = /^\d{1,6}$/.test(index) ? opened.snapshot.files[Number(index)] : undefined;
-  if (shared === undefined || deps.files === undefined) throw fileMissing();
+  if (shared === undefined || deps.files === undefined) throw sharedFileNotFound();
   const { subject } = opened;
   const fileLocation = toFileLocation(subject, shared.path);
-  if ((await deps.files.find(asOwner(subject), fileLocation)) === undefined) throw fileMissing();
-  const content = await deps.files.openFile(asOwner(subject), fileLocation, (file) => {
-    if (file.etag !== shared.etag) throw fileMissing();
+  if ((await deps.files.find(toOwner(subject), fileLocation)) === undefined) throw sharedFileNotFound();
+  const content = await deps.files.openFile(toOwner(subject), fileLocation, (file) => {
+    if (file.etag !== shared.etag) throw sharedFileNotFound();
     return request.method === 'HEAD' ? 'nothing' : 'whole';
   });
   return sendFile(request, reply, content);
 }
 
-async function toOpened(deps: ShareRoutesDeps, request: FastifyRequest): Promise<{ token: string; opened: OpenedShare }> {
+async function openShare(deps: ShareRoutesDeps, request: FastifyRequest): Promise<{ token: string; opened: OpenedShare }> {
   await identifySharer(deps, request);
   const { token } = request.params as { token: string };
-  const opened = tokenForm.test(token) ? await deps.shares.openShare(toHash(token), deps.clock.epochMs()) : undefined;
+  const opened = tokenPattern.test(token) ? await deps.shares.openShare(toHash(token), deps.clock.epochMs()) : undefined;
   if (opened === undefined)
     throw new ParleyError(
       'share_not_found',
@@ -172,7 +172,7 @@ async function identifySharer(deps: ShareRoutesDeps, request: FastifyRequest): P
 }
 
 /** Returns the turn with URLs of the share for the owner's files, so that their paths are not revealed. */
-function withAddresses(turn: JsonObject, token: string): JsonObject {
+function withShareUrls(turn: JsonObject, token: string): JsonObject {
   const toFileItem = ({ file, ...attachment }: JsonObject): JsonObject =>
     file === undefined ? attachment : { ...attachment, url: `shared-chats/${token}/files/${file}` };
   const toFileItems = ({ attachments }: JsonObject): JsonObject =>
@@ -189,7 +189,7 @@ function toFileLocation(subject: string, path: string): ContentLocation {
   return { kind: 'files', bucket: toBucket(subject), path };
 }
 
-function asOwner(subject: string): Caller {
+function toOwner(subject: string): Caller {
   return { subject, project: '', roles: [], chain: null };
 }
 
@@ -197,7 +197,7 @@ function toHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
-function fileMissing(): ParleyError {
+function sharedFileNotFound(): ParleyError {
   return new ParleyError('share_not_found', 'This file is no longer shared, because it was deleted or changed.');
 }
 
@@ -205,7 +205,7 @@ function tooLarge(): ParleyError {
   return new ParleyError('payload_too_large', `The chat is too large to share. The limit is ${maxSnapshotChars} characters.`);
 }
 
-function tooMany(): ParleyError {
+function tooManyShares(): ParleyError {
   return new ParleyError(
     'payload_too_large',
     `You have reached the limit of ${bounds.maxPerUser} shared chats or ${bounds.maxBytesPerUser} bytes. Revoke a link that you do not need.`,

@@ -25,12 +25,12 @@ const base = '/v1/consent';
 /** Serves `GET /v1/consent` and `GET`, `POST`, and `DELETE /v1/consent/{id}` (docs/consent.md). */
 export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): void {
   serveEarly(app, { method: 'GET', url: base }, async (request) => {
-    const { subject } = await identifyConsenter(deps, request);
+    const { subject } = await identifyConsentingUser(deps, request);
     const stored = await deps.store.list(subject);
     return { object: 'list', data: stored.map(toListItem) };
   });
   serveEarly(app, { method: 'GET', url: `${base}/*` }, async (request) => {
-    const consenting = await find(deps, await identifyConsenter(deps, request), getId(request));
+    const consenting = await find(deps, await identifyConsentingUser(deps, request), getId(request));
     const { form, isAccepted } = await getConsentStatus(deps, consenting);
     return isAccepted ? { accepted: true } : { consent: form, accepted: false };
   });
@@ -45,14 +45,14 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
 async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<unknown> {
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   const options = { maxBytes: maxBodyBytes, allowsProto: true };
-  const { caller, body } = await readRequest(request, options, () => identifyConsenter(deps, request));
+  const { caller, body } = await readRequest(request, options, () => identifyConsentingUser(deps, request));
   const consenting = await find(deps, caller, getId(request));
   const form = parseConsentForm(body());
   const { id: deployment } = consenting.deployment;
-  const today = await buildConsentForm(deps, consenting);
-  if (!isSameForm(form, today)) {
-    const claim = `The submitted form is not the current form of ${deployment}. Show the user the current form, which is in consent.`;
-    throw new ParleyError('consent_outdated', claim, { members: { deployment, consent: today } });
+  const currentForm = await buildConsentForm(deps, consenting);
+  if (!isSameForm(form, currentForm)) {
+    const message = `The submitted form is not the current form of ${deployment}. Show the user the current form, which is in consent.`;
+    throw new ParleyError('consent_outdated', message, { members: { deployment, consent: currentForm } });
   }
   await deps.store.put(caller.subject, { deployment, form, acceptedAtMs: deps.clock.epochMs() });
   deps.recordAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment, requestId: request.id });
@@ -61,7 +61,7 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
 
 /** Withdraws consent, also for a deployment that was deleted or that the user may no longer use. */
 async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = await identifyConsenter(deps, request);
+  const caller = await identifyConsentingUser(deps, request);
   const requestedId = getId(request);
   const accepted = await deps.store.find(caller.subject, requestedId);
   const id = accepted === undefined ? (await find(deps, caller, requestedId)).deployment.id : requestedId;
@@ -73,7 +73,7 @@ async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply
 }
 
 /** Returns the caller. Throws `access_denied` for per-request keys: an application may not consent for its user. */
-function identifyConsenter(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<Caller> {
+function identifyConsentingUser(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<Caller> {
   return identifyUser(deps, request, 'see, give or withdraw consent');
 }
 

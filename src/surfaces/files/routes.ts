@@ -64,7 +64,7 @@ async function put(deps: FileDeps, request: FastifyRequest, reply: FastifyReply)
   rejectLargeFile(request.raw, files.maxFileBytes);
   const caller = await identifyCaller(deps, request);
   requirePlain(request.raw);
-  const { location, condition } = await toWrite(deps, request, caller);
+  const { location, condition } = await prepareWrite(deps, request, caller);
   const file = await withUpload(request.raw, location.path, (content) => files.put(caller, location, { ...content, condition }));
   reply.header('etag', `"${file.etag}"`);
   return toMetadata(location, file);
@@ -72,12 +72,12 @@ async function put(deps: FileDeps, request: FastifyRequest, reply: FastifyReply)
 
 async function remove(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = await identifyCaller(deps, request);
-  const { location, condition } = await toWrite(deps, request, caller);
+  const { location, condition } = await prepareWrite(deps, request, caller);
   await deps.files.delete(caller, location, condition);
   return reply.code(204).send();
 }
 
-interface Write {
+interface WriteTarget {
   readonly location: ContentLocation;
   readonly condition: WriteCondition;
 }
@@ -86,9 +86,9 @@ interface Write {
  * Returns the target of a write. Checks location, rights, and condition before the body is read, so that clients do not upload in
  * vain.
  */
-async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
+async function prepareWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<WriteTarget> {
   const { headers } = request;
-  const location = readPlace(request);
+  const location = parsePath(request);
   if (location === undefined) throw invalidPath('files');
   requireWritable(caller, location);
   const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.findCurrent(location)) : undefined;
@@ -96,11 +96,11 @@ async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller):
 }
 
 function getLocation(request: FastifyRequest): ContentLocation {
-  const location = readPlace(request);
+  const location = parsePath(request);
   if (location === undefined) throw resourceNotFound({ kind: 'files' });
   return location;
 }
 
-function readPlace({ url }: FastifyRequest): ContentLocation | undefined {
+function parsePath({ url }: FastifyRequest): ContentLocation | undefined {
   return parseFileLocation(stripPathPrefix(filesBase, url));
 }

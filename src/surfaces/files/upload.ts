@@ -61,9 +61,9 @@ function fromPart({ contentType, bytes }: FormPart, path: string): Content {
 }
 
 /** Default content type of some clients, such as curl. It is never the type of a file. */
-const unmeant = 'application/x-www-form-urlencoded';
+const defaultFormType = 'application/x-www-form-urlencoded';
 
-const byExtension: ReadonlyMap<string, string> = new Map([
+const typesByExtension: ReadonlyMap<string, string> = new Map([
   ['txt', 'text/plain'],
   ['md', 'text/markdown'],
   ['html', 'text/html'],
@@ -95,12 +95,12 @@ const byExtension: ReadonlyMap<string, string> = new Map([
  * Returns the media type to store: the sent type, or the type of the file extension if no usable type was sent. Throws
  * `unsupported_media_type`.
  */
-function toContentType(sent: string | undefined, path: string): string {
-  const type = sent?.trim() ?? '';
+function toContentType(sentType: string | undefined, path: string): string {
+  const type = sentType?.trim() ?? '';
   const essence = toEssence(type);
-  if (type === '' || essence === unmeant) {
+  if (type === '' || essence === defaultFormType) {
     const [, extension = ''] = /\.([^./]+)$/.exec(path) ?? [];
-    return byExtension.get(extension.toLowerCase()) ?? 'application/octet-stream';
+    return typesByExtension.get(extension.toLowerCase()) ?? 'application/octet-stream';
   }
   if (essence !== undefined) return type;
   throw new ParleyError('unsupported_media_type', 'The Content-Type of the file is not a valid media type.', {
@@ -133,15 +133,15 @@ class LaterPart extends Error {
  */
 async function readFilePart(body: AsyncIterable<Uint8Array>, boundary: string): Promise<FormPart> {
   const reader = new FormReader(body, boundary);
-  await reader.begin();
+  await reader.skipPreamble();
   const head = await reader.skipTo(({ name, filename }) => name === 'file' || filename !== '');
   if (head === undefined)
     throw new ParleyError('invalid_request', 'The form has no part named file and no part with a filename.', { param: 'file' });
-  return head.name === 'file' ? { contentType: head.contentType, bytes: reader.content() } : untilNamed(reader, head);
+  return head.name === 'file' ? { contentType: head.contentType, bytes: reader.content() } : createUnnamedPart(reader, head);
 }
 
 /** Returns the part. Its bytes end with a `LaterPart` error if a part named `file` follows. */
-function untilNamed(reader: FormReader, { contentType }: PartHead): FormPart {
+function createUnnamedPart(reader: FormReader, { contentType }: PartHead): FormPart {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield* reader.content();
     const filePart = await reader.skipTo(({ name }) => name === 'file');

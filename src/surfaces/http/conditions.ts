@@ -19,7 +19,7 @@ export function hasCondition(headers: IncomingHttpHeaders): boolean {
 export function toWriteCondition(headers: IncomingHttpHeaders, current: Current): WriteCondition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   requireMatch(match, current);
-  if (noneMatch !== undefined && isNamed(noneMatch, current, 'weak')) throw preconditionFailed();
+  if (noneMatch !== undefined && matchesTag(noneMatch, current, 'weak')) throw preconditionFailed();
   if (match === undefined && noneMatch === undefined) return undefined;
   if (current === undefined) return 'absent';
   return match?.trim() === '*' && noneMatch === undefined ? 'present' : { etag: current.etag };
@@ -29,27 +29,29 @@ export function toWriteCondition(headers: IncomingHttpHeaders, current: Current)
  * Returns whether the client already has this content, so that the response is 304. Throws `precondition_failed` if `If-Match`
  * does not match.
  */
-export function isKnown(headers: IncomingHttpHeaders, current: TaggedContent): boolean {
+export function isNotModified(headers: IncomingHttpHeaders, current: TaggedContent): boolean {
   requireMatch(headers['if-match'], current);
   const { 'if-none-match': noneMatch } = headers;
-  return noneMatch !== undefined && isNamed(noneMatch, current, 'weak');
+  return noneMatch !== undefined && matchesTag(noneMatch, current, 'weak');
 }
 
 /** Returns whether a `Range` header applies to this content (RFC 9110, 13.1.5). A date in `If-Range` never matches. */
-export function isOfRange(headers: IncomingHttpHeaders, current: TaggedContent): boolean {
+export function isRangeCurrent(headers: IncomingHttpHeaders, current: TaggedContent): boolean {
   const { 'if-range': ifRange } = headers;
-  return ifRange === undefined || (typeof ifRange === 'string' && isNamed(ifRange, current, 'strong') && ifRange.trim() !== '*');
+  return (
+    ifRange === undefined || (typeof ifRange === 'string' && matchesTag(ifRange, current, 'strong') && ifRange.trim() !== '*')
+  );
 }
 
 function requireMatch(match: string | undefined, current: Current): void {
-  if (match !== undefined && !isNamed(match, current, 'strong')) throw preconditionFailed();
+  if (match !== undefined && !matchesTag(match, current, 'strong')) throw preconditionFailed();
 }
 
 /**
  * Returns whether a list of tags, or `*`, matches the current content. Accepts tags without quotes, because metadata contains
  * them in that form.
  */
-function isNamed(list: string, current: Current, comparison: 'strong' | 'weak'): boolean {
+function matchesTag(list: string, current: Current, comparison: 'strong' | 'weak'): boolean {
   if (current === undefined) return false;
   if (list.trim() === '*') return true;
   // Pattern bound: a header of at most 16 kB, in which each quotation mark ends the search that the previous one started.

@@ -25,7 +25,7 @@ async function send(head: string): Promise<string> {
       return createServer({ requireHostHeader: false }, fastPath.before(long));
     },
   });
-  fastPath.learn(app);
+  fastPath.collectRoutes(app);
   const serve = async ({ response, id }: { response: { end(text: string): void }; id: string }): Promise<void> =>
     response.end(id);
   serveCalls(app, route, serve);

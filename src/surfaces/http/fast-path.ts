@@ -13,18 +13,18 @@ const plainUrl = /^[\w/.:?=&~-]{1,1000}$/;
 export class FastPath {
   readonly #newId: () => string;
   readonly #exact = new Map<string, ServeRaw>();
-  readonly #below: { readonly prefix: string; readonly serve: ServeRaw }[] = [];
+  readonly #byPrefix: { readonly prefix: string; readonly serve: ServeRaw }[] = [];
 
   constructor(newId: () => string) {
     this.#newId = newId;
   }
 
   /** Collects the routes that are registered after this call. */
-  learn(app: FastifyInstance): void {
+  collectRoutes(app: FastifyInstance): void {
     app.addHook('onRoute', ({ url, config }) => {
       const serve = (config as RawConfig | undefined)?.fastPath;
       if (serve === undefined) return;
-      if (url.endsWith('/*')) this.#below.push({ prefix: url.slice(0, -1), serve });
+      if (url.endsWith('/*')) this.#byPrefix.push({ prefix: url.slice(0, -1), serve });
       else this.#exact.set(url, serve);
     });
   }
@@ -41,6 +41,6 @@ export class FastPath {
   }
 
   #find(url: string): ServeRaw | undefined {
-    return this.#below.find(({ prefix }) => url.startsWith(prefix))?.serve;
+    return this.#byPrefix.find(({ prefix }) => url.startsWith(prefix))?.serve;
   }
 }

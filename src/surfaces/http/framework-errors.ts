@@ -14,7 +14,7 @@ export interface ErrorDeps {
 }
 
 /** Installs the error handler of a Fastify application. Also adds the request ID and the cache headers to every response. */
-export function answerErrors(app: FastifyInstance, { reportError, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
+export function handleErrors(app: FastifyInstance, { reportError, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
   app.addHook('onSend', ({ method, url, id }, reply, _payload, done) => {
     if (method !== 'OPTIONS') keepPrivate(reply);
     for (const name of errorDialectAt(url).idHeaders) reply.header(name, id);
@@ -54,7 +54,7 @@ function sendError(
 /**
  * Options of a Fastify application. Requests that never reach a route also get a contract error, and every request gets an ID.
  */
-export function answersToMalformed(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {
+export function createErrorOptions(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {
   return {
     genReqId: (request) => getRequestId(request, newId),
 
@@ -85,10 +85,10 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
  */
 export function rejectInvalidHeaders(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.addHook('onRequest', ({ raw }, _reply, done) => done(findHeadError(raw)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(findHeaderError(raw)));
 }
 
-function findHeadError({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
+function findHeaderError({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
   const { host, expect, 'transfer-encoding': transfer } = headers;
   if (url === '*' && method !== 'OPTIONS') return new ParleyError('invalid_request', 'Only OPTIONS requests may use the path *.');
   if (hasSeveralHosts(rawHeaders))
@@ -104,7 +104,7 @@ function findHeadError({ rawHeaders, headers, httpVersion, method, url }: Incomi
 }
 
 function formatResponse(code: string | undefined, id: string): string {
-  const error = toError(code);
+  const error = toRejection(code);
   const body = JSON.stringify(toErrorBody(error));
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
@@ -116,7 +116,7 @@ function formatResponse(code: string | undefined, id: string): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-function toError(code: string | undefined): ParleyError {
+function toRejection(code: string | undefined): ParleyError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return createHttpRejection(408, 'The request did not arrive in time.');
   if (code === 'HPE_HEADER_OVERFLOW') return createHttpRejection(431, 'The request headers are too large.');
   return new ParleyError('invalid_request', 'The request is not valid HTTP.');

@@ -17,11 +17,11 @@ export interface MethodDeps {
  * Answers requests that match no route: 404, 405 with `Allow`, and OPTIONS. Also rejects a method if a wildcard route supports
  * it, but not for the requested path. Must be called before routes are registered.
  */
-export function answerMethods(app: FastifyInstance, { operations, allowedOrigins }: MethodDeps): void {
-  const described = new PathMethods(operations);
-  const findRouteMethods = collectRouteMethods(app, described);
+export function handleUnmatchedRequests(app: FastifyInstance, { operations, allowedOrigins }: MethodDeps): void {
+  const pathMethods = new PathMethods(operations);
+  const findRouteMethods = collectRouteMethods(app, pathMethods);
   const methodsAt = (url: string): readonly string[] => {
-    const methods = described.at(url);
+    const methods = pathMethods.at(url);
     return methods.length > 0 ? methods : findRouteMethods(url);
   };
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -32,7 +32,7 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
         .code(204)
         .headers({ allow: allowed.join(', '), ...toPreflightFields(headers, allowed, allowedOrigins()) })
         .send();
-    if (allowed.length === 0 || allowed.includes(method)) throw routeNotFound(suggestPath(url, method, described));
+    if (allowed.length === 0 || allowed.includes(method)) throw routeNotFound(suggestPath(url, method, pathMethods));
     throw methodNotAllowed(method, allowed);
   };
   app.setNotFoundHandler(answer);
@@ -41,7 +41,7 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
     if (request.is404) return answer(request, reply);
     const { url = '', config } = request.routeOptions;
     if (!url.endsWith('*') || (config as RawConfig).isRaw) return;
-    const allowed = described.at(request.url);
+    const allowed = pathMethods.at(request.url);
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(request.method, allowed);
   });
 }
@@ -104,9 +104,9 @@ function collectRouteMethods(app: FastifyInstance, described: PathMethods): (url
 export type MethodOfPath = Pick<ApiOperation, 'method' | 'path'>;
 
 interface PathPattern {
-  readonly form: RegExp;
-  /** Number of literal characters in the pattern. */
-  readonly literal: number;
+  readonly pattern: RegExp;
+  /** Number of characters outside of parameters. */
+  readonly literalLength: number;
   readonly methods: readonly string[];
 }
 
@@ -124,7 +124,7 @@ class PathMethods {
   at(url: string): readonly string[] {
     const path = getPath(url);
     this.#patterns ??= toPatterns(this.#operations());
-    return this.#patterns.find(({ form }) => form.test(path))?.methods ?? [];
+    return this.#patterns.find(({ pattern }) => pattern.test(path))?.methods ?? [];
   }
 
   /** Returns whether an operation has a path below a prefix. */
@@ -133,20 +133,20 @@ class PathMethods {
   }
 }
 
-/** Sorts patterns by the number of literal characters, because IDs may contain slashes and a path may match several patterns. */
+/** Patterns with more literal text come first, because IDs may contain slashes and a path may match several patterns. */
 function toPatterns(operations: readonly MethodOfPath[]): readonly PathPattern[] {
   const byPath = new Map<string, Set<string>>();
   for (const { path, method } of operations) byPath.set(path, (byPath.get(path) ?? new Set()).add(method.toUpperCase()));
   const patterns = [...byPath].map(([path, methods]) => ({
-    form: toForm(path),
-    literal: path.replaceAll(/\{\w+\}/g, '').length,
+    pattern: toPattern(path),
+    literalLength: path.replaceAll(/\{\w+\}/g, '').length,
     methods: toAllowed(methods),
   }));
-  return patterns.sort((left, right) => right.literal - left.literal);
+  return patterns.sort((left, right) => right.literalLength - left.literalLength);
 }
 
 /** A path that ends with a bucket may have a trailing slash. */
-function toForm(path: string): RegExp {
+function toPattern(path: string): RegExp {
   const parts = path.split(/(\{\w+\})/).map((part) => {
     if (part === '{id}' || part === '{path}') return '.+';
     return part.startsWith('{') ? '[^/]+' : escapePattern(part);

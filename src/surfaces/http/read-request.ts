@@ -83,7 +83,7 @@ function ambiguous(first: string, second: string): ParleyError {
 /** Throws `payload_too_large` if the announced length exceeds the limit, before the body is read. */
 export function rejectLargeBody(request: IncomingMessage, maxBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw tooLarge(maxBytes);
+  if (announced > maxBytes) throw bodyTooLarge(maxBytes);
 }
 
 /** Throws `unsupported_media_type` unless the body is JSON without a content encoding. */
@@ -104,7 +104,7 @@ const jsonCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 
 
 function requireJsonType(type: string): void {
   const [essence = ''] = type.split(';', 1);
-  if (essence.trim().toLowerCase() !== 'application/json') throw rejectUnsupportedType('application/json', type);
+  if (essence.trim().toLowerCase() !== 'application/json') throw unsupportedType('application/json', type);
   const [, charset] = /;\s*charset\s*=\s*["']?([^"';\s]*)/i.exec(type) ?? [];
   if (charset !== undefined && !jsonCharsets.has(charset.toLowerCase()))
     throw unsupported(
@@ -113,7 +113,7 @@ function requireJsonType(type: string): void {
 }
 
 /** Returns the 415 error for a body with an unsupported media type. */
-export function rejectUnsupportedType(accepted: string, type: string): ParleyError {
+export function unsupportedType(accepted: string, type: string): ParleyError {
   return unsupported(
     `The body must be ${accepted}, ${type ? `not "${type.slice(0, 100)}"` : 'but the request has no Content-Type'}.`,
   );
@@ -137,7 +137,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal?: ()
   const body: Buffer = request.read(readableLength);
   // The server must receive the end of the body.
   request.resume();
-  if (body.length > maxBytes) throw tooLarge(maxBytes);
+  if (body.length > maxBytes) throw bodyTooLarge(maxBytes);
   return body;
 }
 
@@ -156,7 +156,7 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
       pieces.add(piece);
       if (pieces.bytes <= maxBytes) return;
       finish();
-      reject(tooLarge(maxBytes));
+      reject(bodyTooLarge(maxBytes));
     };
     const end = (): void => {
       finish();
@@ -189,17 +189,17 @@ function connectionClosed(): ParleyError {
 function ignore(): void {}
 
 /** Returns the 413 error for a body that exceeds a limit. */
-export function tooLarge(maxBytes: number): ParleyError {
+export function bodyTooLarge(maxBytes: number): ParleyError {
   return new ParleyError('payload_too_large', `The body exceeds the limit of ${maxBytes} bytes.`);
 }
 
 /** Parses a JSON body. Keys named `__proto__` are rejected unless `allowsProto` is set. Throws `invalid_json`. */
-export function parseBody(bytes: Buffer, rules: Partial<JsonBounds> = {}): unknown {
+export function parseBody(bytes: Buffer, bounds: Partial<JsonBounds> = {}): unknown {
   if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty. Send JSON.');
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw new ParleyError('invalid_json', 'The body starts with a byte order mark (BOM). Send UTF-8 without one.');
   try {
-    return parseJsonBytes(bytes, { ...defaultJsonBounds, ...rules });
+    return parseJsonBytes(bytes, { ...defaultJsonBounds, ...bounds });
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause;
     throw new ParleyError('invalid_json', `The body cannot be read: ${cause.message}.`, { cause });
@@ -207,13 +207,13 @@ export function parseBody(bytes: Buffer, rules: Partial<JsonBounds> = {}): unkno
 }
 
 const modelAlone: ReadonlySet<string> = new Set(['model']);
-const unnamed = 'model must name a deployment. GET /v1/models lists the deployments that you may use.';
+const missingModel = 'model must name a deployment. GET /v1/models lists the deployments that you may use.';
 
 /**
  * Returns the deployment that `model` in the body names. Throws `invalid_request` if the body is not a JSON object, the key has
  * another case, or the name is missing. `message` is the error message for a missing name.
  */
-export function readModel(body: unknown, message = unnamed): string {
+export function readModel(body: unknown, message = missingModel): string {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be a JSON object.');
   const { model } = body;
   if (typeof model === 'string' && model !== '') return model;

@@ -25,7 +25,7 @@ const emptySet: ReadonlySet<string> = new Set();
 type CancelableReply = Pick<ReplySink, 'fail'>;
 
 /** Constructor arguments of `RequestContext`. */
-interface RequestFacts {
+interface RequestContextOptions {
   readonly id: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -54,13 +54,13 @@ export class RequestContext {
   /** Resolves when the response is sent or its connection is closed. */
   readonly closed: Promise<void>;
 
-  constructor(facts: RequestFacts) {
-    this.id = facts.id;
-    this.request = facts.request;
-    this.response = facts.response;
-    this.record = facts.record;
-    this.clock = facts.clock;
-    this.errorDialect = facts.errorDialect;
+  constructor(options: RequestContextOptions) {
+    this.id = options.id;
+    this.request = options.request;
+    this.response = options.response;
+    this.record = options.record;
+    this.clock = options.clock;
+    this.errorDialect = options.errorDialect;
     this.closed = new Promise((resolve) => {
       this.response.once('close', () => {
         if (!this.response.writableFinished) this.cancel(new ClientDisconnected());
@@ -124,7 +124,7 @@ export class RequestContext {
   }
 
   /** Attaches a reply that is not streamed to the client, for its headers and its usage. */
-  answeredBy(answer: Pick<Answer, 'headers' | 'used'>): void {
+  attachAnswer(answer: Pick<Answer, 'headers' | 'used'>): void {
     this.#answer = answer;
   }
 
@@ -148,21 +148,24 @@ export class RequestContext {
   }
 
   /** Stores the error for the call record and returns it as a contract error. */
-  failed(error: unknown): ParleyError {
+  recordError(error: unknown): ParleyError {
     this.#error = toParleyError(error);
     return this.#error;
   }
 
   /** Sends an error unless the client disconnected. */
   sendError(cause: unknown): void {
-    const error = this.failed(cause);
+    const error = this.recordError(cause);
     const { response } = this;
     if (this.isDisconnected || response.headersSent) {
       response.destroy();
       return;
     }
-    const usual = { ...this.headers, ...error.headers };
-    const headers: Record<string, string> = { ...usual, ...this.errorDialect.toDialectHeaders?.(usual, this.clock.epochMs()) };
+    const baseHeaders = { ...this.headers, ...error.headers };
+    const headers: Record<string, string> = {
+      ...baseHeaders,
+      ...this.errorDialect.toDialectHeaders?.(baseHeaders, this.clock.epochMs()),
+    };
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
     const bytes = toLatin1(JSON.stringify(this.errorDialect.toErrorBody(error, this.id)));
     if (error.status === 413 && !this.request.complete) this.#sendBeforeBodyEnds(error.status, bytes, headers);

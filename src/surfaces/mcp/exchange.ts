@@ -140,7 +140,7 @@ async function callDeployment(
     const request = parseChatRequest({ messages: [{ role: 'user', content: query }], stream: progress !== undefined });
     const start = (sink: ReplySink): Answer => {
       const answer = calls.answer(target, { request }, sink);
-      context.answeredBy(answer);
+      context.attachAnswer(answer);
       if (progress !== undefined) responder.open();
       return answer;
     };
@@ -148,7 +148,7 @@ async function callDeployment(
     return { content: toContent(completion) };
   } catch (error) {
     if (context.isDisconnected) throw error;
-    return { content: [{ type: 'text', text: formatError(context.failed(error)) }], isError: true };
+    return { content: [{ type: 'text', text: formatError(context.recordError(error)) }], isError: true };
   }
 }
 

@@ -80,7 +80,7 @@ async function serve(deps: McpServerDeps, running: RunningCalls, exchange: RawEx
     await answerMessage({ calls: deps.calls, running, context, responder, caller, deployment }, message);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    context.failed(error);
+    context.recordError(error);
     responder.reject(id, error);
   } finally {
     responder.close();

@@ -125,7 +125,7 @@ export class PassThroughForm implements FormFields {
   }
 
   async *#rewriteParts(reader: FormReader): AsyncGenerator<Buffer> {
-    await reader.begin();
+    await reader.skipPreamble();
     for (let parts = 0; ; parts += 1) {
       const head = await reader.skipTo(() => true);
       if (head === undefined) return;

@@ -6,7 +6,7 @@ import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { PassThroughFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
 import { discardBody, readPieces, toBoundary } from '../http/form/form-reader.ts';
-import { parseBody, readModel, rejectUnsupportedType, requirePlain, tooLarge } from '../http/read-request.ts';
+import { bodyTooLarge, parseBody, readModel, requirePlain, unsupportedType } from '../http/read-request.ts';
 import { EventStream, endResponse, whenDrained } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
@@ -95,7 +95,7 @@ function toCall({ id, record, request }: RequestContext, caller: Caller, deploym
 function requireForm({ headers }: IncomingMessage): string {
   const { 'content-type': type = '' } = headers;
   const boundary = toBoundary(type);
-  if (boundary === undefined) throw rejectUnsupportedType('multipart/form-data', type);
+  if (boundary === undefined) throw unsupportedType('multipart/form-data', type);
   requirePlain(headers);
   return boundary;
 }
@@ -104,7 +104,7 @@ async function* limitBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number):
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
     yield piece;
   }
 }
@@ -167,7 +167,7 @@ class PassThroughReply implements Sink<PassThroughFrame> {
    */
   #endEarly(cause: unknown): void {
     const context = this.#context;
-    const error = context.failed(cause);
+    const error = context.recordError(cause);
     if (this.#events === undefined) context.response.destroy();
     else if (context.isDisconnected) this.#events.abandon();
     else {

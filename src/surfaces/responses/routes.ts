@@ -131,7 +131,7 @@ async function serveBackground(
   const { subject } = runRequest.target.call.caller;
   // The run ends when the caller's key ends, so no separate check is needed.
   const hasEnded = () => false;
-  await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, hasEnded, toBytes });
+  await streamRun(background, response, { ref: { id: queued.id, subject }, after: -1, headers, hasEnded, toBytes });
 }
 
 interface OpenedRequest {

@@ -14,7 +14,7 @@ import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';
-import { change, getPrefix, isEntryId, preparePut, readFlag, toWriteItem } from './entry-routes.ts';
+import { applyChange, getPrefix, isEntryId, preparePut, readFlag, toWriteItem } from './entry-routes.ts';
 import type { KeyDeps } from './key-routes.ts';
 
 const { maxBytes } = storedEntries.adminDocument;
@@ -56,7 +56,7 @@ async function applyDocument(deps: ChangeDeps, request: FastifyRequest, reply: F
   const { subject: author } = await requireAdmin(deps, request, reply, isDryRun ? 'reads' : 'changes');
   const document = readDocument(await readJson(request, { maxBytes, ...documentBounds }));
   const plan = (view: EntryView) => [...planDocument(document, view), ...(isPruning ? planPruning(document, view) : [])];
-  const result = await change(deps, request, plan, { author, action: 'applied', isDryRun });
+  const result = await applyChange(deps, request, plan, { author, action: 'applied', isDryRun });
   const data = result.writes.map(toWriteItem);
   return { object: 'list', dryRun: isDryRun, change: result.change?.id ?? null, data };
 }
@@ -90,10 +90,10 @@ function planDocument(document: Document, { find, isInFiles, configuration }: En
   const planned: PlannedWrite[] = [];
   const errors: EntryError[] = [];
   for (const [kind, entries] of document) {
-    const inForce: Readonly<Record<string, JsonObject>> = configuration[entryKinds[kind].section];
+    const section: Readonly<Record<string, JsonObject>> = configuration[entryKinds[kind].section];
     for (const [id, input] of Object.entries(entries)) {
       // An exported entry has hidden secrets, so it equals the entry of a file if it equals its visible form.
-      if (isInFiles({ kind, id }) && equalsShown(kind, input, inForce[id])) continue;
+      if (isInFiles({ kind, id }) && equalsVisible(kind, input, section[id])) continue;
       const prepared = preparePut({ kind, id }, input, find({ kind, id }));
       if ('errors' in prepared) errors.push(...prepared.errors);
       else planned.push(prepared);
@@ -103,7 +103,7 @@ function planDocument(document: Document, { find, isInFiles, configuration }: En
   return planned;
 }
 
-function equalsShown(kind: EntryKind, input: JsonObject, entry: JsonObject | undefined): boolean {
+function equalsVisible(kind: EntryKind, input: JsonObject, entry: JsonObject | undefined): boolean {
   if (entry === undefined) return false;
   const maskedEntry = hideEntrySecrets(kind, entry);
   const toText = (value: JsonObject) => JSON.stringify(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
@@ -155,7 +155,7 @@ async function rollBack(deps: ChangeDeps, request: FastifyRequest, reply: Fastif
   const undone = await findChange(deps, request);
   const plan = ({ find }: EntryView): readonly PlannedWrite[] =>
     undone.writes.map((write) => planUndo(write, find(write), { revision: undone.revision, nowMs: deps.clock.epochMs() }));
-  const result = await change(deps, request, plan, { author, action: 'rolled_back', undoes: undone.id });
+  const result = await applyChange(deps, request, plan, { author, action: 'rolled_back', undoes: undone.id });
   return { change: result.change?.id ?? null, data: result.writes.map(toWriteItem) };
 }
 

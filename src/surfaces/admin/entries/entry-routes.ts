@@ -150,8 +150,8 @@ function toFileItem(kind: EntryKind, id: string, entry: JsonObject): EntryItem {
 }
 
 function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix }: RuntimeEntry): EntryItem {
-  const facts = { id, source: 'runtime' as const, etag: String(revision), createdAt: createdAtMs, updatedAt: updatedAtMs };
-  return { ...facts, ...(keyPrefix !== undefined && { prefix: keyPrefix }), ...hideEntrySecrets(kind, value) };
+  const metadata = { id, source: 'runtime' as const, etag: String(revision), createdAt: createdAtMs, updatedAt: updatedAtMs };
+  return { ...metadata, ...(keyPrefix !== undefined && { prefix: keyPrefix }), ...hideEntrySecrets(kind, value) };
 }
 
 /** Returns a page of items that are ordered by ID. */
@@ -180,7 +180,7 @@ async function putEntry(deps: EntryDeps, kind: EntryKind, request: FastifyReques
     toWriteCondition(request.headers, before && { etag: String(before.revision) });
     return [planPut({ kind, id }, input, before)];
   };
-  const result = await change(deps, request, plan, { author, action: 'saved', isDryRun });
+  const result = await applyChange(deps, request, plan, { author, action: 'saved', isDryRun });
   if (isDryRun) return toPreview(result);
   const item = await findItem(deps, { kind, id });
   reply.code(isNew && result.writes.length > 0 ? 201 : 200).header('etag', `"${item.etag}"`);
@@ -198,7 +198,7 @@ export async function deleteEntry(deps: EntryDeps, kind: EntryKind, request: Fas
     toWriteCondition(request.headers, { etag: String(revision) });
     return [{ kind, id, after: undefined }];
   };
-  await change(deps, request, plan, { author, action: 'deleted', isForced });
+  await applyChange(deps, request, plan, { author, action: 'deleted', isForced });
   reply.code(204);
 }
 
@@ -214,12 +214,12 @@ async function migrateEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRe
     );
   if (value === undefined) throw new ParleyError('entry_not_found', `The files have no ${entryKinds[kind].name} ${id}.`);
   const after = { value: toStoredValue(kind, value) };
-  await change(deps, request, () => [{ kind, id, after }], { author, action: 'saved', allowsFileEntries: true });
+  await applyChange(deps, request, () => [{ kind, id, after }], { author, action: 'saved', allowsFileEntries: true });
   return findItem(deps, { kind, id });
 }
 
 /** Stores a change, and adds its writes to the audit log. */
-export async function change(
+export async function applyChange(
   { entries, recordAudit }: Pick<EntryDeps, 'entries' | 'recordAudit'>,
   request: FastifyRequest,
   plan: (view: EntryView) => readonly PlannedWrite[],

@@ -17,7 +17,15 @@ import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { ownsProject, requireAdmin, requireKeyCreator } from '../require-admin.ts';
 import type { ConfiguredKeys } from '../user-routes.ts';
-import { addLastUses, change, deleteEntry, type EntryDeps, hasEntry, listEntries, requireRuntimeEntry } from './entry-routes.ts';
+import {
+  addLastUses,
+  applyChange,
+  deleteEntry,
+  type EntryDeps,
+  hasEntry,
+  listEntries,
+  requireRuntimeEntry,
+} from './entry-routes.ts';
 
 const checkNewKey = createCheck(NewAdminKey);
 const checkRotation = createCheck(AdminKeyRotation);
@@ -48,7 +56,7 @@ async function exchangeToken(deps: KeyDeps, request: FastifyRequest, reply: Fast
   rejectLargeBody(request.raw, maxBytes);
   const body = checkFirstStart(await readJson(request, { maxBytes }));
   const { id, key, plan } = deps.firstStart.createKey(body.token);
-  await change(deps, request, plan, { author: firstStartAuthor, action: 'saved' });
+  await applyChange(deps, request, plan, { author: firstStartAuthor, action: 'saved' });
   deps.firstStart.end();
   reply.code(201);
   return { id, key };
@@ -63,10 +71,10 @@ async function createKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
   const { key, digest, prefix } = createRuntimeKey(deps.newSecret());
   const after = { value: { ...body, sha256: digest }, keyPrefix: prefix };
   const plan = ({ entries }: EntryView): readonly PlannedWrite[] => {
-    if (!isAdmin) requireFewKeys(entries.values(), body.project);
+    if (!isAdmin) requireKeyCapacity(entries.values(), body.project);
     return [{ kind: 'keys', id, after }];
   };
-  await change(deps, request, plan, { author: caller.subject, action: 'saved' });
+  await applyChange(deps, request, plan, { author: caller.subject, action: 'saved' });
   reply.code(201);
   return { id, key, prefix, ...body };
 }
@@ -80,13 +88,16 @@ function requireOwnerRights(snapshot: ConfigSnapshot, caller: Caller, { project,
     throw new ParleyError('access_denied', `You cannot create keys in the project ${project}, because you do not own it.`);
   // A key without roles has those of the role `default`.
   const effectiveRoles = roles.length > 0 ? roles : [defaultRole];
-  const excess = effectiveRoles.find((role) => administrativeRoles.has(role) || !caller.roles.includes(role));
-  if (excess !== undefined)
-    throw new ParleyError('access_denied', `You cannot create a key with the role ${excess}. Send roles that you have yourself.`);
+  const excessRole = effectiveRoles.find((role) => administrativeRoles.has(role) || !caller.roles.includes(role));
+  if (excessRole !== undefined)
+    throw new ParleyError(
+      'access_denied',
+      `You cannot create a key with the role ${excessRole}. Send roles that you have yourself.`,
+    );
 }
 
 /** Throws `too_many_keys` if a project has as many keys as its owners may create. */
-function requireFewKeys(entries: Iterable<RuntimeEntry>, project: string): void {
+function requireKeyCapacity(entries: Iterable<RuntimeEntry>, project: string): void {
   const count = [...entries].filter(({ kind, value }) => kind === 'keys' && value.project === project).length;
   if (count >= maxOwnerKeys)
     throw new ParleyError(
@@ -108,7 +119,7 @@ async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
     const previous = overlapSeconds > 0 && { previous: { sha256: value.sha256, until } };
     return [{ kind: 'keys', id, after: { value: { ...value, sha256: digest, ...previous }, keyPrefix: prefix } }];
   };
-  await change(deps, request, plan, { author, action: 'rotated' });
+  await applyChange(deps, request, plan, { author, action: 'rotated' });
   return { id, key, prefix };
 }
 

@@ -8,8 +8,8 @@ import { type LimitUsage, toLimitUsage } from '#domain/limits/limit-status.ts';
 import type { Limit } from '#domain/limits/limits.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readText, requireKnown } from '../query.ts';
-import { requireAdmin, requireReader } from '../require-admin.ts';
-import { change, type EntryDeps, findFileName, notFound, readId } from './entry-routes.ts';
+import { requireAdmin, requireUsageReader } from '../require-admin.ts';
+import { applyChange, type EntryDeps, findFileName, notFound, readId } from './entry-routes.ts';
 
 export interface LimitRouteDeps extends EntryDeps {
   readonly counters: LimitCounters;
@@ -27,7 +27,7 @@ export function limitRoutes(app: FastifyInstance, deps: LimitRouteDeps): void {
     const url = `/v1/admin/${kind}/:entry`;
     app.get(`${url}/usage`, async (request, reply) => {
       const id = readId(request);
-      await requireReader(deps, request, reply, kind === 'projects' ? id : undefined);
+      await requireUsageReader(deps, request, reply, kind === 'projects' ? id : undefined);
       return readUsage(deps, { kind, id }, request.query as Query);
     });
     serveEarly(app, { method: 'POST', url: `${url}/reset` }, (request, reply) => reset(deps, kind, request, reply));
@@ -100,6 +100,6 @@ async function reset(deps: LimitRouteDeps, kind: PathKind, request: FastifyReque
   const of = `${scopeKinds[kind]}:${id}`;
   const at = new Date(deps.clock.epochMs()).toISOString();
   const after = { value: { at } };
-  const result = await change(deps, request, () => [{ kind: 'limit-resets', id: of, after }], { author, action: 'reset' });
+  const result = await applyChange(deps, request, () => [{ kind: 'limit-resets', id: of, after }], { author, action: 'reset' });
   return { of, at, change: result.change?.id ?? null };
 }

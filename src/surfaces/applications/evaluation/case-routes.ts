@@ -45,7 +45,7 @@ async function add(deps: EvaluationDeps, request: FastifyRequest, reply: Fastify
   const stored = cases.map((entry) => ({ id: deps.newId(), application: location.id, case: entry, ...times }));
   const outcome = await deps.results.cases.add(stored);
   if (outcome === 'absent') throw notFound();
-  if (outcome === 'full') throw full();
+  if (outcome === 'full') throw tooManyCases();
   reply.code(201);
   return { object: 'list', data: stored.map(toCaseItem) };
 }
@@ -101,7 +101,7 @@ function caseNotFound(): ParleyError {
   return new ParleyError('evaluation_not_found', 'You have no case with this ID.');
 }
 
-function full(): ParleyError {
+function tooManyCases(): ParleyError {
   const { maxCases, maxCharsOfAll } = caseBounds;
   return new ParleyError(
     'invalid_request',

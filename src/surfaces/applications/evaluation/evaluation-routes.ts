@@ -90,7 +90,7 @@ async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<u
   const comparedId = getQuery(request).get('with');
   if (comparedId === null) throw createRequestError('with', 'is required. Set it to the ID of an evaluation to compare with');
   const before = await deps.results.find(comparedId);
-  if (before === undefined || before.application !== after.application) throw createEvaluationNotFoundError();
+  if (before === undefined || before.application !== after.application) throw evaluationNotFound();
   const [beforeResults, afterResults] = [await deps.results.results(before.id), await deps.results.results(after.id)];
   return toComparisonItem({ evaluation: before, results: beforeResults }, { evaluation: after, results: afterResults });
 }
@@ -99,7 +99,7 @@ async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<un
   const evaluation = await findOwn(deps, request);
   await deps.evaluations.cancel(evaluation.id);
   const canceled = await deps.results.find(evaluation.id);
-  if (canceled === undefined) throw createEvaluationNotFoundError();
+  if (canceled === undefined) throw evaluationNotFound();
   return toEvaluationItem(canceled);
 }
 
@@ -107,12 +107,11 @@ async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<un
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<Evaluation> {
   const caller = await identifyBuilder(deps, request);
   const evaluation = await deps.results.find((request.params as { evaluation: string }).evaluation);
-  if (evaluation === undefined || !isOwner(caller, { bucket: getBucket(evaluation.application) }))
-    throw createEvaluationNotFoundError();
+  if (evaluation === undefined || !isOwner(caller, { bucket: getBucket(evaluation.application) })) throw evaluationNotFound();
   return evaluation;
 }
 
-function createEvaluationNotFoundError(): ParleyError {
+function evaluationNotFound(): ParleyError {
   return new ParleyError(
     'evaluation_not_found',
     'You have no evaluation with this ID. Newer evaluations replace the oldest ones.',
@@ -134,12 +133,12 @@ function toResultItem({ costUsd, ...result }: CaseResult): object {
   return { ...result, costUsd: costUsd ?? null };
 }
 
-interface Side {
+interface EvaluationWithResults {
   readonly evaluation: Evaluation;
   readonly results: readonly CaseResult[];
 }
 
-function toComparisonItem(before: Side, after: Side): object {
+function toComparisonItem(before: EvaluationWithResults, after: EvaluationWithResults): object {
   const cases = compareResults(before.results, after.results);
   const count = (change: ComparedCase['change']): number => cases.filter((item) => item.change === change).length;
   return {
@@ -147,11 +146,15 @@ function toComparisonItem(before: Side, after: Side): object {
     after: toEvaluationItem(after.evaluation),
     ...{ better: count('better'), worse: count('worse'), same: count('same'), new: count('new'), gone: count('gone') },
     otherAnswers: cases.filter(({ before: first, after: two, isSameAnswer }) => first && two && !isSameAnswer).length,
-    cases: cases.map(({ before: first, after: two, ...details }) => ({ ...details, before: toSide(first), after: toSide(two) })),
+    cases: cases.map(({ before: first, after: two, ...details }) => ({
+      ...details,
+      before: toComparedResult(first),
+      after: toComparedResult(two),
+    })),
   };
 }
 
-function toSide(result: CaseResult | undefined): object | null {
+function toComparedResult(result: CaseResult | undefined): object | null {
   if (result === undefined) return null;
   const { outcome, verdicts, answer, error, costUsd, durationMs } = result;
   return { outcome, verdicts, answer, error, costUsd: costUsd ?? null, durationMs };

@@ -70,9 +70,11 @@ const result = buildObject({
   durationMs: integer,
   trace: buildArray({ type: 'object' }),
 });
-const evaluated = nameObject('EvaluationWithResults', { ...evaluationFields, results: buildArray(result) }, ['results']);
+const evaluationWithResults = nameObject('EvaluationWithResults', { ...evaluationFields, results: buildArray(result) }, [
+  'results',
+]);
 
-const side: Schema = {
+const comparedResult: Schema = {
   anyOf: [buildObject({ outcome, verdicts, answer: text, error, costUsd, durationMs: integer }), { type: 'null' }],
 };
 const comparison = nameObject('EvaluationComparison', {
@@ -85,8 +87,8 @@ const comparison = nameObject('EvaluationComparison', {
       name: text,
       change: { enum: ['better', 'worse', 'same', 'new', 'gone'] },
       isSameAnswer: { type: 'boolean' },
-      before: side,
-      after: side,
+      before: comparedResult,
+      after: comparedResult,
     }),
   ),
 });
@@ -98,7 +100,7 @@ const pathParams = [
 const caseParameters = [inPath('case', 'ID of a case.', exampleNames.evaluationCase)];
 const evaluationParameters = [inPath('evaluation', 'ID of an evaluation.', exampleNames.evaluation)];
 const errors: readonly ErrorCode[] = ['deployment_not_found'];
-const errorsOfOne: readonly ErrorCode[] = ['evaluation_not_found'];
+const itemErrors: readonly ErrorCode[] = ['evaluation_not_found'];
 const cases = '/v1/cases/applications/{bucket}/{path}';
 const evaluations = '/v1/evaluations/applications/{bucket}/{path}';
 const evaluationPath = '/v1/evaluations/{evaluation}';
@@ -154,7 +156,7 @@ export const evaluationOperations = listOperations(shared, {
     parameters: caseParameters,
     body: json(evaluationCase, { other: { summary: 'Another question', value: exampleCase } }),
     responses: [reply(200, 'The case.', savedCase)],
-    errors: [...errorsOfOne, ...bodyErrors],
+    errors: [...itemErrors, ...bodyErrors],
   },
   'delete /v1/cases/{case}': {
     id: 'deleteEvaluationCase',
@@ -162,7 +164,7 @@ export const evaluationOperations = listOperations(shared, {
     description: 'Stored results of the case remain.',
     parameters: caseParameters,
     responses: [reply(204, 'The case is deleted.')],
-    errors: errorsOfOne,
+    errors: itemErrors,
   },
   [`get ${evaluations}`]: {
     id: 'listEvaluations',
@@ -203,8 +205,8 @@ export const evaluationOperations = listOperations(shared, {
       ...evaluationParameters,
       inQuery('results', 'With `false`, the response has no results.', { schema: { enum: ['true', 'false'] } }),
     ],
-    responses: [reply(200, 'The evaluation.', evaluated)],
-    errors: errorsOfOne,
+    responses: [reply(200, 'The evaluation.', evaluationWithResults)],
+    errors: itemErrors,
   },
   [`get ${evaluationPath}/comparison`]: {
     id: 'compareEvaluations',
@@ -215,7 +217,7 @@ export const evaluationOperations = listOperations(shared, {
       inQuery('with', 'ID of the earlier evaluation.', { required: true, example: exampleNames.evaluation }),
     ],
     responses: [reply(200, 'The comparison.', comparison)],
-    errors: [...errorsOfOne, 'invalid_request'],
+    errors: [...itemErrors, 'invalid_request'],
   },
   [`post ${evaluationPath}/cancel`]: {
     id: 'cancelEvaluation',
@@ -223,6 +225,6 @@ export const evaluationOperations = listOperations(shared, {
     description: 'Existing results remain. An evaluation that has ended does not change.',
     parameters: evaluationParameters,
     responses: [reply(200, 'The current state of the evaluation.', evaluation)],
-    errors: errorsOfOne,
+    errors: itemErrors,
   },
 });

@@ -51,16 +51,16 @@ export async function readMetadata(
   const location = parseLocation(kind, encoded);
   if (location === undefined) throw notFound(kind);
   if (isTooLong(location)) throw pathTooLong();
-  const reading = toReading(caller, query);
-  if (isFolder(location)) return readFolder(deps, caller, { folder: location, reading });
-  const facts = await inspect(deps, caller, location);
-  if (facts !== undefined) return { ...toMetadata(location, facts, reading.permissions), ...noItems(kind) };
+  const metadataQuery = parseQuery(caller, query);
+  if (isFolder(location)) return readFolder(deps, caller, { folder: location, reading: metadataQuery });
+  const facts = await findItem(deps, caller, location);
+  if (facts !== undefined) return { ...toMetadata(location, facts, metadataQuery.permissions), ...toItemsField(kind) };
   const folder = toFolder(location);
   if (!canRead(caller, folder)) throw notFound(kind);
-  return readFolder(deps, caller, { folder, reading });
+  return readFolder(deps, caller, { folder, reading: metadataQuery });
 }
 
-function inspect(
+function findItem(
   { contents, applications }: ResourceDeps,
   caller: Caller,
   location: ResourceLocation,
@@ -76,16 +76,16 @@ async function readFolder(
 ): Promise<MetadataItem> {
   const { kind, bucket, path } = folder;
   const { limit, permissions } = reading;
-  const { items, next } = await list(deps, caller, folder, { ...reading, limit: Math.max(limit, 1) });
+  const { items, next } = await listFolder(deps, caller, folder, { ...reading, limit: Math.max(limit, 1) });
   if (items.length === 0 && path !== '' && bucket !== publicBucket && reading.after === undefined) throw notFound(kind);
   const visibleItems = items.slice(0, limit).map((item) => {
     if ('folder' in item) return toFolderNode({ kind, bucket, path: item.folder }, permissions);
     return toMetadata({ kind, bucket, path: item.item.path }, item.item, permissions);
   });
-  return { ...toFolderNode(folder, permissions), items: visibleItems, ...toNext(kind, limit === 0 ? undefined : next) };
+  return { ...toFolderNode(folder, permissions), items: visibleItems, ...toNextTokenField(kind, limit === 0 ? undefined : next) };
 }
 
-function list(
+function listFolder(
   { contents, applications }: ResourceDeps,
   caller: Caller,
   folder: ResourceLocation,
@@ -96,32 +96,32 @@ function list(
 }
 
 /** Clients of prompts and conversations parse item metadata as folder metadata, which requires the field `items`. */
-function noItems(kind: ResourceKind): { readonly items?: null } {
+function toItemsField(kind: ResourceKind): { readonly items?: null } {
   return kind === 'prompts' || kind === 'conversations' ? { items: null } : {};
 }
 
 /** Returns `nextToken`. On the last page it is null for files, and absent for other kinds. */
-function toNext(kind: ResourceKind, next: string | undefined): { readonly nextToken?: string | null } {
+function toNextTokenField(kind: ResourceKind, next: string | undefined): { readonly nextToken?: string | null } {
   if (next !== undefined) return { nextToken: toToken(next) };
   return kind === 'files' ? { nextToken: null } : {};
 }
 
-function toReading(caller: Caller, { token, limit, recursive, permissions }: Query): MetadataQuery {
+function parseQuery(caller: Caller, { token, limit, recursive, permissions }: Query): MetadataQuery {
   return {
-    after: toAfter(token),
-    limit: toLimit(limit),
-    isRecursive: toFlag('recursive', recursive),
-    permissions: toFlag('permissions', permissions) ? (location) => listPermissions(caller, location) : undefined,
+    after: parseToken(token),
+    limit: parseLimit(limit),
+    isRecursive: parseFlag('recursive', recursive),
+    permissions: parseFlag('permissions', permissions) ? (location) => listPermissions(caller, location) : undefined,
   };
 }
 
-function toLimit(value: unknown): number {
+function parseLimit(value: unknown): number {
   const limit = value === undefined ? defaultLimit : Number(value);
   if (value !== '' && Number.isInteger(limit) && limit >= 0 && limit <= maxItems) return limit;
   throw createRequestError('limit', `must be an integer from 0 to ${maxItems}`);
 }
 
-function toFlag(name: string, value: unknown): boolean {
+function parseFlag(name: string, value: unknown): boolean {
   if (value === undefined || value === 'false') return false;
   if (value === 'true') return true;
   throw createRequestError(name, 'must be true or false');
@@ -131,7 +131,7 @@ function toToken(path: string): string {
   return Buffer.from(path).toString('base64url');
 }
 
-function toAfter(token: unknown): string | undefined {
+function parseToken(token: unknown): string | undefined {
   if (token === undefined || token === '') return undefined;
   const after = typeof token === 'string' ? Buffer.from(token, 'base64url').toString() : '';
   if (after !== '' && toToken(after) === token && !after.includes('\0')) return after;
@@ -149,10 +149,10 @@ export function notFound(kind: ResourceKind): ParleyError {
 
 /** Returns the 404 error for a write to a path that is not valid for the kind. The message explains the rules for paths. */
 export function invalidPath(kind: ContentKind): ParleyError {
-  const what = kind.slice(0, -1);
+  const singular = kind.slice(0, -1);
   return new ParleyError(
     'file_not_found',
-    `This path is not valid for a ${what}. Use {bucket}/{path} in percent-encoded UTF-8, without a slash at the end. Segments must not be empty, "." or "..", and must not contain control characters.`,
+    `This path is not valid for a ${singular}. Use {bucket}/{path} in percent-encoded UTF-8, without a slash at the end. Segments must not be empty, "." or "..", and must not contain control characters.`,
   );
 }
 

@@ -68,28 +68,28 @@ function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
 
 type Deps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 
-const base = '/v1/ops/resource/per-request-permissions/';
-const parseList = createParser(PermissionListRequest);
+const permissionsBase = '/v1/ops/resource/per-request-permissions/';
+const parsePermissionList = createParser(PermissionListRequest);
 
 /**
  * Serves `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke`, and `/list`: permissions that an application grants to
  * the deployments that it calls (docs/files.md, Access).
  */
 function permissionRoutes(app: FastifyInstance, deps: Deps): void {
-  serveEarly(app, { method: 'POST', url: `${base}grant` }, async (request) => {
-    const { chain, body, caller } = await readOwn(deps, request, parsePermissions);
+  serveEarly(app, { method: 'POST', url: `${permissionsBase}grant` }, async (request) => {
+    const { chain, body, caller } = await readGrantOperation(deps, request, parsePermissions);
     const grant = toGrants(caller, body());
     const existing = new Set([...chain.rights.granted, ...grant].map(({ receiver, url }) => JSON.stringify([receiver, url])));
     if (existing.size > maxGrants)
       throw createRequestError('resourcePermissions', `would exceed the maximum of ${maxGrants} grants in one call`);
     await chain.rights.change({ grant });
   });
-  serveEarly(app, { method: 'POST', url: `${base}revoke` }, async (request) => {
-    const { chain, body } = await readOwn(deps, request, parsePermissions);
+  serveEarly(app, { method: 'POST', url: `${permissionsBase}revoke` }, async (request) => {
+    const { chain, body } = await readGrantOperation(deps, request, parsePermissions);
     await chain.rights.change({ revoke: toGrants(undefined, body()) });
   });
-  serveEarly(app, { method: 'POST', url: `${base}list` }, async (request) => {
-    const { chain, body } = await readOwn(deps, request, parseList);
+  serveEarly(app, { method: 'POST', url: `${permissionsBase}list` }, async (request) => {
+    const { chain, body } = await readGrantOperation(deps, request, parsePermissionList);
     const { receiver } = body();
     const granted = chain.rights.granted.filter((grant) => receiver === undefined || grant.receiver === receiver);
     return { resourcePermissions: granted };
@@ -100,7 +100,7 @@ function permissionRoutes(app: FastifyInstance, deps: Deps): void {
  * Returns an operation with its call chain. Throws `access_denied` without a per-request key, because grants last only for the
  * call of such a key.
  */
-async function readOwn<Body>(
+async function readGrantOperation<Body>(
   deps: Deps,
   request: FastifyRequest,
   parse: (body: unknown) => Body,
@@ -152,7 +152,7 @@ const recordKinds: readonly RecordKind[] = [
 ];
 
 /** Prefix of ids of Responses API conversations, which occur in the same path segment as buckets. */
-const conversationId = /^conv_/;
+const conversationIdStart = /^conv_/;
 
 /** Serves `/v1/prompts/{bucket}/{path}` and `/v1/conversations/{bucket}/{path}` (docs/wire.md, Files). */
 function recordRoutes(app: FastifyInstance, deps: ResourceDeps): void {
@@ -206,7 +206,7 @@ async function readCondition(
 
 function getLocation({ kind }: RecordKind, { url, method }: FastifyRequest): ContentLocation {
   const encoded = stripPathPrefix(`/v1/${kind}/`, url);
-  if (kind === 'conversations' && conversationId.test(encoded))
+  if (kind === 'conversations' && conversationIdStart.test(encoded))
     throw new ParleyError('route_not_found', 'No endpoint exists at this path. /docs lists the endpoints.');
   const location = parseLocation(kind, encoded);
   if (location === undefined || isFolder(location))
@@ -217,17 +217,17 @@ function getLocation({ kind }: RecordKind, { url, method }: FastifyRequest): Con
 
 /** Serves `POST /v1/ops/resource/move` and `/copy` (docs/wire.md, Files). */
 function relocationRoutes(app: FastifyInstance, deps: ResourceDeps): void {
-  for (const how of ['move', 'copy'] as const) {
-    serveEarly(app, { method: 'POST', url: `/v1/ops/resource/${how}` }, async (request) => {
-      const { caller, body } = await readOperation(deps, request, parse);
+  for (const operation of ['move', 'copy'] as const) {
+    serveEarly(app, { method: 'POST', url: `/v1/ops/resource/${operation}` }, async (request) => {
+      const { caller, body } = await readOperation(deps, request, parseRelocation);
       const relocation = toRelocation(body());
-      if (isOfContents(relocation)) await deps.contents[how](caller, relocation);
-      else await deps.applications[how](caller, relocation, request.id);
+      if (isOfContents(relocation)) await deps.contents[operation](caller, relocation);
+      else await deps.applications[operation](caller, relocation, request.id);
     });
   }
 }
 
-const parse = createParser(RelocationRequest);
+const parseRelocation = createParser(RelocationRequest);
 
 function toRelocation({ sourceUrl, destinationUrl, overwrite = false }: RelocationRequest): Relocation {
   const from = toItem('sourceUrl', sourceUrl);
@@ -295,9 +295,9 @@ async function readStrictRequest(
   const body = (): StrictBody => {
     // parseBody frees its input, but these bytes are stored, so it gets a copy.
     const value = parseBody(Buffer.from(bytes), { allowsProto: true });
-    const twice = findDuplicateKey(bytes.toString('utf8'));
-    if (twice !== undefined)
-      throw createRequestError(formatPath(twice).slice(0, maxPathLength), 'occurs more than once. Send it once');
+    const duplicate = findDuplicateKey(bytes.toString('utf8'));
+    if (duplicate !== undefined)
+      throw createRequestError(formatPath(duplicate).slice(0, maxPathLength), 'occurs more than once. Send it once');
     return { bytes, value };
   };
   return { caller, body };

@@ -8,6 +8,6 @@ it('skipTo() rejects a form with endless empty parts before the file', async () 
     while (true) yield part;
   }
   const reader = new FormReader(sendParts(), 'b');
-  await reader.begin();
+  await reader.skipPreamble();
   await expect(reader.skipTo(({ name }) => name === 'file')).rejects.toThrow('the fields other than the file are too large');
 });

@@ -34,18 +34,18 @@ export class FormReader {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
-  async begin(): Promise<void> {
-    await this.#reader.before(this.#delimiter, maxPreambleBytes);
-    if ((await this.#reader.exactly(2)) !== '\r\n')
+  async skipPreamble(): Promise<void> {
+    await this.#reader.readBefore(this.#delimiter, maxPreambleBytes);
+    if ((await this.#reader.readExactly(2)) !== '\r\n')
       throw malformedForm('the form has no parts or does not start with its boundary');
   }
 
   /** Skips parts until one matches, and returns its header. Call `content` next. Returns undefined at the end of the form. */
-  async skipTo(isMeant: (head: PartHead) => boolean): Promise<PartHead | undefined> {
+  async skipTo(matches: (head: PartHead) => boolean): Promise<PartHead | undefined> {
     while (!this.#isAtEnd) {
-      const text = await this.#reader.before(headEnd, maxHeadBytes);
+      const text = await this.#reader.readBefore(headEnd, maxHeadBytes);
       const head = toPartHead(text);
-      if (isMeant(head)) return head;
+      if (matches(head)) return head;
       this.#skip(text.length + this.#delimiter.length);
       for await (const { length } of this.content()) this.#skip(length);
     }
@@ -59,8 +59,8 @@ export class FormReader {
 
   /** Yields the content of the part whose header was read last. */
   async *content(): AsyncGenerator<Uint8Array> {
-    yield* this.#reader.piecesBefore(this.#delimiter);
-    const suffix = await this.#reader.exactly(2);
+    yield* this.#reader.readPiecesBefore(this.#delimiter);
+    const suffix = await this.#reader.readExactly(2);
     if (suffix !== '\r\n' && suffix !== '--') throw malformedForm('the boundary occurs inside a part');
     this.#isAtEnd = suffix === '--';
   }
@@ -126,31 +126,31 @@ class PieceReader {
    * Returns the bytes before a delimiter as latin1 text, and consumes the delimiter. Throws `invalid_request` if the delimiter
    * does not occur within `maxBytes`.
    */
-  async before(mark: Buffer, maxBytes: number): Promise<string> {
-    let end = this.#buffered.indexOf(mark);
-    while (end === -1 && this.#buffered.length <= maxBytes + mark.length) {
+  async readBefore(delimiter: Buffer, maxBytes: number): Promise<string> {
+    let end = this.#buffered.indexOf(delimiter);
+    while (end === -1 && this.#buffered.length <= maxBytes + delimiter.length) {
       await this.#pull();
-      end = this.#buffered.indexOf(mark);
+      end = this.#buffered.indexOf(delimiter);
     }
     if (end === -1 || end > maxBytes) throw malformedForm('the header of a part is too long');
-    return this.#consume(end, end + mark.length).toString('latin1');
+    return this.#consume(end, end + delimiter.length).toString('latin1');
   }
 
   /** Returns `count` bytes as latin1 text. */
-  async exactly(count: number): Promise<string> {
+  async readExactly(count: number): Promise<string> {
     while (this.#buffered.length < count) await this.#pull();
     return this.#consume(count, count).toString('latin1');
   }
 
   /** Yields the bytes before a delimiter as they arrive, and consumes the delimiter. */
-  async *piecesBefore(mark: Buffer): AsyncGenerator<Uint8Array> {
+  async *readPiecesBefore(delimiter: Buffer): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const end = this.#buffered.indexOf(mark);
+      const end = this.#buffered.indexOf(delimiter);
       if (end !== -1) {
-        yield this.#consume(end, end + mark.length);
+        yield this.#consume(end, end + delimiter.length);
         return;
       }
-      const safeLength = Math.max(this.#buffered.length - mark.length + 1, 0);
+      const safeLength = Math.max(this.#buffered.length - delimiter.length + 1, 0);
       if (safeLength > 0) yield this.#consume(safeLength, safeLength);
       await this.#pull();
     }

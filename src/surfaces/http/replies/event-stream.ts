@@ -3,7 +3,7 @@ import { waitForDrain } from '#base/http/wait-for-drain.ts';
 import { privateFields } from './header-fields.ts';
 
 const pingMs = 15_000;
-const fullBytes = 64 * 1024;
+const maxPendingBytes = 64 * 1024;
 
 /** Options for the start of an event stream. */
 export interface EventHead {
@@ -68,7 +68,7 @@ export class EventStream {
       if (!this.#isDue) setImmediate(EventStream.#write, this);
       this.#isDue = true;
     }
-    return !this.#response.writableNeedDrain && this.#pending.length <= fullBytes;
+    return !this.#response.writableNeedDrain && this.#pending.length <= maxPendingBytes;
   }
 
   /** Resolves when the client has caught up or disconnected. */

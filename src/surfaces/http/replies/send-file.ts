@@ -3,7 +3,7 @@ import { createHttpRejection } from '#contract/errors/errors.ts';
 import type { ByteRange } from '#domain/files/blob-store.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
 import type { OpenedFile, Selection } from '#services/files/stored-resources.ts';
-import { isKnown, isOfRange } from '../conditions.ts';
+import { isNotModified, isRangeCurrent } from '../conditions.ts';
 import { disconnectStalled } from './event-stream.ts';
 
 /**
@@ -11,8 +11,8 @@ import { disconnectStalled } from './event-stream.ts';
  * of the file.
  */
 export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileInfo): Selection {
-  if (isKnown(headers, file) || method === 'HEAD') return 'nothing';
-  const range = isOfRange(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
+  if (isNotModified(headers, file) || method === 'HEAD') return 'nothing';
+  const range = isRangeCurrent(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
   if (range !== 'unsatisfiable') return range ?? 'whole';
   reply.header('content-range', `bytes */${file.contentLength}`);
   throw createHttpRejection(416, `The range is outside the file, which has ${file.contentLength} bytes.`, { param: 'range' });
@@ -39,7 +39,7 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, { file, s
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
   });
-  if (selection === 'nothing' && isKnown(request.headers, file)) return reply.code(304).send();
+  if (selection === 'nothing' && isNotModified(request.headers, file)) return reply.code(304).send();
   reply.headers({
     'content-type': file.contentType,
     'content-disposition': toDisposition(file.path),
@@ -61,6 +61,9 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, { file, s
 function toDisposition(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const plain = name.replaceAll(/[^\w. -]/g, '_');
-  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  const encoded = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -11,7 +11,7 @@ interface StreamDeps {
 }
 
 interface StreamPosition {
-  readonly location: ResponseRef;
+  readonly ref: ResponseRef;
   /** Sequence number after which the events start. */
   readonly after: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -38,27 +38,27 @@ const maxFailures = 100;
 export async function streamRun(
   { responses, runs }: StreamDeps,
   response: ServerResponse,
-  { location, after, headers, hasEnded, toBytes, toEnd = async () => endEvent }: StreamPosition,
+  { ref, after, headers, hasEnded, toBytes, toEnd = async () => endEvent }: StreamPosition,
 ): Promise<void> {
   const stream = new EventStream(response, { headers, heartbeat: comment });
   let last = after;
   let failures = 0;
-  let opening = comment;
+  let firstComment = comment;
   while (!response.destroyed) {
     if (hasEnded()) return stream.abandon();
-    const changed = runs.waitForChange(location.id, pollMs);
-    const batch = await readOn(responses.runs, location, last).catch(() => undefined);
+    const changed = runs.waitForChange(ref.id, pollMs);
+    const batch = await readBatch(responses.runs, ref, last).catch(() => undefined);
     failures = batch === undefined ? failures + 1 : 0;
     if (failures > maxFailures) return stream.abandon();
     if (batch !== undefined && batch.events.length > 0) {
       const keepsUp = stream.send(toBytes(batch.events));
       last = Number(batch.events.at(-1)?.sequence_number);
       if (!keepsUp) await stream.drained();
-    } else if (batch?.isUnderWay === false) break;
+    } else if (batch?.isInProgress === false) break;
     else {
       // The client learns that it is connected, even if the next event is far away.
-      stream.send(opening);
-      opening = '';
+      stream.send(firstComment);
+      firstComment = '';
       await changed;
     }
   }
@@ -69,7 +69,7 @@ export async function streamRun(
 }
 
 /** Reads the status before the events, so that the events of an ended run are complete. */
-async function readOn(runs: RunStore, location: ResponseRef, last: number) {
-  const isInProgress = await runs.isInProgress(location);
-  return { isUnderWay: isInProgress, events: await runs.readEventsAfter(location.id, last) };
+async function readBatch(runs: RunStore, ref: ResponseRef, last: number) {
+  const isInProgress = await runs.isInProgress(ref);
+  return { isInProgress, events: await runs.readEventsAfter(ref.id, last) };
 }

@@ -29,7 +29,7 @@ export class StreamedReply implements ReplySink {
   #stream: EventStream | undefined;
   #hasFrames = false;
   #hasEnded = false;
-  #early: NodeJS.Timeout | undefined;
+  #earlyTimer: NodeJS.Timeout | undefined;
 
   constructor(context: RequestContext, writer: EventWriter) {
     this.#context = context;
@@ -38,7 +38,7 @@ export class StreamedReply implements ReplySink {
 
   /** Starts the stream after `ms` milliseconds even if no frame has arrived. */
   beginWithin(ms: number): void {
-    if (this.#stream === undefined && !this.#hasEnded) this.#early = setTimeout(() => this.#beginEarly(), ms);
+    if (this.#stream === undefined && !this.#hasEnded) this.#earlyTimer = setTimeout(() => this.#beginEarly(), ms);
   }
 
   #beginEarly(): void {
@@ -55,7 +55,7 @@ export class StreamedReply implements ReplySink {
     if (stream === undefined) {
       stream = new EventStream(this.#context.response, this.#writer.begin(this.#context, frame));
       this.#stream = stream;
-      clearTimeout(this.#early);
+      clearTimeout(this.#earlyTimer);
     }
     if (this.#hasFrames) record.recordChunk(clock.nowMs());
     else record.recordFirstByte(clock.nowMs());
@@ -72,8 +72,8 @@ export class StreamedReply implements ReplySink {
   fail(cause: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    clearTimeout(this.#early);
-    const error = this.#context.failed(cause);
+    clearTimeout(this.#earlyTimer);
+    const error = this.#context.recordError(cause);
     const settling = this.#writer.settle?.(error);
     if (settling === undefined) this.#sendError(error);
     else void settling.then(() => this.#sendError(error));

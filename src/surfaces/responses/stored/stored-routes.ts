@@ -65,7 +65,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       reply.hijack();
       const hasEnded = () => deps.hasEnded(caller);
       const headers = { 'x-request-id': request.id };
-      await streamRun(deps, reply.raw, { location, after: after ?? -1, headers, hasEnded, toBytes });
+      await streamRun(deps, reply.raw, { ref: location, after: after ?? -1, headers, hasEnded, toBytes });
       return reply;
     });
     serveEarly(app, { method: 'DELETE', url }, async (request) => {
