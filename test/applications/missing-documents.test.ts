@@ -40,6 +40,15 @@ it('an application with a missing document is rejected, with the document in the
   ).toBe(201);
 });
 
+it('an application with an endpoint may have properties that are not documents, although their name is the same', async () => {
+  const application = {
+    endpoint: 'https://app.example/chat',
+    applicationTypeSchemaId: 'https://app.example/schema',
+    applicationProperties: { document_relative_url: [5, null] },
+  };
+  expect((await save(service, getApplicationPath('own-format'), application)).status).toBe(201);
+});
+
 it('a version with a deleted document cannot be restored', async () => {
   const reference = await documentStores.put('going.txt', 'Soon gone.', ownBucket);
   for (const references of [[reference], []])

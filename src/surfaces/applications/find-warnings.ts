@@ -103,10 +103,8 @@ async function findUnknownRoles({ userRoles = [] }: EntryParts, { caller, snapsh
 
 const unknownDeployment = { message: 'names a deployment that does not exist or that you cannot use' };
 
-async function findUnreadableDocuments({ applicationProperties }: EntryParts, { files }: CheckContext): Promise<Issues> {
-  const documentUrl = applicationProperties?.document_relative_url;
-  const path = ['applicationProperties', 'document_relative_url'];
-  const references = typeof documentUrl === 'string' ? [{ path, value: documentUrl }] : listReferences(path, documentUrl);
+async function findUnreadableDocuments(entry: EntryParts, { files }: CheckContext): Promise<Issues> {
+  const references = listDocuments(entry);
   const locations = references.flatMap(({ value }) => parseReference(value) ?? []);
   if (locations.length === 0) return [];
   const stored = (await files?.findAll(locations)) ?? [];
@@ -158,4 +156,14 @@ async function listToolNames(
 function listReferences(path: Issue['path'], list: unknown): { path: Issue['path']; value: string }[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((value: unknown, index) => (typeof value === 'string' ? [{ path: [...path, index], value }] : []));
+}
+
+/**
+ * Returns the documents of a quick app, with the paths of their fields. If the application has an endpoint, the field of that name
+ * can have any value, and only texts are documents.
+ */
+export function listDocuments({ applicationProperties }: EntryParts): { path: Issue['path']; value: string }[] {
+  const documentUrl = applicationProperties?.document_relative_url;
+  const path = ['applicationProperties', 'document_relative_url'];
+  return typeof documentUrl === 'string' ? [{ path, value: documentUrl }] : listReferences(path, documentUrl);
 }

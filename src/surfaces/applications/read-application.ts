@@ -20,7 +20,7 @@ import type { FileIndex } from '#domain/files/file-index.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/resource-location.ts';
 import type { People } from '#services/scim/people.ts';
 import { type ApplicationDeps, findSharingIssues, notFound, requireOwner } from './application-access.ts';
-import { ignoreStoreError } from './find-warnings.ts';
+import { ignoreStoreError, listDocuments } from './find-warnings.ts';
 
 const maxReportedIssues = 5;
 const maxPathLength = 200;
@@ -142,30 +142,19 @@ function* findModelIssues(
 /** Requires documents to be in the owner's bucket, because an application answers with its owner's rights to documents. */
 function* findDocumentIssues(entry: ApplicationEntry, { bucket }: ApplicationLocation): Iterable<Issue> {
   const message = `must be a file of your own bucket, ${filePrefix}${bucket}/…`;
-  for (const { path, reference } of listDocuments(entry)) if (!isInBucket(bucket, reference)) yield { path, message };
+  for (const { path, value } of listDocuments(entry)) if (parseReference(value)?.bucket !== bucket) yield { path, message };
 }
 
 /** Returns an issue for each document that is not stored. */
 async function findMissingDocuments(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
-  const documents = listDocuments(entry).map((document) => ({ ...document, location: parseReference(document.reference) }));
+  const documents = listDocuments(entry).map((document) => ({ ...document, location: parseReference(document.value) }));
   if (documents.length === 0) return [];
   const storedFiles = (await files?.findAll(documents.flatMap(({ location }) => location ?? []))) ?? [];
   const stored = new Set(storedFiles.map(toReference));
-  return documents.flatMap(({ path, reference, location }) => {
-    const message = `names ${reference.slice(0, maxReferenceLength)}, which is not stored. Upload it first, or remove it`;
+  return documents.flatMap(({ path, value, location }) => {
+    const message = `names ${value.slice(0, maxReferenceLength)}, which is not stored. Upload it first, or remove it`;
     return location !== undefined && stored.has(toReference(location)) ? [] : [{ path, message }];
   });
-}
-
-function listDocuments({ applicationProperties: properties }: ApplicationEntry): { path: Issue['path']; reference: string }[] {
-  const documentUrl = properties?.document_relative_url;
-  const path = ['applicationProperties', 'document_relative_url'];
-  if (typeof documentUrl === 'string') return [{ path, reference: documentUrl }];
-  return Array.isArray(documentUrl) ? documentUrl.map((reference, index) => ({ path: [...path, index], reference })) : [];
-}
-
-function isInBucket(bucket: string, reference: string): boolean {
-  return parseReference(reference)?.bucket === bucket;
 }
 
 /** Throws `invalid_request` with the issues, if there are any. */
