@@ -41,7 +41,7 @@ const shuttingDown = createErrorReply(503, 'overloaded_error', 'This gateway is 
   'close',
 ]);
 
-/** Standalone gateway for browser add-ins (docs/addin.md). */
+/** Standalone gateway for browser add-ins (docs/addin.md). Forwards requests to one service. */
 export class AddinGateway {
   readonly #deps: GatewayDeps;
   readonly #open = new Set<ServerResponse>();
@@ -52,7 +52,7 @@ export class AddinGateway {
     this.#deps = deps;
   }
 
-  /** Number of requests that the service is answering. */
+  /** Number of responses in progress that come from the service. */
   get size(): number {
     return this.#open.size;
   }

@@ -27,7 +27,7 @@ export interface AddinModel {
   readonly display_name: string;
 }
 
-/** Gateway settings of the operator that apply to one request. */
+/** Settings of the operator that decide how the gateway handles a request. */
 export interface AddinRules {
   /** Origins whose pages may call the gateway. Undefined allows any origin. */
   readonly allowedOrigins: ReadonlySet<string> | undefined;

@@ -29,7 +29,7 @@ export interface AlertRouteDeps {
   readonly snapshot: () => { readonly configuration: Pick<Configuration, 'alerts'> };
 }
 
-/** Serves `/v1/admin/alerts`, the webhooks about limits, newest first, and `/v1/admin/configured-alerts` with the state of each. */
+/** Serves `/v1/admin/alerts` (webhooks about limits, newest first) and `/v1/admin/configured-alerts` (alerts with their state). */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
   serveAdminRead(app, deps, '/v1/admin/configured-alerts', (query) => listConfigured(deps, query));
   serveAdminRead(app, deps, '/v1/admin/alerts', async (query) => {
@@ -56,7 +56,7 @@ async function listConfigured({ store, snapshot }: AlertRouteDeps, query: Query)
   };
 }
 
-/** The path and the query of the address can contain secrets. */
+/** Shows only the origin of the URL, because its path and query can contain secrets. */
 function toConfiguredItem({ of, window, at, url }: AlertEntry, index: number, state: AlertState | undefined): object {
   const { lastFailure = null } = state ?? {};
   return {
@@ -84,13 +84,13 @@ const configuredAlert = nameObject('ConfiguredAlert', {
   lastFailure: {
     ...buildObject({ at: orNull('integer'), error: text }),
     type: ['object', 'null'],
-    description: 'Last failed attempt, of the webhooks that are not delivered.',
+    description: 'Last failed attempt of the webhooks that are not delivered.',
   },
 });
 
 const shared = { tag: 'Administration', errors: [...keyErrors, 'access_denied', 'invalid_request'] } as const;
 
-/** `GET /v1/admin/configured-alerts` and `/alerts`. */
+/** Operations of `alertRoutes`. */
 export const alertOperations = listOperations(shared, {
   'get /v1/admin/configured-alerts': {
     id: 'listConfiguredAlerts',
@@ -115,10 +115,10 @@ export const alertOperations = listOperations(shared, {
               {
                 id: { ...text, description: 'The `webhook-id` of all attempts.' },
                 at: moment,
-                of: { ...text, description: 'As in the alert.' },
+                of: { ...text, description: 'Scope of the limit, as in the configured alert.' },
                 user: { ...text, description: 'The user, if the alert counts each user.' },
                 window: { ...text, description: 'Window, such as `cost.month` or `tokens.day:gpt`.' },
-                threshold: { type: 'number', description: 'Part of the limit, from 0 to 1.' },
+                threshold: { type: 'number', description: 'Fraction of the limit that was reached, from 0 to 1.' },
                 used: { type: 'number', description: 'Tokens, requests, or USD.' },
                 limit: { type: 'number' },
                 resetsAt: moment,

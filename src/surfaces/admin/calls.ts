@@ -7,7 +7,18 @@ import type { CallOutcome } from '#domain/telemetry.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { Table } from './export.ts';
-import { filterNames, type Query, readCursor, readFilter, readLimit, readText, requireKnown, toPage } from './query.ts';
+import {
+  filterNames,
+  type Query,
+  readCursor,
+  readDayRange,
+  readFilter,
+  readLimit,
+  readText,
+  requireKnown,
+  toPage,
+  toTimeRange,
+} from './query.ts';
 
 const exportPageSize = 1000;
 /** Columns of calls in CSV. */
@@ -18,12 +29,9 @@ export const callColumns = [
 ];
 /** Outcomes of calls. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
-const dayMs = 86_400_000;
 const allTime = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
-const maxDays = 366;
-const defaultDays = 30;
 
-/** Calls that a query may read. */
+/** The caller's access to calls, and the current time. */
 export interface CallsScope {
   /** Subject whose calls are listed. If undefined, the calls of all users are listed, filtered by the query. */
   readonly subject: string | undefined;
@@ -106,7 +114,6 @@ function readOutcome(query: Query): CallOutcome | undefined {
   return outcome;
 }
 
-/** Undefined fields are absent in JSON. */
 function toItem({ atMs, subject, cost, ...call }: UsageRecord): object {
   const { id, requestId, project, deployment, path, operation, outcome, status } = call;
   const { promptTokens, completionTokens, durationMs, keyId } = call;
@@ -124,38 +131,4 @@ export interface Rows {
   readonly data: readonly object[];
   readonly nextToken?: string | null;
   readonly [field: string]: unknown;
-}
-
-/** Days as `YYYY-MM-DD` in UTC. */
-export interface DayRange {
-  readonly from: string;
-  /** Last day (inclusive). */
-  readonly to: string;
-}
-
-/** Reads `from` and `to`. The default is the last 30 days. Throws `invalid_request`. */
-export function readDayRange(query: Query, nowMs: number): DayRange {
-  const to = readDay(query, 'to') ?? toDay(nowMs);
-  const from = readDay(query, 'from') ?? toDay(Date.parse(to) - (defaultDays - 1) * dayMs);
-  const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
-  if (days < 1) throw createRequestError('from', 'must not be after to');
-  if (days > maxDays) throw createRequestError('from', `must be at most ${maxDays - 1} days before to`);
-  return { from, to };
-}
-
-/** Returns the first millisecond of the days, and the first millisecond after them. */
-export function toTimeRange({ from, to }: DayRange): { readonly fromMs: number; readonly toMs: number } {
-  return { fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs };
-}
-
-function readDay(query: Query, name: string): string | undefined {
-  const text = readText(query, name);
-  if (text === undefined) return undefined;
-  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms) || toDay(ms) !== text) throw createRequestError(name, 'must be a day such as 2026-11-21');
-  return text;
-}
-
-function toDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }

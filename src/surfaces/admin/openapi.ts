@@ -325,7 +325,7 @@ export const adminOperations = listOperations(shared, {
   'get /v1/admin/calls': {
     id: 'getCalls',
     summary: 'Lists the calls of all users, newest first',
-    description: 'For the roles `admin` and `auditor`. These are the calls that usage adds up. They have no content.',
+    description: 'For the roles `admin` and `auditor`. Usage is the sum of these calls. They have no content.',
     parameters: [...callsParameters, inStatus, ...filters],
     responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), ...tables] }],
     errors: ['invalid_request'],

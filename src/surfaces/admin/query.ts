@@ -43,13 +43,13 @@ export function readLimit(query: Query, { max, fallback } = { max: 500, fallback
   return limit;
 }
 
-/** Position in a list: the record before it. */
+/** Position in a list, after a record. */
 export interface Cursor {
   readonly atMs: number;
   readonly id: string;
 }
 
-/** Returns the size of a page, and the end of the previous page. Throws `invalid_request`. */
+/** Returns the size of a page, and the last record of the previous page. Throws `invalid_request`. */
 export function readPage(query: Query): { readonly limit: number; readonly beforeMs: number; readonly beforeId: string } {
   const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
   return { limit: readLimit(query), beforeMs, beforeId };
@@ -71,11 +71,49 @@ function toToken({ atMs, id }: Cursor): string {
   return Buffer.from(`${atMs} ${id}`).toString('base64url');
 }
 
-/** Returns the end of the previous page from the parameter `token`, or undefined for the first page. Throws `invalid_request`. */
+/** Returns the last record of the previous page from the parameter `token`, or undefined for the first page. Throws `invalid_request`. */
 export function readCursor(query: Query): Cursor | undefined {
   const token = readText(query, 'token');
   if (token === undefined) return undefined;
   const [, atMs, id] = /^(-?\d{1,15}) ([^\0]*)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
   if (atMs === undefined || id === undefined) throw createRequestError('token', 'must be the nextToken of the previous page');
   return { atMs: Number(atMs), id };
+}
+
+const dayMs = 86_400_000;
+const maxDays = 366;
+const defaultDays = 30;
+
+/** Days as `YYYY-MM-DD` in UTC. */
+export interface DayRange {
+  readonly from: string;
+  /** Last day (inclusive). */
+  readonly to: string;
+}
+
+/** Reads `from` and `to`. The default is the last 30 days. Throws `invalid_request`. */
+export function readDayRange(query: Query, nowMs: number): DayRange {
+  const to = readDay(query, 'to') ?? toDay(nowMs);
+  const from = readDay(query, 'from') ?? toDay(Date.parse(to) - (defaultDays - 1) * dayMs);
+  const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
+  if (days < 1) throw createRequestError('from', 'must not be after to');
+  if (days > maxDays) throw createRequestError('from', `must be at most ${maxDays - 1} days before to`);
+  return { from, to };
+}
+
+/** Returns the first millisecond of the days, and the first millisecond after them. */
+export function toTimeRange({ from, to }: DayRange): { readonly fromMs: number; readonly toMs: number } {
+  return { fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs };
+}
+
+function readDay(query: Query, name: string): string | undefined {
+  const text = readText(query, name);
+  if (text === undefined) return undefined;
+  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms) || toDay(ms) !== text) throw createRequestError(name, 'must be a day such as 2026-11-21');
+  return text;
+}
+
+function toDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }

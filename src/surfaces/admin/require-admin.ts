@@ -50,7 +50,7 @@ function createRoleError(requirement: string): ParleyError {
   return new ParleyError('access_denied', `This requires ${requirement}. Your key or token does not meet this requirement.`);
 }
 
-/** Like `requireAdmin` for reads, but also admits the owners of a project. */
+/** Like `requireAdmin` for reads. Also accepts the owners of `project`. */
 export async function requireUsageReader(
   deps: Pick<SurfaceDeps, 'identify' | 'snapshot'>,
   request: FastifyRequest,
@@ -85,7 +85,7 @@ export function ownsProject({ configuration: { projects } }: ConfigSnapshot, { s
   return Object.hasOwn(projects, project) && projects[project]?.owners?.includes(subject) === true;
 }
 
-/** Returns the user of a request, and forbids caches to store the response. Throws `access_denied` for per-request keys. */
+/** Returns the user of a request, and prevents caching of the response. Throws `access_denied` for per-request keys. */
 export async function identifyWithNoStore(
   deps: IdentifyDeps,
   request: FastifyRequest,

@@ -7,20 +7,21 @@ import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
 import type { SurfaceDeps } from '../http/read-request.ts';
-import {
-  type CallsScope,
-  callColumns,
-  type DayRange,
-  exportCalls,
-  type Rows,
-  readCall,
-  readCalls,
-  readDayRange,
-  toTimeRange,
-} from './calls.ts';
+import { type CallsScope, callColumns, exportCalls, type Rows, readCall, readCalls } from './calls.ts';
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
-import { filterNames, type Query, readFilter, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
+import {
+  filterNames,
+  type Query,
+  readDayRange,
+  readFilter,
+  readLimit,
+  readPage,
+  readText,
+  requireKnown,
+  toPage,
+  toTimeRange,
+} from './query.ts';
 import { identifyWithNoStore, requireUsageReader, serveAdminRead } from './require-admin.ts';
 
 export interface AdminDeps extends SurfaceDeps {
@@ -42,7 +43,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const query = request.query as Query;
     const kind = readText(query, 'kind');
     await requireUsageReader(deps, request, reply, kind === undefined ? readText(query, 'project') : undefined);
-    if (kind === 'rate') return readRatings(journal, query);
+    if (kind === 'rate') return readRecords(journal, query, { kind: ratedAction, toItem: toRatingItem });
     if (kind !== undefined)
       throw createRequestError('kind', 'must be rate or absent. If it is absent, the response has tokens and costs');
     const keys = ['day', 'deployment', 'user', 'project', 'key', 'session'] as const;
@@ -57,7 +58,9 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const { id } = request.params as { readonly id: string };
     return readCall(deps, id, { caller, requestId: request.id });
   });
-  serveAdminRead(app, deps, '/v1/admin/audit', (query) => readAudit(journal, query));
+  serveAdminRead(app, deps, '/v1/admin/audit', (query) =>
+    readRecords(journal, query, { kind: readActionFilter(query), toItem: toAuditItem }),
+  );
   serveAdminRead(app, deps, '/v1/admin/state', () => readNode());
   serveAdminRead(app, deps, '/v1/admin/health', async (query) => {
     requireKnown(query, []);
@@ -67,13 +70,11 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.get('/v1/user/usage', async (request, reply) => {
     const { subject } = await identifyWithNoStore(deps, request, reply, "read its user's usage");
     const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
-    const query = request.query as Query;
-    return sendUsage(journal, query, { scope, reply });
+    return sendUsage(journal, request.query as Query, { scope, reply });
   });
   app.get('/v1/user/calls', async (request, reply) => {
     const { subject } = await identifyWithNoStore(deps, request, reply, "read its user's usage");
-    const query = request.query as Query;
-    return sendCalls(journal, query, { scope: { subject, nowMs: clock.epochMs() }, reply });
+    return sendCalls(journal, request.query as Query, { scope: { subject, nowMs: clock.epochMs() }, reply });
   });
 }
 
@@ -103,11 +104,6 @@ function toTable(columns: readonly string[], rows: readonly object[]): Table<obj
   return { columns, pages: pages() };
 }
 
-/** Returns one page of ratings of replies, newest first. Throws `invalid_request` or StoreError. */
-async function readRatings(journal: Journal, query: Query): Promise<object> {
-  return readRecords(journal, query, { kind: ratedAction, toItem: toRatingItem });
-}
-
 function toRatingItem({ id, atMs, subject, object, requestId, details }: AuditRecord): object {
   const { rate = null, comment = null, responseId = null } = details;
   const origin = { id, at: atMs, deployment: object ?? null, user: subject ?? null };
@@ -134,13 +130,8 @@ interface GroupKey {
   readonly key: UsageKey;
 }
 
-interface UsageQuery extends DayRange {
-  readonly by: readonly GroupKey[];
-  readonly limit: number;
-}
-
 const limits = { max: 10_000, fallback: 1000 };
-/** Pages are larger than pages of calls, because each one adds up the records again. */
+/** Larger than a page of calls, because each page adds up all records again. */
 const exportPageSize = 5000;
 const amountColumns = ['calls', 'failedCalls', 'refusedCalls', 'promptTokens', 'completionTokens', 'cost'];
 
@@ -187,12 +178,10 @@ function exportUsage(journal: Journal, query: Query, scope: UsageScope): Table<o
 function readUsageQuery(query: Query, { subject, keys, nowMs }: UsageScope) {
   const coversAllUsers = subject === undefined;
   if (coversAllUsers) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
-  const { from, to, by, limit } = toUsageQuery(query, keys, nowMs);
+  const { from, to } = readDayRange(query, nowMs);
+  const by = readGroupKeys(query, keys);
+  const limit = readLimit(query, limits);
   return { from, to, by, limit, filter: { ...(coversAllUsers ? readFilter(query) : { subject }), ...toTimeRange({ from, to }) } };
-}
-
-function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): UsageQuery {
-  return { ...readDayRange(query, nowMs), by: readGroupKeys(query, keys), limit: readLimit(query, limits) };
 }
 
 /**
@@ -221,17 +210,13 @@ function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionT
   return { calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost: cost / unitsPerUsd };
 }
 
-/** Returns one page of the audit log as the API shows it, newest first. Throws `invalid_request` or StoreError. */
-async function readAudit(journal: Journal, query: Query): Promise<object> {
-  return readRecords(journal, query, { kind: readActionFilter(query), toItem: toAuditItem });
-}
-
 interface RecordSelection {
-  /** Undefined selects all kinds. */
+  /** Action of the records, or its first part. Undefined selects all. */
   readonly kind: string | undefined;
   readonly toItem: (record: AuditRecord) => object;
 }
 
+/** Returns one page of audit records, newest first. Throws `invalid_request` or StoreError. */
 async function readRecords(journal: Journal, query: Query, { kind, toItem }: RecordSelection): Promise<object> {
   const { limit, ...before } = readPage(query);
   const records = await journal.readAudit({ ...before, kind, limit: limit + 1 });

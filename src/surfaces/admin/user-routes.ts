@@ -30,7 +30,7 @@ export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
   readonly configuredKeys?: ConfiguredKeys | undefined;
 }
 
-/** Keys of the configuration, for the list and the deletion of all keys. */
+/** Access to the keys of the configuration. */
 export interface ConfiguredKeys {
   /** Returns the keys after an ID, in the order of their IDs. */
   list(page: { readonly after: string; readonly limit: number }): Promise<readonly JsonObject[]>;
@@ -43,8 +43,8 @@ const maxBodyBytes = storedEntries.blockedUser.maxBytes;
 const checkBlock = createCheck(BlockedUserBody);
 
 /**
- * Serves the list and the deletion of configured keys and of users' keys at `/v1/admin/keys`. Serves the users whose credentials
- * are rejected at `/v1/admin/blocked-users`.
+ * Serves `/v1/admin/keys` (lists and deletes configured keys and keys of users) and `/v1/admin/blocked-users` (users whose
+ * credentials are rejected).
  */
 export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void {
   serveAdminRead(app, deps, '/v1/admin/keys', (query) => listKeys(deps, query));

@@ -20,7 +20,7 @@ const maxSearchChars = 200;
 
 /**
  * Serves `/v1/access/applications/{bucket}/{path}`, the users and roles that may use an application, and `/v1/people`, the search
- * for them (docs/quick-apps.md, Share an application). Changes of the access leave the settings of the application as they are.
+ * for them (docs/quick-apps.md, Share an application). A change of the access does not change the settings of the application.
  */
 export function accessRoutes(app: FastifyInstance, deps: AccessDeps): void {
   const url = `${base}*`;
@@ -30,7 +30,7 @@ export function accessRoutes(app: FastifyInstance, deps: AccessDeps): void {
     const caller = await identifyUser(deps, request, 'find people');
     const { search = '' } = request.query as { readonly search?: unknown };
     if (typeof search !== 'string' || search.length > maxSearchChars)
-      throw createRequestError('search', `must be one text of at most ${maxSearchChars} characters`);
+      throw createRequestError('search', `must be a single text of at most ${maxSearchChars} characters`);
     const { people, roles } = (await deps.people?.search(caller, search)) ?? { people: [], roles: [] };
     return { object: 'list', data: people.map(toItem), roles };
   });

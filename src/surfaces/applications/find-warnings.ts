@@ -22,7 +22,7 @@ export interface SaveWarning {
   readonly message: string;
 }
 
-/** Context for the checks of a saved application. */
+/** Input of the checks, in addition to the saved application. */
 export interface CheckContext {
   readonly caller: Caller;
   readonly snapshot: ConfigSnapshot;
@@ -46,7 +46,7 @@ const maxNameLength = 100;
  * type has no readable text. A server that does not answer within 5 seconds, or a store that fails, gives no warning.
  */
 export async function findWarnings(entry: ApplicationEntry, context: CheckContext): Promise<readonly SaveWarning[]> {
-  // Properties of an application with an endpoint have a format of their own, so these checks do not apply.
+  // An application with an endpoint defines the format of its properties, so these checks do not apply.
   const checkedEntry = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
   const warnings = await Promise.all(
     [findUnknownRoles, findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((findIssues) =>
@@ -62,7 +62,7 @@ export async function findWarnings(entry: ApplicationEntry, context: CheckContex
     }));
 }
 
-/** Returns no issues for a StoreError, because a failing store must not fail the request. Rethrows other errors. */
+/** Returns no issues for a StoreError, so that a failing store does not fail the request. Rethrows other errors. */
 export function ignoreStoreError(error: unknown): Issues {
   if (error instanceof StoreError) return [];
   throw error;
@@ -89,7 +89,7 @@ async function findUnknownDeployments(entry: EntryParts, { caller, catalog, snap
   return issues.flat();
 }
 
-/** An identity provider can grant further roles. Suggestions are limited to the roles of the caller, because role names are not public. */
+/** Reports roles that only an identity provider could grant. Suggests only roles of the caller, because role names are not public. */
 async function findUnknownRoles({ userRoles = [] }: EntryParts, { caller, snapshot }: CheckContext): Promise<Issues> {
   const knownRoles = listKnownRoles(snapshot.configuration);
   return listReferences(['userRoles'], userRoles)
@@ -145,8 +145,8 @@ async function listToolNames(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
   try {
-    const { tools, omitted: leftOut, count } = await survey(settings, signal);
-    return tools.length < count ? undefined : new Set([...tools.map(({ name }) => name), ...leftOut]);
+    const { tools, omitted, count } = await survey(settings, signal);
+    return tools.length < count ? undefined : new Set([...tools.map(({ name }) => name), ...omitted]);
   } catch (error) {
     if (!(error instanceof ToolError || signal.aborted)) throw error;
     return undefined;

@@ -185,7 +185,7 @@ export const applicationOperations = listOperations(shared, {
     id: 'shareApplication',
     summary: 'Replaces who may use an application',
     description:
-      'For the owner. The settings of the application stay as they are. The change applies from the next call on every node. A user who was not listed before must have signed in, be provisioned, or have a configured key. `GET /v1/people` finds users.',
+      'For the owner. The settings of the application do not change. The change applies from the next call on every node. A user who was not listed before must have signed in, be provisioned, or have a configured key. `GET /v1/people` finds users.',
     parameters: [...pathParams, ...conditions],
     body: json(
       { name: 'ApplicationAccess', schema: ApplicationAccess },
@@ -198,7 +198,7 @@ export const applicationOperations = listOperations(shared, {
     id: 'findPeople',
     summary: 'Finds users and roles to share an application with',
     description:
-      'Finds every user by the exact ID or verified e-mail address, the users of a key by its exact name, and every role by its exact name. By the start of a name, of at least 2 characters, it finds the roles of the caller, and users who share a role other than `default`, or a project that `projectClaim` names. At most 10 of each. It never lists all users.',
+      'Finds every user by the exact ID or verified e-mail address, the users of a key by its exact name, and every role by its exact name. By the start of a name, of at least 2 characters, it finds the roles of the caller, and users who share a role other than `default`, or a project that `projectClaim` names. It returns at most 10 users and 10 roles, and never lists all users.',
     parameters: [inQuery('search', 'An ID, an address, or the start of a name. Without it, only the roles of the caller.')],
     responses: [reply(200, 'The users and roles.', peopleMatches)],
     errors: ['invalid_request'],

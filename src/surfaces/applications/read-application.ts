@@ -61,7 +61,7 @@ export async function readApplication(body: unknown, context: SaveContext): Prom
 
 type DraftDeps = Pick<ApplicationDeps, 'store' | 'catalog' | 'files' | 'people' | 'snapshot' | 'clock'>;
 
-/** Path in the bucket for an application that was never saved. Each further path would have separate limits. */
+/** Path of every application that was never saved. It is the same for all of them, because limits are counted by path. */
 const unsavedPath = 'unsaved';
 
 /**
@@ -130,7 +130,7 @@ function* findAddressIssues(guard: NetGuard, path: Issue['path'], address: strin
   }
 }
 
-/** Requires the model to exist now. A configured application may name a model that is created later. */
+/** Reports a model that does not exist. Only a configured application may name a model that is created later. */
 function* findModelIssues(
   { endpoint, applicationProperties: properties }: ApplicationEntry,
   ids: ReadonlySet<string>,
@@ -139,7 +139,7 @@ function* findModelIssues(
   yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist or that you cannot use' };
 }
 
-/** Requires documents to be in the owner's bucket, because an application answers with its owner's rights to documents. */
+/** Reports documents outside of the owner's bucket, because an application reads documents with the rights of its owner. */
 function* findDocumentIssues(entry: ApplicationEntry, { bucket }: ApplicationLocation): Iterable<Issue> {
   const message = `must be a file of your own bucket, ${filePrefix}${bucket}/…`;
   for (const { path, value } of listDocuments(entry)) if (parseReference(value)?.bucket !== bucket) yield { path, message };

@@ -120,7 +120,7 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
 }
 
 /**
- * Saves a version again, with the secrets it had and with the present access, so that it does not undo the removal of a user. Throws
+ * Saves a version again, with its secrets. Keeps the current access, so that a restore does not undo the removal of a user. Throws
  * `invalid_request` if the version is no longer valid.
  */
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -133,7 +133,7 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
   const restoredVersion = await find(deps, location.id, version);
   const stored = { ...restoredVersion, entry: replaceSharing(current.entry, restoredVersion.entry) };
   const entry = await readApplication(stored.entry, { ...deps, caller, location, snapshot: deps.snapshot(), stored });
-  // The access comes from `now`, and the application must still exist, so that a concurrent change or deletion is not undone.
+  // The access comes from `current`, and the application must still exist, so that a concurrent change or deletion is not undone.
   const savedEntry = {
     caller,
     location,

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#contract/errors/errors.ts';
+
 import { RestToolset } from '#contract/quick-app/toolsets.ts';
 import { ImportRequest, ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolErrorReasons } from '#domain/tools/tool.ts';
@@ -92,10 +92,9 @@ const document = {
   security: [{ key: [] }],
 };
 
-const errors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'];
+const shared = { tag: 'Applications', errors: [...keyErrors, ...bodyErrors, 'access_denied'] } as const;
 
-const shared = { tag: 'Applications', errors } as const;
-
+/** Operations for building applications: the import of toolsets, and tests of their tools. */
 export const toolOperations = listOperations(shared, {
   'post /v1/import-openapi': {
     id: 'importOpenApi',
@@ -115,6 +114,7 @@ export const toolOperations = listOperations(shared, {
       'Parley requests the list from the server with the credentials of the toolset, which need not be saved. Parley does not store the list. If the server cannot be used, the response has a `failure`.',
     body: json({ name: 'ListToolsRequest', schema: ListToolsRequest }, { server: { summary: 'A server', value: { toolset } } }),
     responses: [reply(200, 'The tools, or the failure.', toolList)],
+    errors: ['deployment_not_found'],
   },
   'post /v1/tools/run': {
     id: 'runToolsetTool',
@@ -126,5 +126,6 @@ export const toolOperations = listOperations(shared, {
       { tool: { summary: 'A tool of a server', value: { toolset, tool: 'read', arguments: { path: 'notes.txt' } } } },
     ),
     responses: [reply(200, 'The outcome of the run.', triedTool)],
+    errors: ['deployment_not_found'],
   },
 });

@@ -160,7 +160,7 @@ export interface ImportDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
    * Rejects with ToolError if the input is not an OpenAPI document or cannot be fetched. Rejects with IsolationError if too many
    * imports of the owner are already queued.
    */
-  readonly importDocument: (importing: ImportRequest) => Promise<ImportResult>;
+  readonly importDocument: (request: ImportRequest) => Promise<ImportResult>;
 }
 
 /** Maximum size of a document in bytes. If `security.maxBodyBytes` is less, that bound applies. */

@@ -6,14 +6,17 @@ import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts
 import { quickAppSuffix } from '#contract/quick-app/form.ts';
 import {
   type ApiOperation,
+  type ApiResponse,
   anyObject,
   buildObject,
   type Content,
   inPath,
   inQuery,
   json,
+  listOperations,
   type NamedSchema,
   type Parameter,
+  text,
   toIdSuffix,
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
@@ -37,9 +40,9 @@ export const chatErrors: readonly ErrorCode[] = [...embeddingsErrors, 'control_n
 const chatDescription =
   'With `stream: true`, the response is a stream of chunks, followed by `data: [DONE]`. An error after the first chunk is sent as one event `{"error": …}` before it. ' +
   'Parley forwards unlisted fields to the deployment unchanged. The response header `Parley-Ignored` lists the fields that did not reach a model. ';
-const countsDescription = {
-  usual: 'The last chunk has `usage` and `statistics`, and no choices.',
-  ofOpenAi:
+const usageDescription = {
+  compat: 'The last chunk has `usage` and `statistics`, and no choices.',
+  openAi:
     'The last chunk has `usage` and `statistics`, and a choice with an empty delta, or no choices with `stream_options.include_usage`.',
 };
 
@@ -51,12 +54,13 @@ const leapYear = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579]
 const versionPattern = `^([0-9]{4}-${monthAndDay}|${leapYear}-02-29)(-preview)?$`;
 const version = '2024-10-21';
 
-/** A group of paths. The path or `model` in the body names the deployment. */
+/** Paths of the same form, one for each API. */
 interface PathGroup {
   readonly path: string;
   readonly suffix: string;
+  /** Whether `model` in the body names the deployment. Otherwise, the path names it. */
   readonly isNamedByBody: boolean;
-  /** Whether a stream has chunks without choices only on request. */
+  /** Whether streams follow the OpenAI API: a chunk without choices is sent only on request. */
   readonly isOpenAi: boolean;
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
@@ -95,7 +99,7 @@ function toAliases(prefix: string): PathGroup[] {
   ];
 }
 
-/** Returns path patterns that the document omits: below each prefix the version may be the last segment or absent. */
+/** Returns the paths that the document omits. Below each prefix, the version may be the last segment of the path or absent. */
 export function listAliasOperations(prefixes: readonly string[]): MethodOfPath[] {
   const calls = apisOfDeployments.flatMap((api) => [api, `${api}/{api_version}`]);
   return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
@@ -115,6 +119,12 @@ function toPathGroup(prefix: string): PathGroup {
   };
 }
 
+const chatResponse: ApiResponse = {
+  status: 200,
+  description: 'The completion or its chunks.',
+  content: [...json(completion), { type: 'text/event-stream', schema: chunk }],
+};
+
 function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: PathGroup): ApiOperation {
   return {
     method: 'post',
@@ -122,18 +132,14 @@ function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: PathGro
     id: `createChatCompletion_${suffix}`,
     tag: 'Chat',
     summary: 'Create a chat completion',
-    description: chatDescription + (isOpenAi ? countsDescription.ofOpenAi : countsDescription.usual),
+    description: chatDescription + (isOpenAi ? usageDescription.openAi : usageDescription.compat),
     parameters: toParameters(exampleNames.chat),
     body: json(
       isNamedByBody ? chatRequestByModel : chatRequest,
       toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {}),
     ),
     responses: [
-      {
-        status: 200,
-        description: 'The completion or its chunks.',
-        content: [...json(completion), { type: 'text/event-stream', schema: chunk }],
-      },
+      chatResponse,
       {
         status: 'default',
         description: 'A 4xx or 501 response of an application, unchanged.',
@@ -206,7 +212,6 @@ export function toChatExamples(model: object): Content['examples'] {
   };
 }
 
-const text = { type: 'string' };
 const jsonSchema = { ...anyObject, description: 'A JSON Schema.' };
 
 const toolCalls = {
@@ -228,7 +233,7 @@ const toolFunction = {
   properties: { name: text, description: text, parameters: jsonSchema, strict: { type: ['boolean', 'null'] } },
 };
 
-/** Fields of the OpenAI API that Parley passes to the deployment without checking them. */
+/** Fields of the OpenAI API that Parley forwards without validation. */
 const passedFields = {
   tools: {
     type: ['array', 'null'],
@@ -302,24 +307,18 @@ const example = {
 };
 
 /** Operation that calls an unsaved application. */
-export const draftOperations: readonly ApiOperation[] = [
+export const draftOperations = listOperations(
+  { tag: 'Chat' },
   {
-    method: 'post',
-    path: '/v1/drafts/applications/{bucket}/{path}',
-    id: 'tryApplication',
-    tag: 'Chat',
-    summary: 'Answer with an unsaved application',
-    description:
-      'The application answers as if it were saved. The saved application does not change. Only the owner of the bucket may do this. The path names the saved application, or is `unsaved`. A secret that is `***` comes from the saved application, if there is one. The reply is a chat completion.',
-    parameters: [inBucket, inPath('path', 'Path of the application in the bucket.', exampleNames.ownApplication)],
-    body: json(draft, { draft: { summary: 'A quick app', value: example } }),
-    responses: [
-      {
-        status: 200,
-        description: 'The completion or its chunks.',
-        content: [...json(completion), { type: 'text/event-stream', schema: chunk }],
-      },
-    ],
-    errors: chatErrors,
+    'post /v1/drafts/applications/{bucket}/{path}': {
+      id: 'tryApplication',
+      summary: 'Answer with an unsaved application',
+      description:
+        'The application answers as if it were saved. The saved application does not change. Only the owner of the bucket may do this. The path names the saved application, or is `unsaved`. A secret that is `***` comes from the saved application, if there is one. The reply is a chat completion.',
+      parameters: [inBucket, inPath('path', 'Path of the application in the bucket.', exampleNames.ownApplication)],
+      body: json(draft, { draft: { summary: 'A quick app', value: example } }),
+      responses: [chatResponse],
+      errors: chatErrors,
+    },
   },
-];
+);

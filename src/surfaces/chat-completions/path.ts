@@ -19,9 +19,9 @@ export const apisOfDeployments: readonly CompatApi[] = [
   ...compatApis.filter((api) => api !== 'rerank' && api !== 'moderations'),
   'responses',
 ];
-const names = apisOfDeployments.map((api) => (api === 'completions' ? '(?<!(?:^|/)chat/)completions' : api)).join('|');
+const apiNames = apisOfDeployments.map((api) => (api === 'completions' ? '(?<!(?:^|/)chat/)completions' : api)).join('|');
 // Pattern bound: a path of at most 16 kB, built from route names of Parley.
-const targetPattern = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
+const targetPattern = new RegExp(`^(.*)/(${apiNames})(?:/([^/]*))?$`);
 
 /** Parts of a path that names a deployment. */
 export interface DeploymentTarget {
@@ -32,11 +32,11 @@ export interface DeploymentTarget {
   readonly version: RequestedVersion | undefined;
 }
 
-/** Location of deployments in paths. */
+/** A path prefix below which paths name deployments. */
 export interface DeploymentBase {
-  /** Path prefix before the deployment IDs. */
+  /** The prefix, with a slash at the end. */
   readonly base: string;
-  /** Whether deployments can also be read there. */
+  /** Whether GET returns a deployment at the prefix and its ID. */
   readonly isListed: boolean;
 }
 

@@ -8,12 +8,12 @@ import { sendJson } from '../http/replies/send-json.ts';
 import type { EventWriter } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
-/** Fields that every chunk has. */
+/** Fields that every chunk has. They are not moved to another chunk. */
 const commonFields: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
 /** Maximum size of chunks without choices. */
 const maxBufferedBytes = 1024 * 1024;
 
-/** Writes frames unchanged. */
+/** Writes the frames of a reply unchanged. */
 export const compatEvents: EventWriter = {
   begin: ({ replyHeaders: headers }) => ({ headers }),
   toBytes: (frame) => frame.bytes,

@@ -1,9 +1,5 @@
-import { anyObject, buildObject, buildOptionalObject, type NamedSchema } from '../http/openapi/operation.ts';
-import { customContent, customContentDelta, statistics, tokenCounts } from '../http/openapi/shared-schemas.ts';
-
-const text = { type: 'string' };
-const count = { type: 'integer', minimum: 0 };
-const list = (items: object) => ({ type: 'array', items });
+import { anyObject, buildArray, buildObject, buildOptionalObject, type NamedSchema, text } from '../http/openapi/operation.ts';
+import { count, customContent, customContentDelta, statistics, tokenCounts } from '../http/openapi/shared-schemas.ts';
 
 const call = { type: 'object', properties: { name: text, arguments: { ...text, description: 'JSON text.' } } };
 
@@ -16,7 +12,7 @@ const messageFields = {
   content: { type: ['string', 'null'] },
   refusal: { type: ['string', 'null'] },
   function_call: functionCall,
-  tool_calls: { ...list(toolCall), type: ['array', 'null'] },
+  tool_calls: { ...buildArray(toolCall), type: ['array', 'null'] },
   custom_content: { ...customContent, description: 'Content in addition to the text.' },
 };
 
@@ -73,7 +69,7 @@ function toReply(object: string, part: 'message' | 'delta', added: Readonly<Reco
       object: { const: object },
       created: { ...count, description: 'Seconds since the epoch.' },
       model: text,
-      choices: list(choice),
+      choices: buildArray(choice),
       usage: part === 'delta' ? { anyOf: [usage, { type: 'null' }] } : usage,
       statistics,
       ...added,
@@ -92,7 +88,7 @@ export const embeddings: NamedSchema = {
   name: 'Embeddings',
   schema: buildObject({
     object: { const: 'list' },
-    data: list(
+    data: buildArray(
       buildObject({
         object: { const: 'embedding' },
         index: count,

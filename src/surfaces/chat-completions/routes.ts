@@ -86,7 +86,7 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion,
   });
 }
 
-/** Returns the properties of each API's route for metrics and logs. */
+/** Returns the options of each API's route. */
 function createRouteOptions(
   deps: CompatDeps,
   base: string,
@@ -120,14 +120,14 @@ interface Exchange {
   readonly caller: Caller;
 }
 
-/** The API of a request, and its deployment. */
+/** API, deployment, and version that the path of a request names. */
 interface DeploymentRoute {
   readonly api: CompatApi;
   /** Undefined if `model` in the body names the deployment. */
   readonly encodedId: string | undefined;
   readonly version: RequestedVersion | undefined;
   readonly needsVersion: boolean;
-  /** Whether a stream has chunks without choices only on request. */
+  /** Whether streams follow the OpenAI API: a chunk without choices is sent only on request. */
   readonly isOpenAi: boolean;
 }
 
@@ -164,7 +164,7 @@ async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: Depl
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
 }
 
-/** If the path names the deployment, the body is parsed only after authorization. */
+/** Authorizes the call and parses the body. If the path names the deployment, the body is parsed after authorization. */
 async function authorize(
   { handler, calls }: CompatDeps,
   { context, caller }: Exchange,

@@ -74,7 +74,7 @@ export function chatRunRoutes(app: FastifyInstance, deps: ChatRunDeps): void {
 
 /**
  * Starts a run and sends its chunks. As for a direct call, an error before the first chunk sets the status. Such a run is
- * deleted, unless the client has disconnected and will ask for the run.
+ * deleted, unless the client has disconnected. It can still request the run then.
  */
 async function start(deps: ChatRunDeps, exchange: { context: RequestContext; caller: Caller }): Promise<void> {
   const { context, caller } = exchange;
@@ -102,7 +102,7 @@ async function start(deps: ChatRunDeps, exchange: { context: RequestContext; cal
   await streamRun(deps, response, { ...reader, toBytes, toEnd: () => toEnd(deps, ref) });
 }
 
-/** Returns the last event of a stream, which has the final status of the run. A deleted run has none. */
+/** Returns the end of a stream: the run with its final status, unless the run was deleted, and `data: [DONE]`. */
 async function toEnd({ responses, clock }: ChatRunDeps, ref: ResponseRef): Promise<string> {
   const stored = await responses.find(ref, clock.epochMs());
   return (stored === undefined ? '' : toEvent(toVisibleRun(stored))) + endEvent;

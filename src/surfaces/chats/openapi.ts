@@ -101,7 +101,7 @@ export const chatOperations = listOperations(shared, {
       inQuery('archived', 'Whether to list archived chats instead of the other chats.', { schema: { type: 'boolean' } }),
       inQuery(
         'query',
-        'Words to search for. Each word must occur in the title, a tag, or a turn. A page decrypts at most 32 MiB, so it may cover a part of the chats only, and be empty. Continue while there is a `nextToken`.',
+        'Words to search for. Each word must occur in the title, a tag, or a turn. Parley decrypts at most 32 MiB for one page, so a page may be empty although later pages have results. Continue while there is a `nextToken`.',
       ),
       inQuery('excerpts', 'Whether the first 100 results of a page have an `excerpt`, a line around the words in a turn.', {
         schema: { type: 'boolean' },
@@ -135,7 +135,7 @@ export const chatOperations = listOperations(shared, {
     id: 'writeChat',
     summary: 'Creates or updates a chat: adds turns, replaces turns with the same IDs, sets fields',
     description:
-      'Never removes turns, and stores further fields. Clients choose the IDs of chats and turns: at most 64 letters, digits, `_`, and `-`. An `updatedAtMs` in the future becomes the time of the server. The revision of a chat is its `ETag`. Write with `If-Match`, or with `If-None-Match: *` for a new chat. After 412, read the chat, add your turns, and write again. A request has at most 16 MiB and 1000 turns, a chat 32 MiB, and a user 10 GiB. More returns 413.',
+      'Never removes turns. Stores unknown fields too. Clients choose the IDs of chats and turns: at most 64 letters, digits, `_`, and `-`. An `updatedAtMs` in the future becomes the time of the server. The revision of a chat is its `ETag`. Write with `If-Match`, or with `If-None-Match: *` for a new chat. After 412, read the chat, add your turns, and write again. A request has at most 16 MiB and 1000 turns, a chat 32 MiB, and a user 10 GiB. More returns 413.',
     parameters: [inChat, ifMatch, ifNoneMatch],
     body: json({ name: 'ChatPatch', schema: ChatPatch }, { question: { summary: 'A first question', value: example } }),
     responses: [reply(200, 'The chat as it appears in lists, with its `ETag`.', head)],

@@ -112,7 +112,7 @@ async function removeAll(deps: ChatRoutesDeps, request: FastifyRequest, reply: F
 }
 
 /**
- * Returns the subject whose chats are used. Throws `access_denied` for per-request keys: an application may not read its user's
+ * Returns the subject that owns the chats. Throws `access_denied` for per-request keys: an application may not read its user's
  * chats. Throws `route_not_found` if chats are stored in the browser.
  */
 export async function identifySubject(
@@ -130,7 +130,7 @@ async function readCondition({ chats }: ChatRoutesDeps, { headers }: FastifyRequ
   return toWriteCondition(headers, current && { etag: String(current.head.revision) });
 }
 
-/** Returns the chat that the path names. Throws `response_not_found` for an invalid id. */
+/** Returns the chat that the path names. Throws `response_not_found` for an invalid ID. */
 export function readChatRef({ params }: FastifyRequest, subject: string): ChatRef {
   const { chat: id } = params as { chat: string };
   if (!chatIdForm.test(id)) throw chatNotFound();

@@ -30,8 +30,8 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
     return { object: 'list', data: stored.map(toListItem) };
   });
   serveEarly(app, { method: 'GET', url: `${base}/*` }, async (request) => {
-    const consenting = await find(deps, await identifyConsentingUser(deps, request), getId(request));
-    const { form, isAccepted } = await getConsentStatus(deps, consenting);
+    const consentSubject = await find(deps, await identifyConsentingUser(deps, request), getId(request));
+    const { form, isAccepted } = await getConsentStatus(deps, consentSubject);
     return isAccepted ? { accepted: true } : { consent: form, accepted: false };
   });
   serveEarly(app, { method: 'POST', url: `${base}/*` }, (request) => accept(deps, request));
@@ -46,10 +46,10 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   const options = { maxBytes: maxBodyBytes, allowsProto: true };
   const { caller, body } = await readRequest(request, options, () => identifyConsentingUser(deps, request));
-  const consenting = await find(deps, caller, getId(request));
+  const consentSubject = await find(deps, caller, getId(request));
   const form = parseConsentForm(body());
-  const { id: deployment } = consenting.deployment;
-  const currentForm = await buildConsentForm(deps, consenting);
+  const { id: deployment } = consentSubject.deployment;
+  const currentForm = await buildConsentForm(deps, consentSubject);
   if (!isSameForm(form, currentForm)) {
     const message = `The submitted form is not the current form of ${deployment}. Show the user the current form, which is in consent.`;
     throw new ParleyError('consent_outdated', message, { members: { deployment, consent: currentForm } });
@@ -59,7 +59,7 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
   return { accepted: true };
 }
 
-/** Withdraws consent, also for a deployment that was deleted or that the user may no longer use. */
+/** Withdraws a consent. The deployment may have been deleted, and the user need not have access to it. */
 async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyConsentingUser(deps, request);
   const requestedId = getId(request);

@@ -32,11 +32,6 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
 
-interface FailedResult {
-  readonly status: 'error';
-  readonly error: string;
-}
-
 /** Returns the number of tokens of a text or a request, with the estimate that limits use if an upstream reports no counts. */
 function tokenize(input: TokenizeInput, model: Deployment): object {
   return catchFailure(() => ({ status: 'success', token_count: countInputTokens(input, model), estimated: true }));
@@ -71,7 +66,7 @@ function getMaxPromptTokens(request: ChatRequest, { limits = {} }: Deployment): 
 }
 
 /** Returns the result of one input, or its error, which does not affect the other inputs. */
-function catchFailure(compute: () => object): object | FailedResult {
+function catchFailure(compute: () => object): object {
   try {
     return compute();
   } catch (error) {

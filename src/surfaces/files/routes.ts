@@ -83,8 +83,8 @@ interface WriteTarget {
 }
 
 /**
- * Returns the target of a write. Checks location, rights, and condition before the body is read, so that clients do not upload in
- * vain.
+ * Returns the target of a write. Checks location, rights, and condition before the body is read, so that a rejected client need
+ * not upload it.
  */
 async function prepareWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<WriteTarget> {
   const { headers } = request;

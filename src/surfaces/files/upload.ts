@@ -23,8 +23,8 @@ export function requirePlain({ headers }: IncomingMessage): void {
 }
 
 /**
- * Runs `work` on the file in a body, which is raw or a part of a form, while the body arrives. Runs `work` again if a part named
- * `file` follows the part that was read first. Does not buffer the body.
+ * Runs `work` on the file while the body arrives, without buffering it. The file is the body, or a part of a form. Runs `work`
+ * again if a part named `file` follows the part that was read first.
  */
 export async function withUpload<Result>(
   request: IncomingMessage,
@@ -60,7 +60,7 @@ function fromPart({ contentType, bytes }: FormPart, path: string): Content {
   return { contentType: toContentType(contentType, path), bytes, announcedBytes: undefined };
 }
 
-/** Default content type of some clients, such as curl. It is never the type of a file. */
+/** Content type that some clients, such as curl, send by default. It does not describe the file. */
 const defaultFormType = 'application/x-www-form-urlencoded';
 
 const typesByExtension: ReadonlyMap<string, string> = new Map([

@@ -5,9 +5,8 @@ import { preconditionFailed, type WriteCondition } from '#domain/files/write-con
 interface TaggedContent {
   readonly etag: string;
 }
-type Current = TaggedContent | undefined;
 
-/** Whether the request has a precondition. */
+/** Returns whether the request has a precondition. */
 export function hasCondition(headers: IncomingHttpHeaders): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
 }
@@ -16,7 +15,7 @@ export function hasCondition(headers: IncomingHttpHeaders): boolean {
  * Returns the condition that must still hold at the time of the write (RFC 9110, 13.2.2). Throws `precondition_failed` if the
  * current content does not match.
  */
-export function toWriteCondition(headers: IncomingHttpHeaders, current: Current): WriteCondition {
+export function toWriteCondition(headers: IncomingHttpHeaders, current: TaggedContent | undefined): WriteCondition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   requireMatch(match, current);
   if (noneMatch !== undefined && matchesTag(noneMatch, current, 'weak')) throw preconditionFailed();
@@ -43,7 +42,7 @@ export function isRangeCurrent(headers: IncomingHttpHeaders, current: TaggedCont
   );
 }
 
-function requireMatch(match: string | undefined, current: Current): void {
+function requireMatch(match: string | undefined, current: TaggedContent | undefined): void {
   if (match !== undefined && !matchesTag(match, current, 'strong')) throw preconditionFailed();
 }
 
@@ -51,7 +50,7 @@ function requireMatch(match: string | undefined, current: Current): void {
  * Returns whether a list of tags, or `*`, matches the current content. Accepts tags without quotes, because metadata contains
  * them in that form.
  */
-function matchesTag(list: string, current: Current, comparison: 'strong' | 'weak'): boolean {
+function matchesTag(list: string, current: TaggedContent | undefined, comparison: 'strong' | 'weak'): boolean {
   if (current === undefined) return false;
   if (list.trim() === '*') return true;
   // Pattern bound: a header of at most 16 kB, in which each quotation mark ends the search that the previous one started.

@@ -14,8 +14,8 @@ export interface MethodDeps {
 }
 
 /**
- * Answers requests that match no route: 404, 405 with `Allow`, and OPTIONS. Also rejects a method if a wildcard route supports
- * it, but not for the requested path. Must be called before routes are registered.
+ * Answers requests that match no route: 404, 405 with `Allow`, and OPTIONS. A wildcard route also matches methods that the path
+ * does not have, and these are rejected too. Must be called before routes are registered.
  */
 export function handleUnmatchedRequests(app: FastifyInstance, { operations, allowedOrigins }: MethodDeps): void {
   const pathMethods = new PathMethods(operations);

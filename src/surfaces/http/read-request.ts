@@ -185,7 +185,7 @@ function connectionClosed(): ParleyError {
   return new ParleyError('invalid_request', 'The connection closed before the end of the body.');
 }
 
-/** Listener for errors that a request emits if the client disconnects later. */
+/** Listener for errors of a request whose client disconnects later. Without a listener, they would end the process. */
 function ignore(): void {}
 
 /** Returns the 413 error for a body that exceeds a limit. */

@@ -21,7 +21,7 @@ class ClientDisconnected extends Error {
 const lingerMs = 1_000;
 const emptySet: ReadonlySet<string> = new Set();
 
-/** A reply that can be canceled. */
+/** The sink of a reply. A canceled reply fails. */
 type CancelableReply = Pick<ReplySink, 'fail'>;
 
 /** Constructor arguments of `RequestContext`. */
@@ -42,6 +42,7 @@ export class RequestContext {
   readonly record: CallRecord;
   readonly clock: Clock;
   readonly errorDialect: ErrorDialect;
+  /** Position in the list of calls in progress. -1 if the list does not contain this request. */
   slot = -1;
   #controller: AbortController | undefined;
   #cancellation: { readonly reason: unknown } | undefined;
@@ -172,7 +173,7 @@ export class RequestContext {
     else sendJson(response, error.status, bytes, headers);
   }
 
-  /** Leaves the end of the record to a run that continues after the request. */
+  /** Lets a run that continues after the request end the record. */
   handOverRecord(): void {
     this.#isHandedOver = true;
   }

@@ -14,7 +14,7 @@ import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';
-import { applyChange, getPrefix, isEntryId, preparePut, readFlag, toWriteItem } from './entry-routes.ts';
+import { applyChange, getPrefix, isEntryId, preparePut, readFlag, toWriteItem, toWriteList } from './entry-routes.ts';
 import type { KeyDeps } from './key-routes.ts';
 
 const { maxBytes } = storedEntries.adminDocument;
@@ -56,9 +56,7 @@ async function applyDocument(deps: ChangeDeps, request: FastifyRequest, reply: F
   const { subject: author } = await requireAdmin(deps, request, reply, isDryRun ? 'reads' : 'changes');
   const document = readDocument(await readJson(request, { maxBytes, ...documentBounds }));
   const plan = (view: EntryView) => [...planDocument(document, view), ...(isPruning ? planPruning(document, view) : [])];
-  const result = await applyChange(deps, request, plan, { author, action: 'applied', isDryRun });
-  const data = result.writes.map(toWriteItem);
-  return { object: 'list', dryRun: isDryRun, change: result.change?.id ?? null, data };
+  return toWriteList(await applyChange(deps, request, plan, { author, action: 'applied', isDryRun }), isDryRun);
 }
 
 /** Throws `invalid_request` for a document that contains something other than entries. */

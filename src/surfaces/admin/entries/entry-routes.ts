@@ -38,7 +38,7 @@ export interface EntryDeps extends SurfaceDeps {
   readonly newSecret: () => string;
 }
 
-/** Fields of a response that a request body may repeat. */
+/** Fields of a response that are ignored in a request body. */
 const addedFields: ReadonlySet<string> = new Set(['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt']);
 
 /** Serves `/v1/admin/schema`, `/v1/admin/{kind}`, and `/v1/admin/{kind}/{id}`, except the lists and deletions of keys. */
@@ -66,7 +66,7 @@ export function entryRoutes(app: FastifyInstance, deps: EntryDeps): void {
   }
 }
 
-/** Returns a kind with the JSON Schema of its entries. `${NAME}` is literal text at run time, so it is not part of the schema. */
+/** Returns a kind with the JSON Schema of its entries. At run time, `${NAME}` is not replaced, so the schema does not allow it. */
 function describeKind(kind: EntryKind): JsonObject {
   const { section, schema } = entryKinds[kind];
   return { kind, section, schema: toWrittenSchema(schema, { acceptsReferences: false }) };
@@ -181,7 +181,7 @@ async function putEntry(deps: EntryDeps, kind: EntryKind, request: FastifyReques
     return [planPut({ kind, id }, input, before)];
   };
   const result = await applyChange(deps, request, plan, { author, action: 'saved', isDryRun });
-  if (isDryRun) return toPreview(result);
+  if (isDryRun) return toWriteList(result, true);
   const item = await findItem(deps, { kind, id });
   reply.code(isNew && result.writes.length > 0 ? 201 : 200).header('etag', `"${item.etag}"`);
   return item;
@@ -295,9 +295,9 @@ function toStoredValue(kind: EntryKind, value: JsonObject): JsonObject {
   return kind === 'keys' && typeof key === 'string' ? { ...otherFields, sha256: hashKey(key) } : copy;
 }
 
-/** Returns the differences of a change that was not stored. */
-function toPreview({ writes }: Pick<ChangeResult, 'writes'>): JsonObject {
-  return { object: 'list', dryRun: true, change: null, data: writes.map(toWriteItem) };
+/** Returns the writes of a change. A dry run has no `change`. */
+export function toWriteList({ change, writes }: ChangeResult, dryRun: boolean): JsonObject {
+  return { object: 'list', dryRun, change: change?.id ?? null, data: writes.map(toWriteItem) };
 }
 
 export function toWriteItem(write: EntryWrite): JsonObject {

@@ -32,7 +32,7 @@ const checkRotation = createCheck(AdminKeyRotation);
 const checkFirstStart = createCheck(FirstStartBody);
 const { maxBytes } = storedEntries.adminKey;
 const firstStartAuthor = `${subjectPrefixes.service}first-start`;
-/** Maximum number of keys of a project that were created at run time, for owners who create another one. */
+/** Maximum number of run-time keys in a project. Owners cannot create more, but administrators can. */
 const maxOwnerKeys = 100;
 const administrativeRoles: ReadonlySet<string> = new Set([adminRole, auditorRole, scimRole]);
 
@@ -123,7 +123,7 @@ async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
   return { id, key, prefix };
 }
 
-/** Returns the keys of the configuration, for the list and the deletion of all keys. */
+/** Returns the access to the keys of the files and of administrators, for `/v1/admin/keys`. */
 export function createConfiguredKeys(deps: EntryDeps): ConfiguredKeys {
   return {
     async list({ after, limit }) {

@@ -17,7 +17,7 @@ export interface LimitRouteDeps extends EntryDeps {
 
 type ScopeKind = (typeof resetKinds)[number];
 
-/** Kinds in paths. */
+/** Scopes of limits, by their name in paths. */
 const scopeKinds = { projects: 'project', keys: 'key', users: 'user' } as const satisfies Record<string, ScopeKind>;
 type PathKind = keyof typeof scopeKinds;
 
@@ -39,7 +39,7 @@ interface ScopeRef {
   readonly id: string;
 }
 
-/** Returns the usage of the limits of a project, a key, or a user. With `role`, that of a user under the limits of the role. */
+/** Returns the usage of the limits of a project, a key, or a user. With `role`, it returns the user's usage of the limits of that role. */
 async function readUsage(deps: LimitRouteDeps, { kind, id }: ScopeRef, query: Query): Promise<JsonObject> {
   requireKnown(query, kind === 'users' ? ['role'] : []);
   const role = readText(query, 'role');
@@ -67,18 +67,18 @@ function requireScopeId(deps: LimitRouteDeps, { kind, id }: ScopeRef): string {
   return kind === 'keys' ? toKeyId(name, entry as Parameters<typeof toKeyId>[1]) : name;
 }
 
-/** Returns the usage of all limits. Those of single deployments are listed if they are not 0. */
+/** Returns the usage of all limits. A limit of one deployment is omitted if its usage is 0. */
 async function listUsage(
   { snapshot, counters }: LimitRouteDeps,
   subject: string,
-  find: (deployment: string) => readonly Limit[],
+  findLimits: (deployment: string) => readonly Limit[],
 ): Promise<readonly LimitUsage[]> {
   const ids = [...snapshot().deployments.keys()];
-  const overall = find(ids[0] ?? '').filter(({ isOverall }) => isOverall);
+  const overall = findLimits(ids[0] ?? '').filter(({ isOverall }) => isOverall);
   const statuses = await counters.readStatuses(toAccount(subject, '', overall));
   const byDeployment = await Promise.all(
     ids.map(async (id) => {
-      const limits = find(id).filter(({ isOverall }) => !isOverall);
+      const limits = findLimits(id).filter(({ isOverall }) => !isOverall);
       const statuses = await counters.readStatuses(toAccount(subject, id, limits));
       return statuses.filter(({ used, reserved }) => used + reserved > 0).map((status) => toLimitUsage(status, id));
     }),
@@ -86,7 +86,7 @@ async function listUsage(
   return [...statuses.map((status) => toLimitUsage(status, '')), ...byDeployment.flat()];
 }
 
-/** Starts new counters: a later time of the last reset selects other names of the counters. */
+/** Stores the time of the reset. Names of counters contain this time, so new counters start at 0. */
 async function reset(deps: LimitRouteDeps, kind: PathKind, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
   requireKnown(request.query as Query, []);

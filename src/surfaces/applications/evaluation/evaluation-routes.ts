@@ -145,7 +145,7 @@ function toComparisonItem(before: EvaluationWithResults, after: EvaluationWithRe
     before: toEvaluationItem(before.evaluation),
     after: toEvaluationItem(after.evaluation),
     ...{ better: count('better'), worse: count('worse'), same: count('same'), new: count('new'), gone: count('gone') },
-    otherAnswers: cases.filter(({ before: first, after: two, isSameAnswer }) => first && two && !isSameAnswer).length,
+    otherAnswers: cases.filter(({ before: earlier, after: later, isSameAnswer }) => earlier && later && !isSameAnswer).length,
     cases: cases.map(({ before: first, after: two, ...details }) => ({
       ...details,
       before: toComparedResult(first),

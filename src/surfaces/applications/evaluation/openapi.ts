@@ -128,7 +128,7 @@ export const evaluationOperations = listOperations(shared, {
     id: 'addEvaluationCases',
     summary: 'Adds one or more cases',
     description:
-      'A JSON body is one case, a list of cases, or `{"cases": […]}`. A CSV body may have the columns `name`, `input`, `contains`, `equals`, `matches`, `json_schema`, `calls`, `does_not_call`, `judge`, `rubric`, `max_cost_usd` and `max_seconds`. All are added, or none.',
+      'A JSON body is one case, a list of cases, or `{"cases": […]}`. A CSV body may have the columns `name`, `input`, `contains`, `equals`, `matches`, `json_schema`, `calls`, `does_not_call`, `judge`, `rubric`, `max_cost_usd` and `max_seconds`. Parley adds all cases, or rejects the request.',
     parameters: [...pathParams, traceparent],
     body: [
       ...json(
@@ -147,7 +147,7 @@ export const evaluationOperations = listOperations(shared, {
         examples: { table: { summary: 'A table', value: 'name,input,contains\nGreeting,Hello,Hello\n' } },
       },
     ],
-    responses: [reply(201, 'The cases, with their ids.', caseList)],
+    responses: [reply(201, 'The cases, with their IDs.', caseList)],
     errors: [...errors, ...bodyErrors],
   },
   'put /v1/cases/{case}': {

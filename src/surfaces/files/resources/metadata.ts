@@ -52,12 +52,12 @@ export async function readMetadata(
   if (location === undefined) throw notFound(kind);
   if (isTooLong(location)) throw pathTooLong();
   const metadataQuery = parseQuery(caller, query);
-  if (isFolder(location)) return readFolder(deps, caller, { folder: location, reading: metadataQuery });
+  if (isFolder(location)) return readFolder(deps, caller, { folder: location, metadataQuery });
   const facts = await findItem(deps, caller, location);
   if (facts !== undefined) return { ...toMetadata(location, facts, metadataQuery.permissions), ...toItemsField(kind) };
   const folder = toFolder(location);
   if (!canRead(caller, folder)) throw notFound(kind);
-  return readFolder(deps, caller, { folder, reading: metadataQuery });
+  return readFolder(deps, caller, { folder, metadataQuery });
 }
 
 function findItem(
@@ -72,12 +72,12 @@ function findItem(
 async function readFolder(
   deps: ResourceDeps,
   caller: Caller,
-  { folder, reading }: { folder: ResourceLocation; reading: MetadataQuery },
+  { folder, metadataQuery }: { folder: ResourceLocation; metadataQuery: MetadataQuery },
 ): Promise<MetadataItem> {
   const { kind, bucket, path } = folder;
-  const { limit, permissions } = reading;
-  const { items, next } = await listFolder(deps, caller, folder, { ...reading, limit: Math.max(limit, 1) });
-  if (items.length === 0 && path !== '' && bucket !== publicBucket && reading.after === undefined) throw notFound(kind);
+  const { limit, permissions } = metadataQuery;
+  const { items, next } = await listFolder(deps, caller, folder, { ...metadataQuery, limit: Math.max(limit, 1) });
+  if (items.length === 0 && path !== '' && bucket !== publicBucket && metadataQuery.after === undefined) throw notFound(kind);
   const visibleItems = items.slice(0, limit).map((item) => {
     if ('folder' in item) return toFolderNode({ kind, bucket, path: item.folder }, permissions);
     return toMetadata({ kind, bucket, path: item.item.path }, item.item, permissions);

@@ -66,7 +66,7 @@ function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   }
 }
 
-type Deps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
+type OperationDeps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 
 const permissionsBase = '/v1/ops/resource/per-request-permissions/';
 const parsePermissionList = createParser(PermissionListRequest);
@@ -75,7 +75,7 @@ const parsePermissionList = createParser(PermissionListRequest);
  * Serves `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke`, and `/list`: permissions that an application grants to
  * the deployments that it calls (docs/files.md, Access).
  */
-function permissionRoutes(app: FastifyInstance, deps: Deps): void {
+function permissionRoutes(app: FastifyInstance, deps: OperationDeps): void {
   serveEarly(app, { method: 'POST', url: `${permissionsBase}grant` }, async (request) => {
     const { chain, body, caller } = await readGrantOperation(deps, request, parsePermissions);
     const grant = toGrants(caller, body());
@@ -101,7 +101,7 @@ function permissionRoutes(app: FastifyInstance, deps: Deps): void {
  * call of such a key.
  */
 async function readGrantOperation<Body>(
-  deps: Deps,
+  deps: OperationDeps,
   request: FastifyRequest,
   parse: (body: unknown) => Body,
 ): Promise<RequestedOperation<Body> & { readonly chain: Chain }> {
@@ -151,7 +151,7 @@ const recordKinds: readonly RecordKind[] = [
   { kind: 'conversations', maxBytes: storedEntries.conversation.maxBytes, check: createParser(ConversationRecord) },
 ];
 
-/** Prefix of ids of Responses API conversations, which occur in the same path segment as buckets. */
+/** Start of the IDs of Responses API conversations. They have the position of buckets in paths. */
 const conversationIdStart = /^conv_/;
 
 /** Serves `/v1/prompts/{bucket}/{path}` and `/v1/conversations/{bucket}/{path}` (docs/wire.md, Files). */
@@ -249,8 +249,6 @@ function isOfContents(relocation: Relocation<ResourceKind>): relocation is Reloc
   return relocation.from.kind !== 'applications';
 }
 
-type SharedDeps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
-
 const parseShares = createParser(ShareListRequest);
 const parsePublications = createParser(PublicationListRequest);
 
@@ -258,7 +256,7 @@ const parsePublications = createParser(PublicationListRequest);
  * Serves `POST /v1/ops/resource/share/list` and `/v1/ops/publication/list`. Both lists are always empty, because Parley does not
  * support sharing or publishing of stored items.
  */
-function sharedRoutes(app: FastifyInstance, deps: SharedDeps): void {
+function sharedRoutes(app: FastifyInstance, deps: OperationDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/ops/resource/share/list' }, async (request) => {
     const { caller, body } = await readOperation(deps, request, parseShares);
     rejectPerRequestKey(caller, 'list shared resources');
@@ -311,7 +309,7 @@ interface RequestedOperation<Body> {
 
 /** Reads an operation. Throws `payload_too_large`, 401, or `unsupported_media_type`. */
 async function readOperation<Body>(
-  deps: Pick<ResourceDeps, 'identify' | 'snapshot'>,
+  deps: OperationDeps,
   request: FastifyRequest,
   parse: (body: unknown) => Body,
 ): Promise<RequestedOperation<Body>> {

@@ -34,6 +34,7 @@ export class FormReader {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
+  /** Skips the text before the first part. Call it first. */
   async skipPreamble(): Promise<void> {
     await this.#reader.readBefore(this.#delimiter, maxPreambleBytes);
     if ((await this.#reader.readExactly(2)) !== '\r\n')

@@ -9,7 +9,10 @@ export const compatErrorShape: ErrorShape = {
   describe: (code) => `\`${code}\`: ${errorMeanings[code]}`,
 };
 
-/** Errors of operations that require a key. `overloaded` means that the store or the identity provider is unavailable, and `request_limit_exceeded` that too many unknown tokens come from the address. */
+/**
+ * Errors of operations that require a key. `overloaded` means that the store or the identity provider is unavailable.
+ * `request_limit_exceeded` means that the address sent too many unknown tokens.
+ */
 export const keyErrors: readonly ErrorCode[] = [
   'ambiguous_credentials',
   'missing_credentials',

@@ -145,7 +145,7 @@ export function buildPage(items: Schema | NamedSchema, nextToken: Schema): Schem
   return buildObject({ object: { const: 'list' }, data: buildArray(items), nextToken });
 }
 
-/** Returns the schema of a complete list, which is the answer of most listings. */
+/** Returns the schema of a list without pages. */
 export function buildList(items: Schema | NamedSchema): Schema {
   return buildObject({ object: { const: 'list' }, data: buildArray(items) });
 }
@@ -208,7 +208,7 @@ export function listConditions(item: string): readonly [Parameter, Parameter] {
   ];
 }
 
-/** Returns the part of operation IDs for a path prefix. */
+/** Returns the suffix of operation IDs for a path prefix. */
 export function toIdSuffix(prefix: string): string {
   return prefix.replace(/[^a-z0-9]+/gi, '_');
 }

@@ -1,8 +1,6 @@
-import { buildObject, buildOptionalObject, type NamedSchema, type Schema } from './operation.ts';
+import { buildArray, buildObject, buildOptionalObject, type NamedSchema, type Schema, text } from './operation.ts';
 
-const text = { type: 'string' };
-const count = { type: 'integer', minimum: 0 };
-const list = (items: object) => ({ type: 'array', items });
+export const count = { type: 'integer', minimum: 0 };
 const index = { ...count, description: 'Items with the same index belong together.' };
 
 const attachment: NamedSchema = {
@@ -27,7 +25,7 @@ const stageFields = {
   index,
   name: text,
   content: text,
-  attachments: list(attachment),
+  attachments: buildArray(attachment),
   status: { enum: ['completed', 'failed', null], description: 'null while the stage is open.' },
 };
 
@@ -69,9 +67,9 @@ export const customContentDelta = toCustomContent(stageDelta);
 
 function toCustomContent(stages: NamedSchema): Schema {
   return buildOptionalObject({
-    attachments: list(attachment),
-    stages: list(stages),
-    controls: list(control),
+    attachments: buildArray(attachment),
+    stages: buildArray(stages),
+    controls: buildArray(control),
     state: { type: 'object', description: 'Send it back with the message in the next request.' },
   });
 }
@@ -95,7 +93,7 @@ const modelUsage = {
 };
 
 /** Token counts of each deployment that contributed to a reply. */
-export const statistics = { type: 'object', properties: { usage_per_model: list(modelUsage) } };
+export const statistics = { type: 'object', properties: { usage_per_model: buildArray(modelUsage) } };
 
 /** Usage of one limit of a project, a key, or a user. */
 export const limitUsage: NamedSchema = {

@@ -23,7 +23,7 @@ interface StreamPosition {
   readonly toEnd?: () => Promise<string>;
 }
 
-/** Heartbeat of an idle stream. */
+/** A comment, which keeps an idle connection open. */
 const comment = ': ping\n\n';
 
 /** Polling interval for events of another node's run. */
@@ -56,7 +56,7 @@ export async function streamRun(
       if (!keepsUp) await stream.drained();
     } else if (batch?.isInProgress === false) break;
     else {
-      // The client learns that it is connected, even if the next event is far away.
+      // Sends the headers and one comment immediately, because the next event may take long.
       stream.send(firstComment);
       firstComment = '';
       await changed;
