@@ -1,4 +1,3 @@
-
 import { RestToolset } from '#contract/quick-app/toolsets.ts';
 import { ImportRequest, ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolErrorReasons } from '#domain/tools/tool.ts';
