@@ -82,7 +82,7 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   expect(await readGuide()).toMatchObject({ description: 'Old.', userRoles: ['reader'], users: ['u-1'] });
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByText('You, and 1 person, and everyone with the role reader.').waitFor();
-  await page.getByText('Only you see these changes. Closing the tab loses them.').waitFor();
+  await page.getByText('Only you see this. Closing the tab loses it.').waitFor();
   expect(await description.inputValue()).toBe('New.');
   await page.getByRole('button', { name: 'Save for everyone' }).click();
   await page.getByText('Everything is saved').waitFor();

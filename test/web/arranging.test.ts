@@ -129,7 +129,7 @@ describe('the chat list', () => {
   it('starts a project with instructions from the list of chats', async () => {
     const { page, sendMessage, readAnswer } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('button', { name: 'New project' }).click();
-    await page.getByRole('textbox', { name: 'New project' }).fill(' Winter  trip ');
+    await page.getByLabel('Name', { exact: true }).fill(' Winter  trip ');
     await page.getByLabel('Instructions').fill('Answer like a mountain guide.');
     expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await page.getByRole('button', { name: 'Start a chat' }).click();

@@ -29,7 +29,7 @@ it('keeps changes of a shared application apart until the user saves them for ev
   const { page } = await openEditor('guide', { browser, service });
   const description = page.getByLabel('Description').first();
   await description.fill('New.');
-  await page.getByText('Only you see these changes.').waitFor();
+  await page.getByText('Only you see this.').waitFor();
   const buttonTops = (await page.locator('.builder-bar > .button').all()).map(async (button) => (await button.boundingBox())?.y);
   expect(buttonTops).toHaveLength(3);
   expect(new Set(await Promise.all(buttonTops)).size).toBe(1);

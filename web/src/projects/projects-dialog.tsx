@@ -145,16 +145,15 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': id, closedby: 'any' }}>
       <form className="form" onSubmit={(event) => void start(event)}>
-        <h2>
-          <label id={id} htmlFor={`${id}-name`}>
-            {newProject}
-          </label>
-        </h2>
+        <h2 id={id}>{newProject}</h2>
         <p className="soft small">{strings.newProjectHint}</p>
-        <input
-          {...{ id: `${id}-name`, value: text, maxLength: maxProjectChars, autoComplete: 'off' }}
-          onChange={({ target }) => setText(target.value)}
-        />
+        <div className="field">
+          <label htmlFor={`${id}-name`}>{strings.name}</label>
+          <input
+            {...{ id: `${id}-name`, value: text, maxLength: maxProjectChars, autoComplete: 'off' }}
+            onChange={({ target }) => setText(target.value)}
+          />
+        </div>
         {storesFiles && !isKnown && <InstructionsField value={instructions} onChange={setInstructions} />}
         <ErrorMessage error={error} />
         <div className="row end">

@@ -56,7 +56,7 @@ export const builderGerman: BuilderStrings = {
   tryShared: 'Geteilte Version öffnen',
   saveAndTry: 'Speichern und in einem Gespräch öffnen',
   saveForAll: 'Für alle speichern',
-  unsavedShared: 'Nur du siehst die Änderungen. Mit dem Tab gehen sie verloren.',
+  unsavedShared: 'Nur du siehst das. Mit dem Tab geht es verloren.',
   discardChanges: 'Änderungen verwerfen',
   yourRoles: 'Deine Rollen:',
   replaceDraftQuestion: 'In diesem Tab gibt es eine neue Anwendung, die nicht gespeichert ist. Möchtest du sie ersetzen?',

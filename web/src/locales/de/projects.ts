@@ -4,6 +4,7 @@ export const projectsGerman: ProjectsStrings = {
   projectsOfConversation: (title) => `Projekte für „${title}“`,
   newProjectHint:
     'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Es wird mit seinem ersten Gespräch angelegt. Anweisungen kannst du später ändern, und Dateien hinzufügen.',
+  name: 'Name',
   startProject: 'Gespräch beginnen',
   addProject: 'Hinzufügen',
   done: 'Fertig',

@@ -55,7 +55,7 @@ export const builderEnglish = {
   tryShared: 'Open shared version',
   saveAndTry: 'Save and open in chat',
   saveForAll: 'Save for everyone',
-  unsavedShared: 'Only you see these changes. Closing the tab loses them.',
+  unsavedShared: 'Only you see this. Closing the tab loses it.',
   discardChanges: 'Discard changes',
   yourRoles: 'Your roles:',
   replaceDraftQuestion: 'You have an unsaved new application in this tab. Replace it?',

@@ -2,6 +2,7 @@ export const projectsEnglish = {
   projectsOfConversation: (title: string) => `Projects for “${title}”`,
   newProjectHint:
     'A project groups chats, and gives them instructions and files. It is created with its first chat. You can change the instructions and add files later.',
+  name: 'Name',
   startProject: 'Start a chat',
   addProject: 'Add',
   done: 'Done',

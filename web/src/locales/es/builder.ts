@@ -59,7 +59,7 @@ export const builderSpanish: BuilderStrings = {
   tryShared: 'Abrir la versión compartida',
   saveAndTry: 'Guardar y abrir en una conversación',
   saveForAll: 'Guardar para todos',
-  unsavedShared: 'Solo tú ves estos cambios. Al cerrar la pestaña se pierden.',
+  unsavedShared: 'Solo tú lo ves. Al cerrar la pestaña se pierde.',
   discardChanges: 'Descartar los cambios',
   yourRoles: 'Tus roles:',
   replaceDraftQuestion: 'En esta pestaña hay una aplicación nueva sin guardar. ¿Quieres sustituirla?',

@@ -4,6 +4,7 @@ export const projectsSpanish: ProjectsStrings = {
   projectsOfConversation: (title) => `Proyectos para «${title}»`,
   newProjectHint:
     'Un proyecto reúne conversaciones y les da instrucciones y archivos. Se crea con su primera conversación. Más tarde puedes cambiar las instrucciones y añadir archivos.',
+  name: 'Nombre',
   startProject: 'Empezar una conversación',
   addProject: 'Añadir',
   done: 'Listo',

@@ -59,7 +59,7 @@ export const builderFrench: BuilderStrings = {
   tryShared: 'Ouvrir la version partagée',
   saveAndTry: 'Enregistrer et ouvrir dans une conversation',
   saveForAll: 'Enregistrer pour tous',
-  unsavedShared: 'Vous seul voyez ces modifications. Fermer l’onglet les efface.',
+  unsavedShared: 'Visible de vous seul, jusqu’à la fermeture de l’onglet.',
   discardChanges: 'Abandonner les modifications',
   yourRoles: 'Vos rôles :',
   replaceDraftQuestion: 'Cet onglet contient une nouvelle application non enregistrée. Voulez-vous la remplacer ?',

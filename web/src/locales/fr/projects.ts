@@ -4,6 +4,7 @@ export const projectsFrench: ProjectsStrings = {
   projectsOfConversation: (title) => `Projets pour « ${title} »`,
   newProjectHint:
     'Un projet rassemble des conversations et leur donne des instructions et des fichiers. Il est créé avec sa première conversation. Vous pouvez modifier les instructions et ajouter des fichiers plus tard.',
+  name: 'Nom',
   startProject: 'Commencer une conversation',
   addProject: 'Ajouter',
   done: 'Terminé',
