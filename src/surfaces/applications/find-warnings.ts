@@ -71,7 +71,7 @@ export function ignoreStoreError(error: unknown): Issues {
 type Issues = readonly Issue[];
 
 /** Parts of an application that contain references. */
-type EntryParts = Pick<ApplicationEntry, 'dependencies' | 'userRoles'> & {
+type EntryParts = Pick<ApplicationEntry, 'dependencies' | 'endpoint' | 'userRoles'> & {
   readonly applicationProperties?: ApplicationEntry['applicationProperties'] | undefined;
 };
 
@@ -158,11 +158,9 @@ function listReferences(path: Issue['path'], list: unknown): { path: Issue['path
   return list.flatMap((value: unknown, index) => (typeof value === 'string' ? [{ path: [...path, index], value }] : []));
 }
 
-/**
- * Returns the documents of a quick app, with the paths of their fields. If the application has an endpoint, the field of that name
- * can have any value, and only texts are documents.
- */
-export function listDocuments({ applicationProperties }: EntryParts): { path: Issue['path']; value: string }[] {
+/** Returns the documents of a quick app, with the paths of their fields. Properties of an application with an endpoint are its own. */
+export function listDocuments({ endpoint, applicationProperties }: EntryParts): { path: Issue['path']; value: string }[] {
+  if (endpoint !== undefined) return [];
   const documentUrl = applicationProperties?.document_relative_url;
   const path = ['applicationProperties', 'document_relative_url'];
   return typeof documentUrl === 'string' ? [{ path, value: documentUrl }] : listReferences(path, documentUrl);
