@@ -15,7 +15,7 @@ import { createIdentify } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import { createRequireConsent } from '#domain/consent/consent.ts';
 import { Catalog } from '#domain/deployments/catalog.ts';
-import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { type ConfigSnapshot, createConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import { createDependencySource } from '#domain/quick-app/deployments-as-tools.ts';
@@ -59,7 +59,7 @@ function manyKeys(): object {
 function readSnapshot(): ConfigSnapshot {
   const checked = checkConfiguration(configuration);
   if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
-  return toSnapshot(checked.configuration);
+  return createConfigSnapshot(checked.configuration);
 }
 
 type LetIn = (key: string, deployment: string) => Promise<unknown>;

@@ -1,6 +1,6 @@
 import type { ListedTool, RemoteDelta } from '#contract/chat/chunk.ts';
 import { getToolCalls, type Message } from '#contract/chat/message.ts';
-import type { ApprovedCall, RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
+import type { ApprovedCall, RemoteServer, RemoteToolTraits } from '#domain/tools/remote-server.ts';
 import { type LoadedTools, type RemoteTool, type Tool, ToolError } from '#domain/tools/tool.ts';
 import type { LoadContext, ToolSources } from './quick-app/load-tools.ts';
 import type { ToolCall, ToolMessage } from './turn.ts';
@@ -47,7 +47,7 @@ async function loadServer(server: RemoteServer, mcp: ToolSources['mcp'], context
   }
 }
 
-function getFacts({ name, annotations }: Tool): RemoteToolFacts {
+function getFacts({ name, annotations }: Tool): RemoteToolTraits {
   return { name, isReadOnly: annotations?.readOnlyHint === true };
 }
 

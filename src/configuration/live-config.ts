@@ -1,9 +1,9 @@
 import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { protocolFor } from '#contract/configuration/protocols.ts';
+import { getProtocol } from '#contract/configuration/protocols.ts';
 import { listKeySecrets, readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { listSecrets } from '#contract/quick-app/secrets.ts';
-import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { type ConfigSnapshot, createConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { listFieldSecrets } from '#domain/upstreams/upstream-error.ts';
 
 /** Current configuration. A reload replaces it completely. */
@@ -13,7 +13,7 @@ export class LiveConfig {
   #listener: () => void = () => undefined;
 
   constructor(configuration: Configuration) {
-    this.#current = toSnapshot(configuration);
+    this.#current = createConfigSnapshot(configuration);
     this.#secrets = collectSecrets(configuration);
   }
 
@@ -35,7 +35,7 @@ export class LiveConfig {
    */
   replace(configuration: Configuration): void {
     const secrets = collectSecrets(configuration);
-    this.#current = toSnapshot(configuration);
+    this.#current = createConfigSnapshot(configuration);
     this.#secrets = secrets;
     this.#listener();
   }
@@ -53,7 +53,7 @@ function collectSecrets(configuration: Configuration): readonly Secret[] {
     values.push(...listQueryValues(model.endpoint));
     for (const upstream of model.upstreams) {
       const { key, headers, endpoint, extraData } = upstream;
-      values.push(...listUpstreamKeySecrets(protocolFor(upstream, model), key), ...listFieldSecrets(headers));
+      values.push(...listUpstreamKeySecrets(getProtocol(upstream, model), key), ...listFieldSecrets(headers));
       values.push(...listQueryValues(endpoint), ...listTexts(extraData));
     }
   }

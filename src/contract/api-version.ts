@@ -26,14 +26,14 @@ export function checkApiVersion({ text, from }: RequestedVersion): void {
     from === 'path'
       ? 'is not a date of the form YYYY-MM-DD or YYYY-MM-DD-preview'
       : 'must consist of letters, digits, ".", "-", and "_"';
-  throw refused(`The API version "${text.slice(0, 50)}" ${form}.`);
+  throw createVersionError(`The API version "${text.slice(0, 50)}" ${form}.`);
 }
 
 /** Returns the error for a path that requires an API version and has none. */
-export function missingApiVersion(): ParleyError {
-  return refused('The API version is missing. Add it as the last segment of the path, in the form YYYY-MM-DD.');
+export function createMissingVersionError(): ParleyError {
+  return createVersionError('The API version is missing. Add it as the last segment of the path, in the form YYYY-MM-DD.');
 }
 
-function refused(message: string): ParleyError {
+function createVersionError(message: string): ParleyError {
   return new ParleyError('invalid_api_version', message, { param: 'api_version' });
 }

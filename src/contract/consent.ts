@@ -13,7 +13,7 @@ import { createRequestError } from './errors/request-error.ts';
 export type ConsentForm = Readonly<Record<string, { readonly consentRequired: boolean }>>;
 
 /** Maximum number of deployments in a form. */
-export const maxConsentFormChars = 10_000;
+export const maxConsentFormDeployments = 10_000;
 
 /** The body that accepts a form, for the API description. `parseConsentForm` validates it. */
 export const ConsentBody = Type.Object(
@@ -21,7 +21,7 @@ export const ConsentBody = Type.Object(
     consent: Type.Record(
       Type.String({ maxLength: 1024 }),
       Type.Object({ consentRequired: Type.Boolean() }, { additionalProperties: false }),
-      { maxProperties: maxConsentFormChars },
+      { maxProperties: maxConsentFormDeployments },
     ),
   },
   { additionalProperties: false },
@@ -37,8 +37,8 @@ export function parseConsentForm(body: unknown): ConsentForm {
   if (consent === undefined) throw createRequestError('consent', 'is required');
   if (!isJsonObject(consent)) throw createRequestError('consent', 'must be an object');
   const items = Object.entries(consent);
-  if (items.length > maxConsentFormChars)
-    throw createRequestError('consent', `must hold at most ${maxConsentFormChars} deployments`);
+  if (items.length > maxConsentFormDeployments)
+    throw createRequestError('consent', `must hold at most ${maxConsentFormDeployments} deployments`);
   return Object.fromEntries(items.map(([id, item]) => [id, parseItem(id, item)]));
 }
 

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { modelField } from './chat/message.ts';
 import { rejectOtherCase, requireShape } from './errors/request-error.ts';
 import { compileShape } from './schemas/compile-shape.ts';
 import { withoutNulls } from './schemas/normalize-request.ts';
@@ -66,9 +67,6 @@ export function isPassThroughApi(name: string): name is PassThroughApi {
   return Object.hasOwn(traits, name);
 }
 
-const model = Type.Optional(
-  Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
-);
 const stream = Type.Optional(Type.Boolean({ description: 'Whether to stream the response as events.' }));
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
 const textField = (description: string) => Type.String({ minLength: 1, description });
@@ -117,7 +115,7 @@ const fields = {
 
 /** Validated fields of a request to each API. Other fields are passed on unchanged. */
 export const passThroughRequests = Object.fromEntries(
-  passThroughApis.map((api) => [api, Type.Object({ ...fields[api], model })]),
+  passThroughApis.map((api) => [api, Type.Object({ ...fields[api], model: modelField })]),
 ) as unknown as Readonly<Record<PassThroughApi, TSchema & { readonly required: readonly string[] }>>;
 
 const compile = (schema: TSchema) => compileShape(Type.Unsafe<JsonObject>(schema));

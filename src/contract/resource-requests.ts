@@ -11,12 +11,15 @@ const resourceFields = {
   name: Type.String(),
 };
 
-const open = { additionalProperties: true };
+const openObject = { additionalProperties: true };
 
 /** A stored prompt. Unknown fields are kept. */
-export const PromptRecord = Type.Object({ ...resourceFields, content: Type.String() }, open);
+export const PromptRecord = Type.Object({ ...resourceFields, content: Type.String() }, openObject);
 /** A stored conversation. Unknown fields are kept. */
-export const ConversationRecord = Type.Object({ ...resourceFields, messages: Type.Array(Type.Object({}, open)) }, open);
+export const ConversationRecord = Type.Object(
+  { ...resourceFields, messages: Type.Array(Type.Object({}, openObject)) },
+  openObject,
+);
 
 /** Body of a request that moves or copies a resource. */
 export const RelocationRequest = Type.Object({
@@ -27,7 +30,7 @@ export const RelocationRequest = Type.Object({
 export type RelocationRequest = Static<typeof RelocationRequest>;
 
 const maxPermissions = 1000;
-const further = { maxProperties: 100 };
+const boundedObject = { maxProperties: 100 };
 const permission = Type.Object(
   {
     url: Type.String({
@@ -36,13 +39,13 @@ const permission = Type.Object(
     }),
     permissions: Type.Array(Type.Enum(['READ', 'WRITE']), { minItems: 1, maxItems: 100 }),
   },
-  further,
+  boundedObject,
 );
 const permissionList = Type.Array(permission, { minItems: 1, maxItems: maxPermissions });
 const receiver = Type.String({ minLength: 1, maxLength: 1024, description: 'ID of the deployment.' });
 
 /** Body of a request that grants or revokes permissions. Some clients send `resources` instead of `resourcePermissions`. */
-export const PermissionsRequest = Type.Object({ resourcePermissions: permissionList, receiver }, further);
+export const PermissionsRequest = Type.Object({ resourcePermissions: permissionList, receiver }, boundedObject);
 export type PermissionsRequest = Static<typeof PermissionsRequest>;
 
 /** Filter for a list of permissions. */

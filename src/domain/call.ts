@@ -75,7 +75,7 @@ export interface ChatInput {
   /** Affinity key. Calls with the same key use the same upstream while it is available. If undefined, calls are distributed. */
   readonly affinity?: string | undefined;
   /** Awaited after the limits admit the call and before any work starts. If it rejects, the reply ends with that error. */
-  readonly admitted?: (() => Promise<void>) | undefined;
+  readonly onAdmitted?: (() => Promise<void>) | undefined;
 }
 
 /** Receives the reply to a call. If it throws, the reply ends with that error. */

@@ -11,8 +11,8 @@ export type Operation = 'chat' | 'embeddings' | 'passthrough';
 export const operations: readonly Operation[] = ['chat', 'embeddings', 'passthrough'];
 
 /** Returns one value per operation. */
-export function byOperation<Value>(make: (operation: Operation) => Value): Readonly<Record<Operation, Value>> {
-  return { chat: make('chat'), embeddings: make('embeddings'), passthrough: make('passthrough') };
+export function byOperation<Value>(create: (operation: Operation) => Value): Readonly<Record<Operation, Value>> {
+  return { chat: create('chat'), embeddings: create('embeddings'), passthrough: create('passthrough') };
 }
 
 /**

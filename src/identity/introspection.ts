@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry, IntrospectionEntry } from '#contract/configuration/access.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { unauthorized } from '#domain/callers/identify.ts';
+import { createUnauthorizedError } from '#domain/callers/identify.ts';
 import { ProviderError } from './openid-configuration.ts';
 
 const timeoutMs = 5_000;
@@ -157,7 +157,8 @@ export class Introspection<Provider extends IntrospectionProvider> {
   ): Promise<Result> {
     const { clock, guard } = this.#deps;
     const rejection = this.#rejections.find(digest);
-    if (rejection !== undefined && rejection.untilMs > clock.nowMs()) throw unauthorized('invalid_token', rejection.message);
+    if (rejection !== undefined && rejection.untilMs > clock.nowMs())
+      throw createUnauthorizedError('invalid_token', rejection.message);
     try {
       return await guard.run(address, async () => accept(await this.#introspectWithAny(token)), isConnectionError);
     } catch (error) {
@@ -169,7 +170,7 @@ export class Introspection<Provider extends IntrospectionProvider> {
 
   async #introspectWithAny(token: string): Promise<ActiveToken<Provider>> {
     let unavailable: ParleyError | undefined;
-    let rejection = unauthorized('invalid_token', 'The token is unknown, expired, or revoked. Get a new one.');
+    let rejection = createUnauthorizedError('invalid_token', 'The token is unknown, expired, or revoked. Get a new one.');
     for (const provider of this.#providers) {
       try {
         const claims = await this.#introspectWith(provider, token);
@@ -198,17 +199,18 @@ export class Introspection<Provider extends IntrospectionProvider> {
   #requireValid(claims: JsonObject, { entry }: Provider): number {
     const nowMs = this.#deps.clock.epochMs();
     const { iss, aud } = claims;
-    if (isPresent(iss) && iss !== entry.issuer) throw unauthorized('invalid_token', 'The token has an unexpected issuer.');
+    if (isPresent(iss) && iss !== entry.issuer)
+      throw createUnauthorizedError('invalid_token', 'The token has an unexpected issuer.');
     if (isPresent(aud) && entry.audience !== undefined && ![aud].flat().includes(entry.audience))
-      throw unauthorized('invalid_token', 'The token was issued for a different audience.');
+      throw createUnauthorizedError('invalid_token', 'The token was issued for a different audience.');
     const types = [claims.token_type, claims.token_use, claims.typ].filter(isPresent);
     if (!types.every((type) => typeof type === 'string' && accessType.test(type)))
-      throw unauthorized('invalid_token', 'The token has a type that gives no access. Send an access token.');
+      throw createUnauthorizedError('invalid_token', 'The token has a type that gives no access. Send an access token.');
     const [expiresAtMs, startsAtMs] = [toMs(claims, 'exp'), toMs(claims, 'nbf')];
     if (expiresAtMs !== undefined && expiresAtMs + clockToleranceMs <= nowMs)
-      throw unauthorized('invalid_token', 'The token has expired. Get a new one.');
+      throw createUnauthorizedError('invalid_token', 'The token has expired. Get a new one.');
     if (startsAtMs !== undefined && startsAtMs - clockToleranceMs > nowMs)
-      throw unauthorized('invalid_token', 'The token is not yet valid.');
+      throw createUnauthorizedError('invalid_token', 'The token is not yet valid.');
     const cacheMs = entry.introspection.cacheSeconds * 1000;
     return expiresAtMs === undefined ? cacheMs : Math.min(cacheMs, expiresAtMs - nowMs);
   }
@@ -224,7 +226,7 @@ function toMs(claims: JsonObject, name: 'exp' | 'nbf'): number | undefined {
   const { [name]: seconds } = claims;
   if (!isPresent(seconds)) return undefined;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds))
-    throw unauthorized('invalid_token', `The token has a claim ${name} that is not a valid time.`);
+    throw createUnauthorizedError('invalid_token', `The token has a claim ${name} that is not a valid time.`);
   return seconds * 1000;
 }
 

@@ -8,7 +8,7 @@ import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Caller, Profile } from '#domain/callers/caller.ts';
-import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
+import { createUnauthorizedError, type VerifyToken } from '#domain/callers/identify.ts';
 import { toTokenSubject } from '#domain/callers/subjects.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { Introspection, IntrospectionGuard, type IntrospectionProvider } from './introspection.ts';
@@ -63,7 +63,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
   };
   return async (token, from) => {
     if (token.length > maxTokenLength)
-      throw unauthorized('invalid_token', `The token is longer than ${maxTokenLength} characters.`);
+      throw createUnauthorizedError('invalid_token', `The token is longer than ${maxTokenLength} characters.`);
     const state = getState();
     const { providers, tokens, introspection } = state;
     // The digest covers the complete token, so that a token that shares only a prefix does not match.
@@ -76,7 +76,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const { issuer, kid } = readToken(token);
     const provider = providers.get(issuer);
     if (provider === undefined)
-      throw unauthorized('invalid_token', 'The issuer of the token is not a configured identity provider.');
+      throw createUnauthorizedError('invalid_token', 'The issuer of the token is not a configured identity provider.');
     const nowMs = deps.clock.epochMs();
     const claims = await verifyJwt({ token, kid }, provider.keys, { ...provider.entry, nowMs });
     const caller = { ...toCaller(claims, provider), signedInAtMs: readIssuedAtMs(claims.iat, nowMs) };
@@ -182,7 +182,10 @@ interface ClaimsSource {
 export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFirst, entry }: ClaimsSource): Caller {
   const user = findClaim(claims, entry.userIdClaim);
   if (typeof user !== 'string' || !isPreserved(user))
-    throw unauthorized('invalid_token', `The token has no valid user ID: its claim ${entry.userIdClaim} is missing or invalid.`);
+    throw createUnauthorizedError(
+      'invalid_token',
+      `The token has no valid user ID: its claim ${entry.userIdClaim} is missing or invalid.`,
+    );
   const roles = entry.rolesClaim === undefined ? [] : toRoles(findClaim(claims, entry.rolesClaim));
   return {
     subject: toTokenSubject({ name, isFirst }, user),

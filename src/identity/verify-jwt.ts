@@ -12,7 +12,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { unauthorized } from '#domain/callers/identify.ts';
+import { createUnauthorizedError } from '#domain/callers/identify.ts';
 import { fetchObject, isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 import type { KeySet, ProviderKeys } from './provider-keys.ts';
 
@@ -47,13 +47,13 @@ export type VerifiedClaims = JWTPayload & { readonly exp: number };
 export function readToken(token: string): UnverifiedToken {
   const { alg, typ, kid, iss } = decodeToken(token);
   if (typeof alg !== 'string' || !algorithms.includes(alg))
-    throw unauthorized(
+    throw createUnauthorizedError(
       'invalid_token',
       'The token has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA.',
     );
   if (typ !== undefined && (typeof typ !== 'string' || !accessType.test(typ)))
-    throw unauthorized('invalid_token', 'The token has a type that gives no access. Send an access token.');
-  if (typeof iss !== 'string') throw unauthorized('invalid_token', 'The token has no issuer.');
+    throw createUnauthorizedError('invalid_token', 'The token has a type that gives no access. Send an access token.');
+  if (typeof iss !== 'string') throw createUnauthorizedError('invalid_token', 'The token has no issuer.');
   return { issuer: iss, kid: typeof kid === 'string' ? kid : undefined };
 }
 
@@ -105,7 +105,7 @@ function requireValidTimes(claims: VerifiedClaims): VerifiedClaims {
   for (const name of ['exp', 'nbf', 'iat'] as const) {
     const { [name]: seconds } = claims;
     if (seconds !== undefined && !(Math.abs(seconds) <= maxSeconds))
-      throw unauthorized('invalid_token', `The token has a claim ${name} that is not a valid time.`);
+      throw createUnauthorizedError('invalid_token', `The token has a claim ${name} that is not a valid time.`);
   }
   return claims;
 }
@@ -115,7 +115,10 @@ function decodeToken(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'is
     const { alg, typ, kid } = decodeProtectedHeader(token);
     return { alg, typ, kid, iss: decodeJwt(token).iss };
   } catch {
-    throw unauthorized('invalid_token', 'The token is encrypted, or does not consist of a header, claims, and a signature.');
+    throw createUnauthorizedError(
+      'invalid_token',
+      'The token is encrypted, or does not consist of a header, claims, and a signature.',
+    );
   }
 }
 
@@ -147,14 +150,15 @@ function lacksKey(error: unknown, kid: string | undefined): boolean {
 /** Returns the error for the client. Neither its message nor its cause contains a part of the token. */
 function toRejection(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
-  if (error instanceof errors.JWTExpired) return unauthorized('invalid_token', 'The token has expired. Get a new one.');
+  if (error instanceof errors.JWTExpired)
+    return createUnauthorizedError('invalid_token', 'The token has expired. Get a new one.');
   if (error instanceof errors.JWKSNoMatchingKey)
-    return unauthorized('invalid_token', 'The token is signed with a key that its issuer does not publish.');
+    return createUnauthorizedError('invalid_token', 'The token is signed with a key that its issuer does not publish.');
   if (error instanceof errors.JWSSignatureVerificationFailed)
-    return unauthorized('invalid_token', 'The token has an invalid signature.');
+    return createUnauthorizedError('invalid_token', 'The token has an invalid signature.');
   if (error instanceof errors.JWTClaimValidationFailed)
-    return unauthorized('invalid_token', `The token ${describeClaimError(error)}.`);
-  return unauthorized('invalid_token', 'The token cannot be verified with the keys of its issuer.');
+    return createUnauthorizedError('invalid_token', `The token ${describeClaimError(error)}.`);
+  return createUnauthorizedError('invalid_token', 'The token cannot be verified with the keys of its issuer.');
 }
 
 function describeClaimError({ claim, reason }: errors.JWTClaimValidationFailed): string {

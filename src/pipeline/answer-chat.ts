@@ -85,13 +85,13 @@ async function begin(
   prepared: PreparedCall,
   metered: MeteredReply,
 ): Promise<void> {
-  const { request, account, admitted } = prepared;
+  const { request, account, onAdmitted } = prepared;
   const { promptTokens } = account;
   const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isClientConnected: () => !metered.hasEnded };
   let reservation: LimitReservation | undefined;
   try {
     reservation = await reserveLimits(prepared.target, limitRequest);
-    if (admitted !== undefined && !metered.hasEnded) await admitted();
+    if (onAdmitted !== undefined && !metered.hasEnded) await onAdmitted();
   } catch (error) {
     reservation?.settle?.(undefined);
     return metered.reject(error);
@@ -110,7 +110,7 @@ async function begin(
 function prepare(
   { states }: AnswerChatDeps,
   target: Target,
-  { request: sentRequest, native, isTranslated = false, affinity, remote, includesCost = false, admitted }: ChatInput,
+  { request: sentRequest, native, isTranslated = false, affinity, remote, includesCost = false, onAdmitted }: ChatInput,
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = withoutCostOption(prepareRequest(sentRequest, deployment));
@@ -130,7 +130,7 @@ function prepare(
     isTranslated,
     affinity,
     remote,
-    admitted,
+    onAdmitted,
     conversation,
   };
 }

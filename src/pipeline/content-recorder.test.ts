@@ -23,8 +23,8 @@ function toEvents(events: readonly { readonly type: string; readonly [field: str
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-function relayed(dialect: Native['dialect'], bytes: string, isWhole: boolean): Frame {
-  return Frame.ofNative(bytes, { dialect, isWhole, isLast: true, textBytes: bytes.length, usage: undefined });
+function relayed(dialect: Native['dialect'], bytes: string, isCompleteReply: boolean): Frame {
+  return Frame.ofNative(bytes, { dialect, isCompleteReply, isLast: true, textBytes: bytes.length, usage: undefined });
 }
 
 describe('ContentRecorder', () => {
@@ -74,7 +74,13 @@ describe('ContentRecorder', () => {
       const item = { type: 'function_call', id: `i${index}`, call_id: `c${index}`, name: 'f', arguments: 'a'.repeat(10_000) };
       const added = { type: 'response.output_item.added', output_index: index, item };
       const bytes = toEvents([added, { ...added, type: 'response.output_item.done' }]);
-      return Frame.ofNative(bytes, { dialect: 'responses', isWhole: false, isLast: false, textBytes: 0, usage: undefined });
+      return Frame.ofNative(bytes, {
+        dialect: 'responses',
+        isCompleteReply: false,
+        isLast: false,
+        textBytes: 0,
+        usage: undefined,
+      });
     };
     const { reply, isTruncated } = record(
       Array.from({ length: 100 }, (_, index) => toCall(index)),

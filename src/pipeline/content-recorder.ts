@@ -75,8 +75,8 @@ export class ContentRecorder implements ReplySink, ContentSource {
     }
   }
 
-  #readRelayed({ bytes }: Frame, { dialect, isWhole }: Native): void {
-    if (isWhole) this.#add(createDialect[dialect]().readComplete(bytes, {}));
+  #readRelayed({ bytes }: Frame, { dialect, isCompleteReply }: Native): void {
+    if (isCompleteReply) this.#add(createDialect[dialect]().readComplete(bytes, {}));
     else {
       this.#events ??= createDialect[dialect]().readEvents?.({});
       this.#events?.readEvents(bytes, { frame: (translated) => this.#add(translated) });

@@ -340,7 +340,7 @@ describe('NormalizedReply for a reply that is relayed in another dialect', () =>
   const relayed = (bytes: string, usage?: object, textBytes = 0): Frame =>
     Frame.ofNative(bytes, {
       dialect: 'messages',
-      isWhole: false,
+      isCompleteReply: false,
       isLast: bytes.startsWith('event: message_stop'),
       textBytes,
       usage: usage as never,

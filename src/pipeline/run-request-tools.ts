@@ -106,7 +106,7 @@ async function* runRemoteLoop(
   const sendTurn: SendTurn = (turnRequest, sink) => answer(prepareTurn(turnRequest), sink);
   yield* runLoop({
     ...loaded,
-    approvedCalls: remote.approved,
+    approvedCalls: remote.approvedCalls,
     shouldReturnState: true,
     buildState: ({ inner }) => inner,
     ...toLoopOptions(deps, prepared, { sendTurn, signal, toolOrigin: 'an MCP server in a request' }),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '#base/json/json.ts';
-import type { Parley } from '#contract/messages/dialect.ts';
+import type { ParleyExtension } from '#contract/messages/dialect.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
@@ -121,7 +121,7 @@ export async function startProber(): Promise<Prober> {
     if (status !== 200 && status !== 400) throw new Error(`${dialect} answered ${status}: ${text}`);
     if (status === 400) return undefined;
     const { choices, content, output, parley } = json as Partial<Record<'choices' | 'content' | 'output', unknown>> & {
-      parley?: Parley;
+      parley?: ParleyExtension;
     };
     const answer = choices ?? (output === undefined ? [content, parley?.custom_content] : listContents(output));
     const received = dialect === 'demo' ? answer : upstream.requests.slice(index).map((request) => request.text);

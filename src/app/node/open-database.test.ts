@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
-import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { createConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { openFolder } from '#test/temporary-folder.ts';
@@ -22,7 +22,7 @@ it('reports a database without free space in the log and in health until writes 
   });
   const checked = checkConfiguration({});
   if ('errors' in checked) throw new Error('the configuration has errors');
-  const snapshot = toSnapshot(checked.configuration);
+  const snapshot = createConfigSnapshot(checked.configuration);
   const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
   state.setStores({
     shared: opened.shared,

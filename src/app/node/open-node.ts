@@ -115,7 +115,7 @@ export async function openNode(
   nodes.onRenewed(() => entries.shareFiles());
   state.setFileComparison(() => fileLayer?.isDifferent === true);
   const shareFiles = (changed: ValidConfiguration): void => {
-    fileLayer?.ownChanged(changed);
+    fileLayer?.replaceOwnFiles(changed);
     void compareFiles();
   };
   const closing = [[telemetry, entries, nodes, maintenance, records], [stores], [lines]];

@@ -7,13 +7,13 @@ import { createLetterIds } from '#base/text/letter-id.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
-import { userBlocked } from '#domain/callers/blocked-users.ts';
+import { createUserBlockedError } from '#domain/callers/blocked-users.ts';
 import type { Caller, Profile } from '#domain/callers/caller.ts';
 import {
   createIdentify,
+  createUnauthorizedError,
   hasExpired,
   type Identify,
-  unauthorized,
   type VerifyToken,
   wasRevoked,
 } from '#domain/callers/identify.ts';
@@ -237,7 +237,7 @@ function composeBlockedUsers(
 ): BlockedUsers | undefined {
   if (keys === undefined) return undefined;
   const blockedUsers = new BlockedUsers({ store: keys.blockedUsers, isShared: keys.isShared, reportError, broadcast });
-  blockedUsers.onChange(() => inFlightCalls.abortMatching((caller) => blockedUsers.has(caller), userBlocked()));
+  blockedUsers.onChange(() => inFlightCalls.abortMatching((caller) => blockedUsers.has(caller), createUserBlockedError()));
   app.addHook('onClose', async () => blockedUsers.close());
   return blockedUsers;
 }
@@ -274,5 +274,5 @@ function endCallsOfRevokedKeys(
 }
 
 function keyEnded(): ParleyError {
-  return unauthorized('invalid_api_key', 'The key of this call was deleted, was replaced, or has expired.');
+  return createUnauthorizedError('invalid_api_key', 'The key of this call was deleted, was replaced, or has expired.');
 }

@@ -40,11 +40,11 @@ export class ExpiringCache<Value> {
     this.#options = options;
   }
 
-  get(key: string, make: () => Promise<ExpiringValue<Value>>): Promise<Value> {
+  get(key: string, create: () => Promise<ExpiringValue<Value>>): Promise<Value> {
     const { clock, store } = this.#options;
     const cached = store.find(key);
     if (cached !== undefined && cached.freshUntilMs > clock.nowMs()) return cached.promise;
-    return this.#start(key, make).promise;
+    return this.#start(key, create).promise;
   }
 
   /** Deletes the entry of the key if it still holds this value. A newer value stays. */
@@ -53,9 +53,9 @@ export class ExpiringCache<Value> {
     if (store.find(key)?.value === value) store.delete(key);
   }
 
-  #start(key: string, make: () => Promise<ExpiringValue<Value>>): ExpiringEntry<Value> {
+  #start(key: string, create: () => Promise<ExpiringValue<Value>>): ExpiringEntry<Value> {
     const { clock, failureFreshMs, store } = this.#options;
-    const created = make();
+    const created = create();
     const entry: ExpiringEntry<Value> = {
       promise: created.then(({ value }) => value),
       value: undefined,

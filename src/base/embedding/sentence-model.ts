@@ -3,7 +3,7 @@ import { isJsonObject, parseJson } from '../json/json.ts';
 import { kernels } from './kernels.ts';
 import { WordPieces } from './word-pieces.ts';
 
-const [width, inner, heads, layers] = [384, 1536, 12, 6];
+const [width, intermediateWidth, heads, layers] = [384, 1536, 12, 6];
 const maxTokens = 256;
 const pageBytes = 65_536;
 /** Maximum absolute value of a stored weight. */
@@ -49,11 +49,11 @@ interface Norm {
 
 interface Layer {
   readonly attention: Matrix;
-  readonly joined: Matrix;
-  readonly afterAttention: Norm;
-  readonly widened: Matrix;
-  readonly narrowed: Matrix;
-  readonly afterWidening: Norm;
+  readonly attentionOutput: Matrix;
+  readonly attentionNorm: Norm;
+  readonly intermediate: Matrix;
+  readonly output: Matrix;
+  readonly outputNorm: Norm;
 }
 
 /**
@@ -69,7 +69,7 @@ export class SentenceModel {
   #used = pageBytes;
   readonly #wordEmbeddings: Uint16Array;
   readonly #positions: Float32Array;
-  readonly #kind: Float32Array;
+  readonly #tokenType: Float32Array;
   readonly #inputNorm: Norm;
   readonly #layers: readonly Layer[];
   readonly #pointers: {
@@ -91,15 +91,15 @@ export class SentenceModel {
     const readWeight = createWeightReader(weightsPath);
     this.#wordEmbeddings = readWeight('embeddings.word_embeddings.weight');
     this.#positions = this.#toNumbers(readWeight('embeddings.position_embeddings.weight'));
-    this.#kind = this.#toNumbers(readWeight('embeddings.token_type_embeddings.weight'));
-    this.#inputNorm = this.#norm(readWeight, 'embeddings.LayerNorm');
-    this.#layers = Array.from({ length: layers }, (_, index) => this.#layer(readWeight, `encoder.layer.${index}`));
+    this.#tokenType = this.#toNumbers(readWeight('embeddings.token_type_embeddings.weight'));
+    this.#inputNorm = this.#readNorm(readWeight, 'embeddings.LayerNorm');
+    this.#layers = Array.from({ length: layers }, (_, index) => this.#readLayer(readWeight, `encoder.layer.${index}`));
     const rows = maxTokens + 4;
     this.#pointers = {
       x: this.#allocate(rows * width * 4),
-      wide: this.#allocate(rows * inner * 4),
+      wide: this.#allocate(rows * intermediateWidth * 4),
       out: this.#allocate(rows * width * 4),
-      integers: this.#allocate(rows * inner * 2),
+      integers: this.#allocate(rows * intermediateWidth * 2),
       scales: this.#allocate(rows * 4),
       scratch: this.#allocate(rows * 65 * 4),
     };
@@ -126,7 +126,7 @@ export class SentenceModel {
       const word = this.#toNumbers(this.#wordEmbeddings.subarray(id * width, (id + 1) * width));
       for (let index = 0; index < width; index += 1)
         rows[position * width + index] =
-          (word[index] ?? 0) + (this.#positions[position * width + index] ?? 0) + (this.#kind[index] ?? 0);
+          (word[index] ?? 0) + (this.#positions[position * width + index] ?? 0) + (this.#tokenType[index] ?? 0);
     }
     new Float32Array(this.#memory.buffer, out, (ids.length + 1) * width).fill(0);
     this.#kernels.addNormalize(x, out, this.#inputNorm.weight, this.#inputNorm.bias, ids.length, width);
@@ -134,7 +134,17 @@ export class SentenceModel {
     rows.fill(0, ids.length * width);
   }
 
-  #run({ attention, joined, afterAttention, widened, narrowed, afterWidening }: Layer, count: number): void {
+  #run(
+    {
+      attention,
+      attentionOutput: joined,
+      attentionNorm: afterAttention,
+      intermediate: widened,
+      output: narrowed,
+      outputNorm: afterWidening,
+    }: Layer,
+    count: number,
+  ): void {
     const { x, wide, out, scratch } = this.#pointers;
     const { attend, addNormalize, gelu } = this.#kernels;
     this.#multiply(x, attention, { to: wide, count });
@@ -142,7 +152,7 @@ export class SentenceModel {
     this.#multiply(out, joined, { to: wide, count });
     addNormalize(x, wide, afterAttention.weight, afterAttention.bias, count, width);
     this.#multiply(x, widened, { to: wide, count });
-    gelu(wide, count * inner);
+    gelu(wide, count * intermediateWidth);
     this.#multiply(wide, narrowed, { to: out, count });
     addNormalize(x, out, afterWidening.weight, afterWidening.bias, count, width);
   }
@@ -154,42 +164,42 @@ export class SentenceModel {
     this.#kernels.multiply(integers, rowScales, weights, scales, bias, to, rows, k, m);
   }
 
-  #layer(readWeight: ReadWeight, name: string): Layer {
+  #readLayer(readWeight: ReadWeight, name: string): Layer {
     const parts = ['query', 'key', 'value'].map((part) => `${name}.attention.self.${part}`);
     return {
-      attention: this.#matrix(readWeight, parts, width),
-      joined: this.#matrix(readWeight, [`${name}.attention.output.dense`], width),
-      afterAttention: this.#norm(readWeight, `${name}.attention.output.LayerNorm`),
-      widened: this.#matrix(readWeight, [`${name}.intermediate.dense`], width),
-      narrowed: this.#matrix(readWeight, [`${name}.output.dense`], inner),
-      afterWidening: this.#norm(readWeight, `${name}.output.LayerNorm`),
+      attention: this.#readMatrix(readWeight, parts, width),
+      attentionOutput: this.#readMatrix(readWeight, [`${name}.attention.output.dense`], width),
+      attentionNorm: this.#readNorm(readWeight, `${name}.attention.output.LayerNorm`),
+      intermediate: this.#readMatrix(readWeight, [`${name}.intermediate.dense`], width),
+      output: this.#readMatrix(readWeight, [`${name}.output.dense`], intermediateWidth),
+      outputNorm: this.#readNorm(readWeight, `${name}.output.LayerNorm`),
     };
   }
 
   /** Stacks several weight matrices vertically and quantizes them. */
-  #matrix(readWeight: ReadWeight, names: readonly string[], k: number): Matrix {
+  #readMatrix(readWeight: ReadWeight, names: readonly string[], k: number): Matrix {
     const parts = names.map((name) => readWeight(`${name}.weight`));
     const m = parts.reduce((sum, { length }) => sum + length, 0) / k;
     const [weights, scales] = [this.#allocate(m * k * 2), this.#allocate(m * 4)];
     const integers = new Int16Array(this.#memory.buffer, weights, m * k);
     const rowScales = new Float32Array(this.#memory.buffer, scales, m);
-    let greatest = 1;
+    let maxSum = 1;
     let row = 0;
     for (const part of parts)
       for (let from = 0; from < part.length; from += k, row += 1) {
         const numbers = this.#toNumbers(part.subarray(from, from + k));
         const { scale, sum } = quantizeRow(numbers, integers.subarray(row * k, (row + 1) * k));
         rowScales[row] = scale;
-        greatest = Math.max(greatest, sum);
+        maxSum = Math.max(maxSum, sum);
       }
-    const bias = this.#put(names.flatMap((name) => [...this.#toNumbers(readWeight(`${name}.bias`))]));
-    return { weights, scales, bias, k, m, limit: Math.min(32_767, Math.floor(sumLimit / greatest)) };
+    const bias = this.#storeFloats(names.flatMap((name) => [...this.#toNumbers(readWeight(`${name}.bias`))]));
+    return { weights, scales, bias, k, m, limit: Math.min(32_767, Math.floor(sumLimit / maxSum)) };
   }
 
-  #norm(readWeight: ReadWeight, name: string): Norm {
+  #readNorm(readWeight: ReadWeight, name: string): Norm {
     return {
-      weight: this.#put(this.#toNumbers(readWeight(`${name}.weight`))),
-      bias: this.#put(this.#toNumbers(readWeight(`${name}.bias`))),
+      weight: this.#storeFloats(this.#toNumbers(readWeight(`${name}.weight`))),
+      bias: this.#storeFloats(this.#toNumbers(readWeight(`${name}.bias`))),
     };
   }
 
@@ -199,7 +209,7 @@ export class SentenceModel {
     return numbers;
   }
 
-  #put(values: ArrayLike<number>): number {
+  #storeFloats(values: ArrayLike<number>): number {
     const pointer = this.#allocate(values.length * 4);
     new Float32Array(this.#memory.buffer, pointer, values.length).set(values);
     return pointer;
@@ -216,9 +226,9 @@ export class SentenceModel {
 
 /** Quantizes a row to integers. Returns their scale and the sum of their absolute values. */
 function quantizeRow(row: Float32Array, to: Int16Array): { readonly scale: number; readonly sum: number } {
-  let greatest = 1e-9;
-  for (const value of row) greatest = Math.max(greatest, Math.abs(value));
-  const scale = greatest / weightLimit;
+  let maxValue = 1e-9;
+  for (const value of row) maxValue = Math.max(maxValue, Math.abs(value));
+  const scale = maxValue / weightLimit;
   let sum = 0;
   for (let index = 0; index < row.length; index += 1) {
     const integer = Math.round((row[index] ?? 0) / scale);

@@ -6,7 +6,7 @@ const ignoredCharacter = /[\p{C}\uFFFD]/gu;
 const ideograph =
   /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B820}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
 /** Matches words and single punctuation characters. */
-const part = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
+const wordOrPunctuation = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
 
 /** Reads the pieces and their ids from a tokenizer file. */
 export function readVocabulary(json: string): ReadonlyMap<string, number> {
@@ -30,7 +30,7 @@ export class WordPieces {
   tokenize(text: string, maxPieces: number): number[] {
     const [startId = 0, endId = 0] = [this.#ids.get('[CLS]'), this.#ids.get('[SEP]')];
     const ids = [startId];
-    for (const [word] of normalize(text).matchAll(part)) {
+    for (const [word] of normalize(text).matchAll(wordOrPunctuation)) {
       if (ids.length >= maxPieces) break;
       ids.push(...this.#tokenizeWord(word));
     }
@@ -39,14 +39,14 @@ export class WordPieces {
 
   /** Matches the longest piece first. A word with an unknown piece becomes the unknown token. */
   #tokenizeWord(word: string): number[] {
-    const signs = [...word];
-    if (signs.length > maxWordChars) return [this.#unknown];
+    const characters = [...word];
+    if (characters.length > maxWordChars) return [this.#unknown];
     const ids: number[] = [];
-    for (let from = 0; from < signs.length; ) {
-      let to = signs.length;
+    for (let from = 0; from < characters.length; ) {
+      let to = characters.length;
       let id: number | undefined;
       for (; to > from && id === undefined; to -= 1)
-        id = this.#ids.get(`${from > 0 ? '##' : ''}${signs.slice(from, to).join('')}`);
+        id = this.#ids.get(`${from > 0 ? '##' : ''}${characters.slice(from, to).join('')}`);
       if (id === undefined) return [this.#unknown];
       ids.push(id);
       from = to + 1;

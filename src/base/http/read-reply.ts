@@ -52,9 +52,9 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
   #resolveNext: ((result: IteratorResult<string, undefined>) => void) | null = null;
   #rejectNext: ((reason: unknown) => void) | null = null;
   #queued = '';
-  #paused = false;
-  #ended = false;
-  #failed = false;
+  #isPaused = false;
+  #hasEnded = false;
+  #hasFailed = false;
   #reason: unknown = null;
   readonly #wait = (resolve: (result: IteratorResult<string, undefined>) => void, reject: (reason: unknown) => void): void => {
     this.#resolveNext = resolve;
@@ -94,14 +94,14 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
       return;
     }
     this.#queued += text;
-    if (this.#queued.length > MAX_QUEUED_BYTES && !this.#paused) {
-      this.#paused = true;
+    if (this.#queued.length > MAX_QUEUED_BYTES && !this.#isPaused) {
+      this.#isPaused = true;
       this.#exchange?.pause();
     }
   }
 
   end(): void {
-    this.#ended = true;
+    this.#hasEnded = true;
     this.#detach();
     const resolve = this.#resolveNext;
     this.#resolveNext = null;
@@ -114,7 +114,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
   }
 
   takeComplete(): string | undefined {
-    if (!this.#ended || this.#failed) return undefined;
+    if (!this.#hasEnded || this.#hasFailed) return undefined;
     const complete = this.#queued;
     this.#queued = '';
     return complete;
@@ -128,17 +128,17 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
     if (this.#queued !== '') {
       const value = this.#queued;
       this.#queued = '';
-      if (this.#paused) {
-        this.#paused = false;
+      if (this.#isPaused) {
+        this.#isPaused = false;
         this.#exchange?.resume();
       }
       return Promise.resolve({ done: false, value });
     }
-    if (this.#failed) {
-      this.#failed = false;
+    if (this.#hasFailed) {
+      this.#hasFailed = false;
       return Promise.reject(this.#reason);
     }
-    if (this.#ended) return Promise.resolve(endOfReply);
+    if (this.#hasEnded) return Promise.resolve(endOfReply);
     if (this.#resolveNext !== null) return Promise.reject(new Error('the previous read has not finished'));
     return new Promise(this.#wait);
   }
@@ -146,13 +146,13 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
   return(): Promise<IteratorResult<string, undefined>> {
     this.#exchange?.cancel();
     this.#queued = '';
-    this.#failed = false;
+    this.#hasFailed = false;
     this.end();
     return Promise.resolve(endOfReply);
   }
 
   #settle(reason: unknown): void {
-    this.#ended = true;
+    this.#hasEnded = true;
     this.#detach();
     const reject = this.#rejectHead ?? this.#rejectNext;
     this.#resolveHead = null;
@@ -163,7 +163,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
       reject(reason);
       return;
     }
-    this.#failed = true;
+    this.#hasFailed = true;
     this.#reason = reason;
   }
 

@@ -259,7 +259,7 @@ function readHead(text: string, at: number, end: number): ReplyHead | string {
   const headers: Record<string, string> = Object.create(null);
   const error = readFields(text, lineEnd + 2, end, headers);
   if (error !== null) return error;
-  return frame(Number(line[2]), line[1] === '0', headers);
+  return toReplyHead(Number(line[2]), line[1] === '0', headers);
 }
 
 /** Parses the lines between `at` and `end` into `headers`, unless it is null. Returns the error as text, or null. */
@@ -295,7 +295,7 @@ function toNameError(lines: string): string {
   return line.includes(':') ? 'a header name has an invalid character' : 'a header line has no colon';
 }
 
-function frame(status: number, isHttp10: boolean, headers: ReplyHeaders): ReplyHead | string {
+function toReplyHead(status: number, isHttp10: boolean, headers: ReplyHeaders): ReplyHead | string {
   const encoding = headers['transfer-encoding'];
   const length = headers['content-length'];
   if (encoding !== undefined) {

@@ -41,9 +41,9 @@ interface SourceText {
 export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBounds): unknown {
   if (!isUtf8(bytes)) throw new JsonError('the text is not valid UTF-8');
   if (bytes.length < largeBytes) return parseJson(bytes.toString(), bounds);
-  const withControls = hasControls(bytes);
-  if (withControls && bytes.length <= manyChars) return parseJson(bytes.toString(), bounds);
-  const outline = new JsonOutline(bytes, bounds, withControls);
+  const hasControlBytes = hasControls(bytes);
+  if (hasControlBytes && bytes.length <= manyChars) return parseJson(bytes.toString(), bounds);
+  const outline = new JsonOutline(bytes, bounds, hasControlBytes);
   const text = outline.isMostlyCutOut ? fromLatin1(outline.outlineText) : outline.isAscii ? outline.text : bytes.toString();
   freeBytes(bytes);
   const toFullText = outline.isMostlyCutOut ? () => fromLatin1(outline.text) : undefined;
@@ -51,7 +51,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   const isFaithful = outline.restore(holder) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;
   // The parser keeps only one value of a duplicate key. A text with an unchecked second value must not be passed on.
-  if (isFaithful && !withControls && isJsonObject(value))
+  if (isFaithful && !hasControlBytes && isJsonObject(value))
     Object.assign(value, { [sourceKey]: { text: outline.text, fields: outline.mapFields(value) } });
   return value;
 }
@@ -130,10 +130,10 @@ class JsonOutline {
   #nodes = 0;
   #field: { readonly name: Span; readonly start: number } | undefined;
 
-  constructor(bytes: Buffer, bounds: JsonBounds, withControls: boolean) {
+  constructor(bytes: Buffer, bounds: JsonBounds, hasControlBytes: boolean) {
     this.#bytes = bytes;
     this.#bounds = bounds;
-    this.#hasControls = withControls;
+    this.#hasControls = hasControlBytes;
     this.isAscii = isAscii(bytes);
     this.#scan();
     this.outlineText = this.#rest + this.text.slice(this.#restStart);

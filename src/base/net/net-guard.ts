@@ -115,12 +115,12 @@ function toBlockedAddressError(host: string): BlockedAddressError {
  * Returns a client that cannot reach blocked addresses. It checks the address of each request and connects only to checked
  * addresses. `makeClient` must use the given lookup. A blocked request fails with `HttpError` `unsendable`.
  */
-export function guardClient(guard: NetGuard, makeClient: (lookup: LookupFunction) => HttpClient): HttpClient {
-  const client = makeClient(guard.lookup);
+export function guardClient(guard: NetGuard, createClient: (lookup: LookupFunction) => HttpClient): HttpClient {
+  const client = createClient(guard.lookup);
   return {
     send(request, listener) {
       const error = checkAddress(guard, request);
-      return error === null ? client.send(request, new ExplainingListener(listener)) : failLater(listener, error);
+      return error === null ? client.send(request, withGuardErrors(listener)) : failLater(listener, error);
     },
     close: () => client.close(),
   };
@@ -148,17 +148,13 @@ function failLater(listener: ReplyListener, error: HttpError): Exchange {
 }
 
 /** Replaces the error of a connection that the guard blocked by the guard's error. */
-class ExplainingListener implements ReplyListener {
-  readonly #listener: ReplyListener;
-
-  constructor(listener: ReplyListener) {
-    this.#listener = listener;
-  }
-
-  head: ReplyListener['head'] = (status, headers) => this.#listener.head(status, headers);
-  bytes: ReplyListener['bytes'] = (text) => this.#listener.bytes(text);
-  end: ReplyListener['end'] = () => this.#listener.end();
-  fail: ReplyListener['fail'] = (error) => this.#listener.fail(toGuardError(error) ?? error);
+function withGuardErrors(listener: ReplyListener): ReplyListener {
+  return {
+    head: (status, headers) => listener.head(status, headers),
+    bytes: (text) => listener.bytes(text),
+    end: () => listener.end(),
+    fail: (error) => listener.fail(toGuardError(error) ?? error),
+  };
 }
 
 function toGuardError(error: unknown): HttpError | undefined {

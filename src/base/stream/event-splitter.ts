@@ -22,8 +22,8 @@ export class EventSplitter {
 
   /** Returns the complete events up to now, each with its empty line, or an empty string. Throws `EventTooLarge`. */
   push(piece: string): string {
-    const isOdd = this.#endedWithCr || piece.includes('\r') || (this.#atStart && piece.startsWith(byteOrderMark));
-    const text = isOdd ? this.#toLf(piece) : piece;
+    const needsConversion = this.#endedWithCr || piece.includes('\r') || (this.#atStart && piece.startsWith(byteOrderMark));
+    const text = needsConversion ? this.#toLf(piece) : piece;
     if (text !== '') this.#atStart = false;
     const end = text.lastIndexOf('\n\n');
     if (end === text.length - 2 && this.#rest === '' && end !== -1) return text;

@@ -11,10 +11,13 @@ const idsPerPool = 128;
 /** Indexes of random bytes that follow a dash, as in a UUID. */
 const dashBefore: ReadonlySet<number> = new Set([0, 2, 4]);
 const firstLetter = 97;
-/** Each byte value as two letters from `a` to `p`. */
-const letters = Array.from({ length: 256 }, (_, byte) =>
-  String.fromCharCode(firstLetter + (byte >> 4), firstLetter + (byte & 15)),
-);
+/** Each byte value as two letters. */
+const letters = Array.from({ length: 256 }, (_, byte) => toLetters(byte));
+
+/** Returns a byte as two letters from `a` to `p`. */
+export function toLetters(byte: number): string {
+  return String.fromCharCode(firstLetter + (byte >> 4), firstLetter + (byte & 15));
+}
 
 /**
  * Returns a generator of ids with the time in milliseconds and 80 random bits. Databases write ids that ascend with the time several
@@ -34,7 +37,7 @@ export function createLetterIds(nowMs = systemClock.epochMs): () => string {
     const now = nowMs();
     if (now !== timeMs) {
       timeMs = now;
-      time = toLetters(now);
+      time = formatTime(now);
     }
     let id = time;
     for (let index = 0; index < randomBytes; index += 1) {
@@ -47,7 +50,7 @@ export function createLetterIds(nowMs = systemClock.epochMs): () => string {
 }
 
 /** Returns the time as letters with a dash. Later times sort after earlier ones. */
-function toLetters(ms: number): string {
+function formatTime(ms: number): string {
   const text = Math.floor(ms)
     .toString(16)
     .padStart(timeLetters, '0')

@@ -10,14 +10,14 @@ export function truncate(text: string, maxChars: number): string {
   return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
 }
 
-const usualChars = 160;
+const defaultExcerptChars = 160;
 const charsBefore = 40;
 // Pattern bound: linear. Inside a run of asterisks, the next asterisk is not a space, so every search succeeds.
 /** Markdown syntax that has no meaning in a single line of plain text: quotes, list items, headings, emphasis, and code. */
 const markup = /^(?:[ \t]*>)+[ \t]*(?:[-+*] |#+ )?|^[ \t]*(?:[-+*]|#+) |(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)|`+/gm;
 
 /** Returns one line around the position with the most different words, if any. `words` must be in lower case. */
-export function createExcerpt(text: string, words: readonly string[], chars = usualChars): string | undefined {
+export function createExcerpt(text: string, words: readonly string[], chars = defaultExcerptChars): string | undefined {
   const plain = text.replace(markup, '').replace(/\[([^[\]]*)\]\([^\s()]{0,1000}\)/g, '$1');
   const lower = plain.toLowerCase();
   const positions = words.map((word) => lower.indexOf(word)).filter((position) => position >= 0);

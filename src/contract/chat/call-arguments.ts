@@ -31,14 +31,14 @@ export class CallArguments {
   }
 
   /** Whether the arguments are a complete JSON object. */
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     if (!this.#hasEnded || this.#isBroken) return false;
     this.#isObject ??= isObjectText(this.#text);
     return this.#isObject;
   }
 
   #consume(code: number): void {
-    if (this.#isInString) this.#takeInString(code);
+    if (this.#isInString) this.#consumeInString(code);
     else if (isSpace(code)) return;
     else if (this.#hasEnded || (this.#depth === 0 && code !== openBrace)) this.#isBroken = true;
     else if (code === quote) this.#isInString = true;
@@ -49,7 +49,7 @@ export class CallArguments {
     }
   }
 
-  #takeInString(code: number): void {
+  #consumeInString(code: number): void {
     if (this.#isEscaped) this.#isEscaped = false;
     else if (code === backslash) this.#isEscaped = true;
     else if (code === quote) this.#isInString = false;

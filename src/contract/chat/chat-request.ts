@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { mapField, mapItems, withoutEmptyTools, withoutNulls } from '../schemas/normalize-request.ts';
-import { isResultName, Message } from './message.ts';
+import { isResultName, Message, modelField } from './message.ts';
 import { parseMessage } from './parse-message.ts';
 
 /** A function that the assistant can call. */
@@ -17,11 +17,7 @@ type FunctionOffer = Static<typeof FunctionOffer> & { [key: string]: unknown };
 /** A configured addon by name, or a plugin by URL. Exactly one of the two is required. */
 const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Optional(Type.String()) });
 
-const head = {
-  model: Type.Optional(
-    Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
-  ),
-};
+const head = { model: modelField };
 
 const options = {
   functions: Type.Optional(Type.Array(Type.Unsafe<FunctionOffer>(FunctionOffer))),
@@ -82,7 +78,7 @@ const passedOn = [
 ];
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...passedOn]);
 /** Further fields of the OpenAI API that are passed on unchanged. */
-const further = [
+const openAiFields = [
   ...['audio', 'logprobs', 'metadata', 'modalities', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
   ...['reasoning_effort', 'safety_identifier', 'service_tier', 'store', 'top_logprobs', 'verbosity', 'web_search_options'],
 ];
@@ -91,7 +87,7 @@ const further = [
  * strict upstreams reject null.
  */
 const nullable = {
-  request: new Set([...knownFields, ...further].filter((field) => field !== 'messages')),
+  request: new Set([...knownFields, ...openAiFields].filter((field) => field !== 'messages')),
   tool: new Set(['description', 'parameters', 'strict']),
   addon: new Set(Object.keys(Addon.properties)),
 };
@@ -162,9 +158,11 @@ function withoutAbsent(value: JsonObject): unknown {
     ['functions', 'function_call'],
   );
   const toTool = (tool: unknown) => mapField(tool, 'function', (offer) => withoutNulls(offer, nullable.tool));
-  const tooled = mapField(request, 'tools', (tools) => mapItems(tools, toTool));
-  const functional = mapField(tooled, 'functions', (offers) => mapItems(offers, (offer) => withoutNulls(offer, nullable.tool)));
-  return mapField(functional, 'addons', (addons) => mapItems(addons, (addon) => withoutNulls(addon, nullable.addon)));
+  const withTools = mapField(request, 'tools', (tools) => mapItems(tools, toTool));
+  const withFunctions = mapField(withTools, 'functions', (offers) =>
+    mapItems(offers, (offer) => withoutNulls(offer, nullable.tool)),
+  );
+  return mapField(withFunctions, 'addons', (addons) => mapItems(addons, (addon) => withoutNulls(addon, nullable.addon)));
 }
 
 /**
@@ -172,26 +170,26 @@ function withoutAbsent(value: JsonObject): unknown {
  * earlier call is valid. Function names can contain dashes, but message names cannot, so some clients replace them.
  */
 function checkFunctionResults(messages: readonly Message[]): void {
-  let waiting: string | undefined;
+  let openCallName: string | undefined;
   for (let index = 0; index < messages.length; index += 1) {
     const { role, name, function_call: call } = messages[index] as Message;
-    if (call !== undefined) waiting = call.name;
-    if (role !== 'function' || waiting === undefined) continue;
-    if (!isResultName(name, waiting))
+    if (call !== undefined) openCallName = call.name;
+    if (role !== 'function' || openCallName === undefined) continue;
+    if (!isResultName(name, openCallName))
       throw createRequestError(
         `messages[${index}].name`,
-        `must be ${JSON.stringify(waiting)}, the name of the function call that it answers`,
+        `must be ${JSON.stringify(openCallName)}, the name of the function call that it answers`,
       );
-    waiting = undefined;
+    openCallName = undefined;
   }
 }
 
 function checkFunctions(request: ChatRequest): void {
   const { functions, function_call: choice } = request;
   if (request.tools !== undefined) {
-    for (const old of ['functions', 'function_call']) {
-      if (request[old] !== undefined)
-        throw createRequestError(old, 'cannot be combined with tools. Use only tools and tool_choice');
+    for (const field of ['functions', 'function_call']) {
+      if (request[field] !== undefined)
+        throw createRequestError(field, 'cannot be combined with tools. Use only tools and tool_choice');
     }
   }
   if (typeof choice !== 'object') return;

@@ -13,12 +13,12 @@ class IndexedItems {
 const maxIndex = 100_000;
 const maxItems = 1_000_000;
 /** Fields of a choice whose later value replaces the earlier value completely. */
-const replaced: ReadonlySet<string> = new Set([
+const replacedFields: ReadonlySet<string> = new Set([
   ...['role', 'id', 'object', 'model', 'type', 'reference_type', 'status', 'finish_reason', 'system_fingerprint'],
   ...['usage', 'statistics', 'state', 'schema'],
 ]);
 /** Fields that keep their first value that is not empty. */
-const identity: ReadonlySet<string> = new Set(['id', 'created', 'model']);
+const identityFields: ReadonlySet<string> = new Set(['id', 'created', 'model']);
 
 /**
  * Folds the chunks of a reply into the complete reply (docs/wire.md, JSON answers). In a delta, strings are concatenated, list
@@ -40,7 +40,7 @@ export class ChunkFold {
   add(chunk: Chunk): void {
     const { choices, object: _object, ...fields } = chunk;
     for (const [key, value] of Object.entries(fields)) {
-      const isSettled = identity.has(key) && Boolean(this.#fields.get(key));
+      const isSettled = identityFields.has(key) && Boolean(this.#fields.get(key));
       if (key !== '__proto__' && value !== null && !isSettled) this.#fields.set(key, value);
     }
     for (const choice of choices) if (isJsonObject(choice)) this.#addChoice(choice);
@@ -54,47 +54,47 @@ export class ChunkFold {
   }
 
   #addChoice({ index = 0, delta, message: _message, ...choice }: Partial<ChunkChoice>): void {
-    const folded = this.#at(this.#choices, index);
-    this.#fold(folded, choice, false);
-    if (isJsonObject(delta)) folded.set('message', this.#folded(folded.get('message'), delta, true));
+    const fields = this.#getItem(this.#choices, index);
+    this.#fold(fields, choice, false);
+    if (isJsonObject(delta)) fields.set('message', this.#foldValue(fields.get('message'), delta, true));
   }
 
-  #fold(into: Fields, source: object, joins: boolean): void {
+  #fold(into: Fields, source: object, concatenates: boolean): void {
     for (const [key, value] of Object.entries(source)) {
       const old = into.get(key);
       if (key === '__proto__' || value === undefined || (value === '' && old !== undefined)) continue;
       if (value === null) {
         if (key === 'status' && old === undefined) into.set(key, null);
       } else {
-        into.set(key, replaced.has(key) ? value : this.#folded(old, value, joins));
+        into.set(key, replacedFields.has(key) ? value : this.#foldValue(old, value, concatenates));
       }
     }
   }
 
-  #folded(old: unknown, value: unknown, joins: boolean): unknown {
-    if (typeof value === 'string') return joins && typeof old === 'string' ? old + value : value;
+  #foldValue(old: unknown, value: unknown, concatenates: boolean): unknown {
+    if (typeof value === 'string') return concatenates && typeof old === 'string' ? old + value : value;
     if (typeof value !== 'object' || value === null || isWrittenNumber(value)) return value ?? old;
     if (Array.isArray(value)) {
       const items = old instanceof IndexedItems ? old : new IndexedItems();
-      for (const item of value) this.#addItem(items, item, joins);
+      for (const item of value) this.#addItem(items, item, concatenates);
       return items;
     }
     const fields: Fields = old instanceof Map ? old : new Map();
-    this.#fold(fields, value, joins);
+    this.#fold(fields, value, concatenates);
     return fields;
   }
 
-  #addItem(items: IndexedItems, item: unknown, joins: boolean): void {
+  #addItem(items: IndexedItems, item: unknown, concatenates: boolean): void {
     const index = typeof item === 'object' && item !== null ? (item as { index?: unknown }).index : undefined;
     if (typeof index === 'number') {
-      this.#fold(this.#at(items, index), item as object, joins);
+      this.#fold(this.#getItem(items, index), item as object, concatenates);
     } else {
       this.#countItem();
-      items.unindexed.push(this.#folded(undefined, item, joins));
+      items.unindexed.push(this.#foldValue(undefined, item, concatenates));
     }
   }
 
-  #at(items: IndexedItems, index: number): Fields {
+  #getItem(items: IndexedItems, index: number): Fields {
     const existing = items.byIndex.get(index);
     if (existing !== undefined) return existing;
     if (!Number.isInteger(index) || index < 0 || index > maxIndex) {

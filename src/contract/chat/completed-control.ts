@@ -21,24 +21,26 @@ export function checkCompletedControl(messages: readonly Message[], recorded?: r
   const completed = last?.role === 'user' ? last.custom_content?.completed_control : undefined;
   if (completed === undefined) return;
   const at = `messages[${messages.length - 1}].custom_content.completed_control`;
-  const availableControls = recorded ?? offeredControls(messages);
+  const availableControls = recorded ?? findRecordedControls(messages);
   const control = availableControls?.find(({ label }) => label === completed.label);
-  if (control === undefined) throw notOffered(`${at}.label`, 'is not the label of a control of the last reply');
+  if (control === undefined) throw createNotOfferedError(`${at}.label`, 'is not the label of a control of the last reply');
   if (control.schema === undefined) return;
   const error = findSchemaError(completed.value ?? {}, control.schema);
-  if (error !== undefined) throw notOffered(`${at}.value`, `does not follow the schema of the control: ${error}`);
+  if (error !== undefined) throw createNotOfferedError(`${at}.value`, `does not follow the schema of the control: ${error}`);
 }
 
 /** Returns the controls that the last reply recorded, or undefined if it recorded none. */
-function offeredControls(messages: readonly Message[]): readonly OfferedControl[] | undefined {
+function findRecordedControls(messages: readonly Message[]): readonly OfferedControl[] | undefined {
   const state = messages.findLast(({ role }) => role === 'assistant')?.custom_content?.state;
-  const recorded = state?.parley_controls;
-  return Array.isArray(recorded) ? recorded.filter(isOfferedControl) : undefined;
+  return listControls(state?.parley_controls);
 }
 
 /** Returns the controls of the last reply as the client sent them back, or undefined if the client omitted them. */
 export function listReturnedControls(messages: readonly Message[]): readonly OfferedControl[] | undefined {
-  const controls: unknown = messages.findLast(({ role }) => role === 'assistant')?.custom_content?.controls;
+  return listControls(messages.findLast(({ role }) => role === 'assistant')?.custom_content?.controls);
+}
+
+function listControls(controls: unknown): readonly OfferedControl[] | undefined {
   return Array.isArray(controls) ? controls.filter(isOfferedControl) : undefined;
 }
 
@@ -46,6 +48,6 @@ function isOfferedControl(value: unknown): value is OfferedControl {
   return isJsonObject(value) && typeof value.label === 'string' && (value.schema === undefined || isJsonObject(value.schema));
 }
 
-function notOffered(param: string, claim: string): ParleyError {
+function createNotOfferedError(param: string, claim: string): ParleyError {
   return new ParleyError('control_not_offered', `${param} ${claim}.`, { param });
 }

@@ -27,11 +27,11 @@ function toPlainMessage(message: Message): Message {
 
 function toParts(content: Message['content']): readonly ContentPart[] {
   if (typeof content !== 'string') return content ?? [];
-  return content === '' ? [] : [textPart(content)];
+  return content === '' ? [] : [toTextPart(content)];
 }
 
 function toControlPart({ label, value }: CompletedControl): ContentPart {
-  return textPart(value === undefined ? label : `${label}: ${JSON.stringify(value)}`);
+  return toTextPart(value === undefined ? label : `${label}: ${JSON.stringify(value)}`);
 }
 
 /** Images and files are valid only in user messages. */
@@ -46,7 +46,7 @@ function toPart(attachment: Attachment, role: Message['role']): ContentPart {
       file: { filename: attachment.title ?? 'document.pdf', file_data: `data:application/pdf;base64,${data}` },
     };
   }
-  return textPart(toDescription(attachment, type));
+  return toTextPart(toDescription(attachment, type));
 }
 
 /** Returns whether the upstream can access the content. URLs of stored files work only within this service. */
@@ -62,7 +62,7 @@ function toDescription({ title, data, url }: Attachment, type: string): string {
 
 type TextPart = ContentPart & { readonly type: 'text'; readonly text: string };
 
-export function textPart(text: string): TextPart {
+export function toTextPart(text: string): TextPart {
   return { type: 'text', text };
 }
 
@@ -71,17 +71,17 @@ export function isTextPart(part: ContentPart): part is TextPart {
 }
 
 /** Returns the texts of the parts as one string. */
-export function toText(parts: readonly ContentPart[], between: string): string {
+export function toText(parts: readonly ContentPart[], separator: string): string {
   return parts
     .filter(isTextPart)
     .map(({ text }) => text)
-    .join(between);
+    .join(separator);
 }
 
 /** Returns a string if all parts are text without cache marks, otherwise the parts. */
-export function toContent(parts: readonly ContentPart[], between: string): string | ContentPart[] {
+export function toContent(parts: readonly ContentPart[], separator: string): string | ContentPart[] {
   const isPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
-  return isPlain ? toText(parts, between) : [...parts];
+  return isPlain ? toText(parts, separator) : [...parts];
 }
 
 function isText(part: ContentPart): part is ContentPart & { text: string } {

@@ -3,6 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/normalize-request.ts';
+import { modelField } from './message.ts';
 
 const someInputs = { minItems: 1, maxItems: 2048 };
 const Text = Type.String({ minLength: 1 });
@@ -11,9 +12,7 @@ const Texts = Type.Array(Text, someInputs);
 const TokenLists = Type.Array(Tokens, someInputs);
 
 const options = {
-  model: Type.Optional(
-    Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
-  ),
+  model: modelField,
   encoding_format: Type.Optional(Type.Enum(['float', 'base64'], { default: 'float' })),
   dimensions: Type.Optional(Type.Integer({ minimum: 1, description: 'Length of each vector, if the model supports a choice.' })),
   user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),

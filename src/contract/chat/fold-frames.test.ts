@@ -25,7 +25,7 @@ describe('foldFrames', () => {
       await Promise.resolve();
       heard.push(choices[0]?.delta.content ?? 'end');
     };
-    const { choices } = await foldFrames(reply(), { maxBytes: 10_000, claim: tooLarge }, onChunk);
+    const { choices } = await foldFrames(reply(), { maxBytes: 10_000, message: tooLarge }, onChunk);
     expect(choices).toEqual([{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }]);
     expect(heard).toEqual(['', 'Hel', 'next', 'lo', 'end']);
   });
@@ -41,7 +41,7 @@ describe('foldFrames', () => {
       }
     }
     const error = { code: 'upstream_failed', message: tooLarge };
-    await expect(foldFrames(endless(), { maxBytes: 3 * frame.bytes.length, claim: tooLarge })).rejects.toMatchObject(error);
+    await expect(foldFrames(endless(), { maxBytes: 3 * frame.bytes.length, message: tooLarge })).rejects.toMatchObject(error);
     expect(hasStopped).toBe(true);
   });
 });

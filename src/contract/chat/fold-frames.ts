@@ -7,19 +7,19 @@ import type { Frame } from './frame.ts';
 interface FoldBound {
   readonly maxBytes: number;
   /** Error message for a larger reply. */
-  readonly claim: string;
+  readonly message: string;
 }
 
 /** Limit for a client that requested a single JSON text. */
 export const answerBound: FoldBound = {
   maxBytes: 256 * 1024 * 1024,
-  claim: 'The reply is too large for a single JSON response. Request a stream.',
+  message: 'The reply is too large for a single JSON response. Request a stream.',
 };
 
 /** Limit for a reply that is the result of a tool call. */
 export const toolResultBound: FoldBound = {
   maxBytes: 64 * 1024 * 1024,
-  claim: 'The answer is too large for a tool result.',
+  message: 'The answer is too large for a tool result.',
 };
 
 /**
@@ -32,9 +32,9 @@ export async function foldFrames(
   onChunk?: (chunk: Chunk) => Promise<void> | undefined,
 ): Promise<Completion> {
   const folded = new Accumulator();
-  const budget = new FoldLimit(bound);
+  const limit = new FoldLimit(bound);
   for await (const frame of frames) {
-    budget.consume(frame);
+    limit.consume(frame);
     for (const chunk of frame.chunks) {
       folded.add(chunk);
       await onChunk?.(chunk);
@@ -55,7 +55,7 @@ export class FoldLimit {
   /** Throws `upstream_failed` if the reply exceeds the bound. */
   consume({ roughBytes }: Frame): void {
     this.#bytes += roughBytes;
-    if (this.#bytes > this.#bound.maxBytes) throw new ParleyError('upstream_failed', this.#bound.claim);
+    if (this.#bytes > this.#bound.maxBytes) throw new ParleyError('upstream_failed', this.#bound.message);
   }
 }
 

@@ -9,7 +9,7 @@ import { type Chunk, type Completion, type RawChunk, type RawCompletion, toChunk
 export interface Native {
   readonly dialect: 'messages' | 'responses';
   /** Whether the bytes are a complete reply in one JSON text, not events. */
-  readonly isWhole: boolean;
+  readonly isCompleteReply: boolean;
   /** Whether the reply ends with these bytes. */
   readonly isLast: boolean;
   /** Approximate number of bytes of text. */
@@ -179,8 +179,10 @@ function estimateSize(value: unknown): number {
 }
 
 /** Throws `upstream_failed` if a relayed reply has another form than the client requested. */
-export function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
-  if (isWhole === (requestedForm === 'whole')) return;
-  const claim = isWhole ? 'with a complete response instead of the requested stream' : 'with a stream that was not requested';
+export function requireForm({ isCompleteReply }: Native, requestedForm: 'complete' | 'streamed'): void {
+  if (isCompleteReply === (requestedForm === 'complete')) return;
+  const claim = isCompleteReply
+    ? 'with a complete response instead of the requested stream'
+    : 'with a stream that was not requested';
   throw new ParleyError('upstream_failed', `The upstream responded ${claim}.`);
 }

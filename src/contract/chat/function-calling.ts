@@ -91,8 +91,8 @@ export class FunctionCallReply {
    * order.
    */
   toFunctionCall(chunk: Chunk): Chunk {
-    if (!chunk.choices.some(isToolForm)) return chunk;
-    return { ...chunk, choices: chunk.choices.map((choice) => (isToolForm(choice) ? this.#toOldForm(choice) : choice)) };
+    if (!chunk.choices.some(hasToolForm)) return chunk;
+    return { ...chunk, choices: chunk.choices.map((choice) => (hasToolForm(choice) ? this.#toOldForm(choice) : choice)) };
   }
 
   #toOldForm({ delta, finish_reason: reason, ...choice }: ChunkChoice): ChunkChoice {
@@ -110,17 +110,17 @@ export class FunctionCallReply {
     if (calls.length === 0) return undefined;
     const callIndex = this.#calls.get(choice) ?? Math.min(...calls.map(({ index }) => index));
     this.#calls.set(choice, callIndex);
-    return joined(calls.flatMap(({ index, function: part }) => (index === callIndex && part !== undefined ? [part] : [])));
+    return mergeParts(calls.flatMap(({ index, function: part }) => (index === callIndex && part !== undefined ? [part] : [])));
   }
 }
 
 /** Merges all parts of one call in a chunk. */
-function joined(parts: readonly FunctionCallDelta[]): FunctionCallDelta | undefined {
+function mergeParts(parts: readonly FunctionCallDelta[]): FunctionCallDelta | undefined {
   if (parts.length < 2) return parts[0];
   return { ...parts[0], arguments: parts.map((part) => part.arguments ?? '').join('') };
 }
 
-function isToolForm({ delta, finish_reason: reason }: ChunkChoice): boolean {
+function hasToolForm({ delta, finish_reason: reason }: ChunkChoice): boolean {
   return (delta.tool_calls ?? null) !== null || reason === 'tool_calls';
 }
 

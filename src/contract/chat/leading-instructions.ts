@@ -1,3 +1,4 @@
+import { toTextPart } from './content.ts';
 import { type ContentPart, isInstruction, type Message } from './message.ts';
 
 /** Separator between the texts of merged messages. */
@@ -69,10 +70,6 @@ function joinContents(contents: readonly NonNullable<Message['content']>[]): str
   if (joined.length === 0) return texts.join(paragraph);
   endText();
   return joined;
-}
-
-function toTextPart(text: string): ContentPart {
-  return { type: 'text', text };
 }
 
 function isPlainText(part: ContentPart): part is ContentPart & { text: string } {

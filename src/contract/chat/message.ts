@@ -23,6 +23,11 @@ const anyObject = (description: string) => Type.Unsafe<UnknownFields>({ type: 'o
 
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));
 
+/** Field `model` of the requests that name a deployment in the path or in the body. */
+export const modelField = Type.Optional(
+  Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
+);
+
 export const attachmentFields = {
   index: Type.Optional(
     Type.Integer({
@@ -134,10 +139,10 @@ export function isResultName(name: string | undefined, called: string): boolean 
 }
 
 /** Replaces each refused character in speaker names by `_`. Returns the original array if there are no such characters. */
-export function withReducedNames(messages: Message[], refused: RegExp): Message[] {
-  if (!messages.some((message) => isSpeaker(message) && message.name?.search(refused) !== -1)) return messages;
+export function withReducedNames(messages: Message[], rejected: RegExp): Message[] {
+  if (!messages.some((message) => isSpeaker(message) && message.name?.search(rejected) !== -1)) return messages;
   return messages.map((message) =>
-    isSpeaker(message) && message.name !== undefined ? { ...message, name: message.name.replace(refused, '_') } : message,
+    isSpeaker(message) && message.name !== undefined ? { ...message, name: message.name.replace(rejected, '_') } : message,
   );
 }
 

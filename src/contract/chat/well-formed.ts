@@ -36,7 +36,7 @@ export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chu
       return {
         ...choice,
         index: toIndex(choice, position),
-        delta: (isAssistants(delta.role) ? delta : { ...delta, role: 'assistant' }) as Delta,
+        delta: (isAssistantRole(delta.role) ? delta : { ...delta, role: 'assistant' }) as Delta,
         finish_reason: toReason(choice) as ChunkChoice['finish_reason'],
       };
     }),
@@ -47,7 +47,7 @@ export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chu
  * Returns a complete reply with all required fields (docs/wire.md, JSON answers). Returns the same object if no field is missing.
  */
 export function toWellFormedCompletion(completion: RawCompletion, identity: ReplyIdentity): Completion {
-  if (isHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isWhole))
+  if (isHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isCompleteChoice))
     return completion as unknown as Completion;
   return {
     ...completion,
@@ -86,7 +86,7 @@ function isWellFormedChunk(chunk: RawChunk): boolean {
   return true;
 }
 
-function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean {
+function isCompleteChoice({ index, message, finish_reason: reason }: JsonObject): boolean {
   if (!isJsonObject(message) || message.role !== 'assistant') return false;
   return Number.isInteger(index) && hasContent(message) && typeof reason === 'string';
 }
@@ -109,12 +109,12 @@ function normalizeContent<Source extends { content?: unknown }>(source: Source):
   const thoughts = parts.flatMap(({ thinking }) => (Array.isArray(thinking) ? thinking.filter(isJsonObject) : []));
   return {
     ...source,
-    content: joined(parts),
-    ...(thoughts.length > 0 && { reasoning_content: joined(thoughts) }),
+    content: joinTexts(parts),
+    ...(thoughts.length > 0 && { reasoning_content: joinTexts(thoughts) }),
   };
 }
 
-function joined(parts: readonly JsonObject[]): string {
+function joinTexts(parts: readonly JsonObject[]): string {
   return parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
 }
 
@@ -122,6 +122,6 @@ function isTextOrNone(content: unknown): content is string | null | undefined {
   return typeof content === 'string' || content === null || content === undefined;
 }
 
-function isAssistants(role: unknown): boolean {
+function isAssistantRole(role: unknown): boolean {
   return role === undefined || role === null || role === 'assistant';
 }

@@ -236,10 +236,10 @@ const ModelPricing = strict(
   { description: 'Prices in USD, for costs and cost limits. Default: free.' },
 );
 
-const attempts = (tries: number) =>
+const attempts = (defaultAttempts: number) =>
   Type.Integer({
     minimum: 1,
-    default: tries,
+    default: defaultAttempts,
     description: 'Maximum number of attempts of a call, including the first. 1: no retry.',
   });
 

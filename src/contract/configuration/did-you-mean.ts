@@ -11,7 +11,7 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
 }
 
 /** Returns the message for a name that is not configured. `kind` is `a deployment`, `a model`, or `a role`. */
-export function notConfigured(
+export function describeUnconfigured(
   kind: string,
   name: string,
   candidates: Iterable<string>,

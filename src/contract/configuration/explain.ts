@@ -5,12 +5,12 @@ import { Errors } from 'typebox/value';
 import { parsePointer } from '#base/json/json.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { formatPath, type Issue, type Path } from './issue.ts';
-import { findDiscriminator, formsFor, getFormKind, getKind, type SchemaNode } from './schema-node.ts';
+import { findDiscriminator, getFormKind, getKind, listMatchingForms, type SchemaNode } from './schema-node.ts';
 
 /** Returns all errors of a value by its schema, one for each path. The result is empty only if the value is valid. */
 export function explain(schema: TSchema, value: unknown): readonly Issue[] {
   const issues = new Map<string, Issue>();
-  const errors = allErrors(schema, value);
+  const errors = listErrors(schema, value);
   for (const error of errors) {
     // Errors of the forms of a union are skipped here. `toFormIssues` reports the errors of the form that matches best.
     if (error.schemaPath.includes('/anyOf/')) continue;
@@ -22,12 +22,12 @@ export function explain(schema: TSchema, value: unknown): readonly Issue[] {
   const [first] = errors;
   // The list of errors has a limit. Errors of union forms can fill it before the error of the union itself appears.
   if (issues.size === 0 && first !== undefined)
-    return [{ path: located(first.instancePath, value).path, message: 'is invalid, or an item after it is' }];
+    return [{ path: locate(first.instancePath, value).path, message: 'is invalid, or an item after it is' }];
   return [...issues.values()];
 }
 
 /** Raises the limit of eight errors in the global settings of TypeBox, and restores the settings afterward. */
-function allErrors(schema: TSchema, value: unknown): readonly TLocalizedValidationError[] {
+function listErrors(schema: TSchema, value: unknown): readonly TLocalizedValidationError[] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: 10_000 });
   try {
@@ -38,21 +38,23 @@ function allErrors(schema: TSchema, value: unknown): readonly TLocalizedValidati
 }
 
 function toIssues(error: TLocalizedValidationError, schema: TSchema, value: unknown): readonly Issue[] {
-  const node = pointed(schema, error.schemaPath) as SchemaNode;
-  const { path, actual } = located(error.instancePath, value);
+  const node = resolvePointer(schema, error.schemaPath) as SchemaNode;
+  const { path, actual } = locate(error.instancePath, value);
   const at = (key: string) => [...path, key];
   switch (error.keyword) {
     case 'required':
       return error.params.requiredProperties.map((key) => ({ path: at(key), message: 'is missing' }));
     case 'additionalProperties':
       // If the schema has a schema for unknown keys, the errors of their values are reported separately.
-      return node.additionalProperties === false ? error.params.additionalProperties.map((key) => unknownKey(at(key), node)) : [];
+      return node.additionalProperties === false
+        ? error.params.additionalProperties.map((key) => createUnknownKeyIssue(at(key), node))
+        : [];
     case 'boolean':
       return [];
     case 'anyOf':
       return toFormIssues(node.anyOf ?? [], { path, actual });
     case 'enum':
-      return [notAmong(path, error.params.allowedValues, actual)];
+      return [createEnumIssue(path, error.params.allowedValues, actual)];
     default:
       return [{ path, message: formatError(error, { actual, node }) }];
   }
@@ -60,12 +62,12 @@ function toIssues(error: TLocalizedValidationError, schema: TSchema, value: unkn
 
 const liteLlmHint = 'convert a LiteLLM configuration with parley import litellm FILE';
 
-function unknownKey(path: Path, node: SchemaNode): Issue {
+function createUnknownKeyIssue(path: Path, node: SchemaNode): Issue {
   if (path.length === 1 && path[0] === 'model_list') return { path, message: 'is not a known key', hint: liteLlmHint };
   return { path, message: 'is not a known key', ...didYouMean(String(path.at(-1)), Object.keys(node.properties ?? {})) };
 }
 
-function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Issue {
+function createEnumIssue(path: Path, allowed: readonly unknown[], actual: unknown): Issue {
   const options = allowed.map(String);
   return {
     path,
@@ -80,7 +82,7 @@ function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Iss
  */
 function toFormIssues(forms: readonly SchemaNode[], location: LocatedValue): readonly Issue[] {
   const { path, actual } = location;
-  const [form, ...otherForms] = formsFor(forms, actual);
+  const [form, ...otherForms] = listMatchingForms(forms, actual);
   if (form !== undefined && otherForms.length === 0) {
     return explain(form as TSchema, actual).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
   }
@@ -90,10 +92,10 @@ function toFormIssues(forms: readonly SchemaNode[], location: LocatedValue): rea
     const kinds = [...new Set(forms.map((candidate) => describeKind(getFormKind(candidate) ?? '')))];
     return [{ path, message: `must be ${kinds.join(' or ')}, but is ${describeKind(getKind(actual))}` }];
   }
-  const word = (actual as Readonly<Record<string, unknown>>)[discriminator];
+  const value = (actual as Readonly<Record<string, unknown>>)[discriminator];
   const options = formsOfKind.map((candidate) => candidate.properties?.[discriminator]?.const);
-  const issue = notAmong([...path, discriminator], options, word);
-  return [word === undefined ? { ...issue, message: `is missing and ${issue.message}` } : issue];
+  const issue = createEnumIssue([...path, discriminator], options, value);
+  return [value === undefined ? { ...issue, message: `is missing and ${issue.message}` } : issue];
 }
 
 function formatError(error: TLocalizedValidationError, { actual, node }: { actual: unknown; node: SchemaNode }): string {
@@ -150,7 +152,7 @@ interface LocatedValue {
 }
 
 /** Returns the path for a JSON pointer, and the value there. */
-function located(pointer: string, value: unknown): LocatedValue {
+function locate(pointer: string, value: unknown): LocatedValue {
   const path: (string | number)[] = [];
   let actual = value;
   for (const segment of parsePointer(pointer)) {
@@ -160,6 +162,6 @@ function located(pointer: string, value: unknown): LocatedValue {
   return { path, actual };
 }
 
-function pointed(schema: unknown, pointer: string): unknown {
+function resolvePointer(schema: unknown, pointer: string): unknown {
   return parsePointer(pointer).reduce((node, segment) => (node as Readonly<Record<string, unknown>>)[segment], schema);
 }

@@ -55,7 +55,7 @@ export interface ProtocolTraits {
   readonly passesRejections: boolean;
 }
 
-const plain: ProtocolTraits = {
+const defaultTraits: ProtocolTraits = {
   telemetryName: '_OTHER',
   needsEndpoint: false,
   needsKey: false,
@@ -77,7 +77,7 @@ const plain: ProtocolTraits = {
 };
 
 const openai: ProtocolTraits = {
-  ...plain,
+  ...defaultTraits,
   telemetryName: 'openai',
   needsEndpoint: true,
   speaksChat: true,
@@ -85,12 +85,18 @@ const openai: ProtocolTraits = {
   hasSeveralApis: true,
 };
 
-const traitsOfModels = {
+const modelTraits = {
   openai,
   azure: { ...openai, telemetryName: 'azure.ai.openai', needsApiVersion: true },
-  anthropic: { ...plain, telemetryName: 'anthropic', needsEndpoint: true, speaksMessages: () => true, acceptsThinking: true },
+  anthropic: {
+    ...defaultTraits,
+    telemetryName: 'anthropic',
+    needsEndpoint: true,
+    speaksMessages: () => true,
+    acceptsThinking: true,
+  },
   bedrock: {
-    ...plain,
+    ...defaultTraits,
     telemetryName: 'aws.bedrock',
     otherKey: 'signing',
     acceptsCacheMarks: true,
@@ -100,7 +106,7 @@ const traitsOfModels = {
     acceptsFormatWithTools: () => false,
   },
   vertex: {
-    ...plain,
+    ...defaultTraits,
     telemetryName: 'gcp.vertex_ai',
     otherKey: 'account',
     speaksMessages: isClaude,
@@ -109,7 +115,7 @@ const traitsOfModels = {
     acceptsFormatWithTools: isClaude,
   },
   gemini: {
-    ...plain,
+    ...defaultTraits,
     telemetryName: 'gcp.gemini',
     needsKey: true,
     acceptsThinking: true,
@@ -117,24 +123,24 @@ const traitsOfModels = {
     acceptsFormatWithTools: () => false,
   },
   mistral: {
-    ...plain,
+    ...defaultTraits,
     telemetryName: 'mistral_ai',
     needsKey: true,
     acceptsReasoning: () => true,
     acceptsFormatWithTools: () => false,
   },
   dial: {
-    ...plain,
+    ...defaultTraits,
     telemetryName: 'parley.dial',
     supportsTools: false,
     acceptsReasoning: () => true,
     callsDeployments: true,
     isCalledByModel: true,
   },
-  demo: { ...plain, telemetryName: 'parley.demo', storesControls: true, vocabulary: 'o200k_base' },
+  demo: { ...defaultTraits, telemetryName: 'parley.demo', storesControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;
 
-type ModelProtocol = keyof typeof traitsOfModels;
+type ModelProtocol = keyof typeof modelTraits;
 
 /** Protocol of applications. Upstreams of models cannot use it. */
 type ApplicationProtocol = 'application';
@@ -143,9 +149,9 @@ export type ProtocolName = ModelProtocol | ApplicationProtocol;
 
 /** Traits of each protocol that other modules need. */
 export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
-  ...traitsOfModels,
+  ...modelTraits,
   application: {
-    ...plain,
+    ...defaultTraits,
     telemetryName: 'parley.application',
     supportsTools: false,
     needsEndpoint: true,
@@ -156,7 +162,7 @@ export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
 };
 
 /** Protocols that upstreams of models can use. */
-export const modelProtocols = Object.keys(traitsOfModels) as ModelProtocol[];
+export const modelProtocols = Object.keys(modelTraits) as ModelProtocol[];
 
 /** Maximum number of tokens of a reply in the Messages dialect if neither the request nor the configuration sets a limit. */
 export const defaultMessagesTokens = 4096;
@@ -164,19 +170,19 @@ export const defaultMessagesTokens = 4096;
 /** Protocol of an upstream if neither the upstream nor its model sets one. */
 export const defaultProtocol = 'openai' satisfies ModelProtocol;
 
-interface NamesProtocol {
+interface ProtocolSetting {
   readonly protocol?: ModelProtocol;
 }
 
 /** Returns the protocol of an upstream, otherwise that of its model. */
-export function protocolFor(upstream: NamesProtocol, model: NamesProtocol): ModelProtocol {
+export function getProtocol(upstream: ProtocolSetting, model: ProtocolSetting): ModelProtocol {
   return upstream.protocol ?? model.protocol ?? defaultProtocol;
 }
 
 /** Returns the traits of a protocol. An invalid protocol has no requirements. */
 export function getTraits(protocol: unknown): ProtocolTraits {
   const name = modelProtocols.find((candidate) => candidate === protocol);
-  return name === undefined ? plain : protocols[name];
+  return name === undefined ? defaultTraits : protocols[name];
 }
 
 /** Hosts of vendors that never produce `reasoning_content` and reject a request that has it. */

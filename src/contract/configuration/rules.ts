@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { findDeploymentIssues } from './checks/deployment-rules.ts';
 import { findAlertIssues } from './checks/find-alert-issues.ts';
-import { notConfigured } from './did-you-mean.ts';
+import { describeUnconfigured } from './did-you-mean.ts';
 import { getSection, listEntries } from './entries.ts';
 import type { Issue, Path } from './issue.ts';
 import { resetKinds } from './limits.ts';
@@ -36,7 +36,7 @@ function* findKeyIssues(configuration: unknown): Iterable<Issue> {
       yield { path: ['keys', name, 'role'], message: 'cannot be combined with roles' };
     if (entry.key !== undefined && entry.sha256 !== undefined)
       yield { path: ['keys', name, 'sha256'], message: 'cannot be combined with key' };
-    const { digest, path } = digestOfEntry(name, entry);
+    const { digest, path } = getKeyDigest(name, entry);
     if (path.length === 2 || path[2] === 'key') yield* findSpellingIssues(entry.key ?? name, path);
     if (seen.has(digest)) yield { path, message: 'is also the key of another entry' };
     seen.add(digest);
@@ -44,7 +44,7 @@ function* findKeyIssues(configuration: unknown): Iterable<Issue> {
 }
 
 /** Returns the digest of the key of an entry, and the path of the key. */
-function digestOfEntry(name: string, { key, sha256 }: JsonObject): { readonly digest: string; readonly path: Path } {
+function getKeyDigest(name: string, { key, sha256 }: JsonObject): { readonly digest: string; readonly path: Path } {
   if (typeof key === 'string') return { digest: hash('sha256', key, 'hex'), path: ['keys', name, 'key'] };
   if (typeof sha256 === 'string') return { digest: sha256.toLowerCase(), path: ['keys', name, 'sha256'] };
   return { digest: hash('sha256', name, 'hex'), path: ['keys', name] };
@@ -165,8 +165,8 @@ function* findPageIssues(configuration: unknown): Iterable<Issue> {
   const path = ['page', 'titleModel'];
   const models = listEntries(configuration, 'models');
   const model = models.find(([id]) => id === titleModel)?.[1];
-  const chatting = models.filter(([, { type }]) => type !== 'embedding').map(([id]) => id);
-  if (model === undefined) yield { path, ...notConfigured('a model', titleModel, chatting) };
+  const chatIds = models.filter(([, { type }]) => type !== 'embedding').map(([id]) => id);
+  if (model === undefined) yield { path, ...describeUnconfigured('a model', titleModel, chatIds) };
   else if (model.type === 'embedding') yield { path, message: 'names a model that is not a chat model' };
 }
 
@@ -177,7 +177,7 @@ function* findRetrievalIssues(configuration: unknown): Iterable<Issue> {
   const path = ['retrieval', 'embeddingModel'];
   const models = listEntries(configuration, 'models');
   const model = models.find(([id]) => id === embeddingModel)?.[1];
-  const embedding = models.filter(([, { type }]) => type === 'embedding').map(([id]) => id);
-  if (model === undefined) yield { path, ...notConfigured('a model', embeddingModel, embedding) };
+  const embeddingIds = models.filter(([, { type }]) => type === 'embedding').map(([id]) => id);
+  if (model === undefined) yield { path, ...describeUnconfigured('a model', embeddingModel, embeddingIds) };
   else if (model.type !== 'embedding') yield { path, message: 'names a model that is not an embedding model' };
 }

@@ -39,7 +39,7 @@ export function getChild(node: SchemaNode, key: string | number): SchemaNode {
 
 /** Returns the schema for a value. For a union, returns the best matching form. */
 function getForm(node: SchemaNode, value: unknown): SchemaNode {
-  return node.anyOf === undefined ? node : (formsFor(node.anyOf, value)[0] ?? anything);
+  return node.anyOf === undefined ? node : (listMatchingForms(node.anyOf, value)[0] ?? anything);
 }
 
 /** Returns the schema of the value at a path. */
@@ -71,7 +71,7 @@ export function findDiscriminator(forms: readonly SchemaNode[]): string | undefi
  * Returns the forms of a union that a value can match. They have the kind of the value and, if a key identifies the forms, its
  * constant. Without such a key, returns the forms that have most of the keys of the value.
  */
-export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
+export function listMatchingForms(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
   const formsOfKind = forms.filter((form) => getFormKind(form) === getKind(value));
   if (formsOfKind.length < 2 || !isJsonObject(value)) return formsOfKind;
   const discriminator = findDiscriminator(formsOfKind);

@@ -35,32 +35,32 @@ export function createRequestError(param: string, claim: string): ParleyError {
  */
 export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''): Value {
   if (shape.Check(value)) return value;
-  const errors = shape.Errors(firstValues(value, { remaining: maxSearchedValues }));
+  const errors = shape.Errors(copyFirstValues(value, { remaining: maxSearchedValues }));
   const first = errors[0];
   if (first === undefined)
     throw new ParleyError(
       'invalid_request',
       `A list has too many items, or an item after the first ${maxSearchedValues} values has a wrong form.`,
     );
-  const error = isAlternative(first) ? narrowest(first, errors) : first;
+  const error = isAlternative(first) ? findMostSpecific(first, errors) : first;
   const param = toParam(error, value, at);
   if (param === '') throw new ParleyError('invalid_request', `The body ${toClaim(error, errors)}.`);
   throw createRequestError(param, toClaim(error, errors));
 }
 
 /** Returns a copy whose lists end when the count of values reaches 0. */
-function firstValues(value: unknown, count: { remaining: number }): unknown {
+function copyFirstValues(value: unknown, count: { remaining: number }): unknown {
   count.remaining -= 1;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const item of value) {
       if (count.remaining <= 0) break;
-      items.push(firstValues(item, count));
+      items.push(copyFirstValues(item, count));
     }
     return items;
   }
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, firstValues(member, count)]));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyFirstValues(member, count)]));
 }
 
 /**
@@ -73,7 +73,7 @@ export function rejectOtherCase(value: JsonObject, knownFields: ReadonlySet<stri
     if (value[key] === null) hasNull = true;
     if (knownFields.has(key) || key.length > maxNameChars) continue;
     const folded = key.toUpperCase().toLowerCase();
-    if (knownFields.has(folded)) throw createRequestError(joined(at, key), `is not a known field. The name is ${folded}`);
+    if (knownFields.has(folded)) throw createRequestError(joinPath(at, key), `is not a known field. The name is ${folded}`);
   }
   return hasNull;
 }
@@ -83,7 +83,7 @@ function isAlternative({ keyword }: SchemaError): boolean {
 }
 
 /** If one of several allowed forms matches except for an inner value, returns the error of the inner value. */
-function narrowest(first: SchemaError, errors: readonly SchemaError[]): SchemaError {
+function findMostSpecific(first: SchemaError, errors: readonly SchemaError[]): SchemaError {
   const isWithin = ({ instancePath }: SchemaError) =>
     instancePath === first.instancePath || instancePath.startsWith(`${first.instancePath}/`);
   const isInside = (error: SchemaError) =>
@@ -95,14 +95,14 @@ function toParam({ instancePath, params }: SchemaError, value: unknown, at: stri
   let path = at;
   let current = value;
   for (const key of parsePointer(instancePath)) {
-    path = Array.isArray(current) ? `${path}[${key}]` : joined(path, key);
+    path = Array.isArray(current) ? `${path}[${key}]` : joinPath(path, key);
     current = isJsonObject(current) || Array.isArray(current) ? (current as Record<string, unknown>)[key] : undefined;
   }
   const [missing] = 'requiredProperties' in params ? (params.requiredProperties as string[]) : [];
-  return missing === undefined ? path : joined(path, missing);
+  return missing === undefined ? path : joinPath(path, missing);
 }
 
-function joined(path: string, key: string): string {
+function joinPath(path: string, key: string): string {
   const displayedKey = key.length > 64 ? `${key.slice(0, 64)}…` : key;
   return path === '' ? displayedKey : `${path}.${displayedKey}`;
 }

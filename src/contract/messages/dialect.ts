@@ -19,17 +19,17 @@ const types: ReadonlyMap<number, MessagesErrorType> = new Map([
 const overflowWords = 'prompt is too long';
 
 /** Unknown fields of the dialect, which are kept because it grows with every release. */
-interface Further {
+interface UnknownFields {
   [key: string]: unknown;
 }
 
 /** End of a cacheable part of the prompt. It is kept at any position. */
-interface CacheControl extends Further {
+interface CacheControl extends UnknownFields {
   type: 'ephemeral';
   ttl?: '5m' | '1h';
 }
 
-export interface TextBlock extends Further {
+export interface TextBlock extends UnknownFields {
   type: 'text';
   /** Never empty in a request. */
   text: string;
@@ -39,12 +39,12 @@ export interface TextBlock extends Further {
 export type Base64Source = { type: 'base64'; media_type: string; data: string };
 export type UrlSource = { type: 'url'; url: string };
 
-export interface ImageBlock extends Further {
+export interface ImageBlock extends UnknownFields {
   type: 'image';
   source: Base64Source | UrlSource;
 }
 
-export interface DocumentBlock extends Further {
+export interface DocumentBlock extends UnknownFields {
   type: 'document';
   source:
     | Base64Source
@@ -55,14 +55,14 @@ export interface DocumentBlock extends Further {
   context?: string | null;
 }
 
-export interface ToolUseBlock extends Further {
+export interface ToolUseBlock extends UnknownFields {
   type: 'tool_use';
   id: string;
   name: string;
-  input: Further;
+  input: UnknownFields;
 }
 
-export interface ToolResultBlock extends Further {
+export interface ToolResultBlock extends UnknownFields {
   type: 'tool_result';
   tool_use_id: string;
   content?: string | ContentBlock[];
@@ -70,19 +70,19 @@ export interface ToolResultBlock extends Further {
 }
 
 /** Returned to the model unchanged, because the signature covers the text. */
-export interface ThinkingBlock extends Further {
+export interface ThinkingBlock extends UnknownFields {
   type: 'thinking';
   thinking: string;
   signature: string;
 }
 
-export interface RedactedThinkingBlock extends Further {
+export interface RedactedThinkingBlock extends UnknownFields {
   type: 'redacted_thinking';
   data: string;
 }
 
 /** A block of another type, such as a block of a tool that the upstream runs. */
-interface OtherBlock extends Further {
+interface OtherBlock extends UnknownFields {
   type: string;
 }
 
@@ -97,35 +97,35 @@ export type KnownBlock =
 
 export type ContentBlock = KnownBlock | OtherBlock;
 
-export interface MessageParam extends Further {
+export interface MessageParam extends UnknownFields {
   role: 'user' | 'assistant';
   content: string | ContentBlock[];
 }
 
 /** A tool that the client runs. Tools of the upstream have a specific `type` and no `input_schema`. */
-export interface ToolOffer extends Further {
+export interface ToolOffer extends UnknownFields {
   name: string;
   type?: string | null;
   description?: string;
-  input_schema?: Further;
+  input_schema?: UnknownFields;
   cache_control?: CacheControl;
 }
 
-export interface ToolChoice extends Further {
+export interface ToolChoice extends UnknownFields {
   type: 'auto' | 'any' | 'tool' | 'none';
   /** Name of the tool that must be called, for the type `tool`. */
   name?: string;
   disable_parallel_tool_use?: boolean;
 }
 
-interface ThinkingConfig extends Further {
+interface ThinkingConfig extends UnknownFields {
   type: 'enabled' | 'disabled' | 'adaptive' | (string & {});
   /** For the type `enabled`: at least 1024 and below `max_tokens`. */
   budget_tokens?: number;
 }
 
 /** The body of `POST …/v1/messages`. */
-export interface MessagesRequest extends Further {
+export interface MessagesRequest extends UnknownFields {
   model: string;
   max_tokens: number;
   messages: MessageParam[];
@@ -138,7 +138,11 @@ export interface MessagesRequest extends Further {
   tools?: ToolOffer[];
   tool_choice?: ToolChoice;
   thinking?: ThinkingConfig;
-  output_config?: { effort?: string | null; format?: { type: 'json_schema'; schema: Further } | null; [key: string]: unknown };
+  output_config?: {
+    effort?: string | null;
+    format?: { type: 'json_schema'; schema: UnknownFields } | null;
+    [key: string]: unknown;
+  };
   metadata?: { user_id?: string | null; [key: string]: unknown };
 }
 
@@ -152,7 +156,7 @@ export type StopReason =
   | 'model_context_window_exceeded';
 
 /** Token counts. `input_tokens` does not include tokens that were read from the cache or written to it. */
-export interface MessagesUsage extends Further {
+export interface MessagesUsage extends UnknownFields {
   input_tokens: number;
   output_tokens: number;
   cache_creation_input_tokens?: number | null;
@@ -164,7 +168,7 @@ export interface MessagesUsage extends Further {
 }
 
 /** A complete reply, or the start of a streamed reply with empty `content` and `stop_reason` null. */
-export interface MessagesReply extends Further {
+export interface MessagesReply extends UnknownFields {
   id: string;
   type: 'message';
   role: 'assistant';
@@ -180,10 +184,10 @@ export type BlockDelta =
   | { type: 'input_json_delta'; partial_json: string }
   | { type: 'thinking_delta'; thinking: string }
   | { type: 'signature_delta'; signature: string }
-  | { type: 'citations_delta'; citation: Further };
+  | { type: 'citations_delta'; citation: UnknownFields };
 
 /** Counts are cumulative. Absent counts keep the values of the `message_start` event. */
-export interface MessageDeltaEvent extends Further {
+export interface MessageDeltaEvent extends UnknownFields {
   type: 'message_delta';
   delta: { stop_reason: StopReason | null; stop_sequence: string | null; [key: string]: unknown };
   usage: Partial<MessagesUsage>;
@@ -256,7 +260,7 @@ export interface Relayed extends Native {
  * Content of a Parley reply that the dialect does not support. It is the field `parley` of a message and of the events `ping`
  * (increments) and `message_delta` (complete). Other clients ignore it.
  */
-export interface Parley {
+export interface ParleyExtension {
   /** Stages, attachments, controls, and state. */
   custom_content?: object;
   /** Token counts in `usage_per_model`. */
@@ -264,7 +268,7 @@ export interface Parley {
 }
 
 /** Validates the custom content in the field `parley` of a request message. Throws `invalid_request`. */
-export function parseParley(
+export function parseParleyExtension(
   role: 'user' | 'assistant' | 'system',
   { custom_content }: JsonObject,
   at: string,

@@ -1,9 +1,9 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
+import { createRequestError, rejectOtherCase, requireShape, requireUrlLength, type Shape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { mapField, mapItems, withoutEmptyTools, withoutNulls } from '../schemas/normalize-request.ts';
-import { type MessagesRequest, parseParley } from './dialect.ts';
+import { type MessagesRequest, parseParleyExtension } from './dialect.ts';
 
 /** Returns the schema of an object whose unknown fields are kept. */
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
@@ -100,26 +100,25 @@ interface BodyShape {
   readonly knownFields: ReadonlySet<string>;
   /** Optional fields, including those that only the other body has. */
   readonly optional: ReadonlySet<string>;
-  readonly check: (value: unknown) => Static<typeof CountBody>;
+  readonly shape: Shape<Static<typeof CountBody>>;
 }
 
 function toShape(body: TObject<typeof fields>): BodyShape {
-  const shape = compileShape(body);
   const required: readonly string[] = body.required ?? [];
   const optional = new Set(Object.keys({ ...fields, ...generation }).filter((field) => !required.includes(field)));
-  return { knownFields: new Set(Object.keys(body.properties)), optional, check: (value) => requireShape(shape, value) };
+  return { knownFields: new Set(Object.keys(body.properties)), optional, shape: compileShape(body) };
 }
 
-function parse({ knownFields, optional, check }: BodyShape, value: unknown): Static<typeof CountBody> {
+function parse({ knownFields, optional, shape }: BodyShape, value: unknown): Static<typeof CountBody> {
   if (isJsonObject(value)) rejectOtherCase(value, knownFields);
-  const body = check(isJsonObject(value) ? withoutAbsent(value, optional) : value);
+  const body = requireShape(shape, isJsonObject(value) ? withoutAbsent(value, optional) : value);
   if (body.tool_choice?.type === 'tool' && body.tool_choice.name === undefined)
     throw createRequestError('tool_choice.name', 'is required with the type tool');
   body.messages.forEach((message, index) => {
     const at = `messages[${index}]`;
     rejectOtherCase(message, knownInMessage, at);
     if (typeof message.content !== 'string') parseBlocks(message.content, { role: message.role, at: `${at}.content` });
-    if (message.parley !== undefined) parseParley(message.role, message.parley, `${at}.parley`);
+    if (message.parley !== undefined) parseParleyExtension(message.role, message.parley, `${at}.parley`);
   });
   return body;
 }
@@ -153,7 +152,7 @@ const sourceShapes = toShapes({
   file: Type.Object({ file_id: text }),
 });
 
-const onlyIn: ReadonlyMap<string, string> = new Map([
+const requiredRoles: ReadonlyMap<string, string> = new Map([
   ['tool_use', 'assistant'],
   ['thinking', 'assistant'],
   ['redacted_thinking', 'assistant'],
@@ -166,37 +165,38 @@ interface TypedBlock {
 }
 
 /** Role and path of a list of blocks. */
-interface Place {
+interface BlockLocation {
   readonly role: string;
   /** Path such as `messages[0].content`. */
   readonly at: string;
 }
 
 /** Validates the blocks of a message. Unknown types are accepted. Throws `invalid_request`. */
-function parseBlocks(blocks: readonly { type: string }[], { role, at }: Place): void {
+function parseBlocks(blocks: readonly { type: string }[], { role, at }: BlockLocation): void {
   blocks.forEach((block, index) => {
     parseBlock(block as TypedBlock, { role, at: `${at}[${index}]` });
   });
 }
 
-function parseBlock(block: TypedBlock, { role, at }: Place): void {
+function parseBlock(block: TypedBlock, { role, at }: BlockLocation): void {
   const shape = blockShapes.get(block.type);
   if (shape === undefined) return;
   requireShape(shape, block, at);
-  const allowed = onlyIn.get(block.type);
+  const allowed = requiredRoles.get(block.type);
   if (allowed !== undefined && allowed !== role)
     throw createRequestError(`${at}.type`, `must not be ${block.type} in a message with the role ${role}`);
-  if (block.type === 'tool_result' || block.type === 'search_result') parseInner(block.content, { role, at: `${at}.content` });
+  if (block.type === 'tool_result' || block.type === 'search_result')
+    parseNestedBlocks(block.content, { role, at: `${at}.content` });
   if (block.type !== 'image' && block.type !== 'document') return;
   const from = block.source as TypedBlock;
   const sourceShape = sourceShapes.get(from.type);
   if (sourceShape === undefined) return;
   requireShape(sourceShape, from, `${at}.source`);
   if (from.type === 'url') requireUrlLength(String(from.url), `${at}.source.url`);
-  if (from.type === 'content') parseInner(from.content, { role, at: `${at}.source.content` });
+  if (from.type === 'content') parseNestedBlocks(from.content, { role, at: `${at}.source.content` });
 }
 
-function parseInner(content: unknown, context: Place): void {
+function parseNestedBlocks(content: unknown, context: BlockLocation): void {
   if (Array.isArray(content)) parseBlocks(content as TypedBlock[], context);
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { contrast, grounds, toAccents } from './brand.ts';
+import { backgrounds, contrast, toAccents } from './brand.ts';
 
 it('contrast returns the contrast ratio of WCAG', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
@@ -12,7 +12,7 @@ it('toAccents returns legible accents for every background in both themes', () =
     const accents = toAccents(wish);
     for (const look of ['light', 'dark'] as const) {
       const { accent, ink, soft } = accents[look];
-      const least = Math.min(...[...Object.values(grounds[look]), soft, ink].map((ground) => contrast(accent, ground)));
+      const least = Math.min(...[...Object.values(backgrounds[look]), soft, ink].map((ground) => contrast(accent, ground)));
       expect([wish, look, least >= 4.5]).toEqual([wish, look, true]);
     }
   }
@@ -26,5 +26,5 @@ it('toAccents keeps legible accents unchanged', () => {
 it('grounds contains the background colors of the page', () => {
   const tokens = readFileSync(new URL('../../../web/src/style/tokens.css', import.meta.url), 'utf8');
   for (const name of ['ground', 'surface', 'raised'] as const)
-    expect(tokens).toContain(`--${name}: light-dark(${grounds.light[name]}, ${grounds.dark[name]});`);
+    expect(tokens).toContain(`--${name}: light-dark(${backgrounds.light[name]}, ${backgrounds.dark[name]});`);
 });

@@ -3,7 +3,7 @@ export const logoTypes = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/
 
 export const maxLogoBytes = 262_144;
 
-const form = /^data:(image\/(?:svg\+xml|png|webp|jpeg));base64,([A-Za-z0-9+/]+={0,2})$/;
+const logoUrlPattern = /^data:(image\/(?:svg\+xml|png|webp|jpeg));base64,([A-Za-z0-9+/]+={0,2})$/;
 
 /** An accent color, a text color on it, and a background with a tint of it. */
 interface Accent {
@@ -13,7 +13,7 @@ interface Accent {
 }
 
 /** Backgrounds of the accent color. They must match web/src/style/tokens.css. */
-export const grounds = {
+export const backgrounds = {
   light: { ground: '#fbfaf7', surface: '#f2efe9', raised: '#ffffff' },
   dark: { ground: '#191816', surface: '#22201d', raised: '#2a2824' },
 } as const;
@@ -26,17 +26,17 @@ const softShare = { light: 0.12, dark: 0.18 } as const;
  * Returns accents for both themes. Each is only as dark or light as legibility requires. `wish` has the form
  * `#rrggbb`.
  */
-export function toAccents(wish: string): { readonly light: Accent; readonly dark: Accent } {
-  return { light: accentFor(wish, 'light'), dark: accentFor(wish, 'dark') };
+export function toAccents(color: string): { readonly light: Accent; readonly dark: Accent } {
+  return { light: createAccent(color, 'light'), dark: createAccent(color, 'dark') };
 }
 
-function accentFor(wish: string, theme: 'light' | 'dark'): Accent {
+function createAccent(color: string, theme: 'light' | 'dark'): Accent {
   const [end, ink] = theme === 'light' ? ['#000000', '#ffffff'] : ['#ffffff', '#10100e'];
-  const soft = mix(grounds[theme].ground, wish, softShare[theme]);
-  const backgrounds = [...Object.values(grounds[theme]), soft];
+  const soft = mix(backgrounds[theme].ground, color, softShare[theme]);
+  const grounds = [...Object.values(backgrounds[theme]), soft];
   for (let share = 0; share < 1; share += 0.02) {
-    const accent = mix(wish, end, share);
-    if ([...backgrounds, ink].every((ground) => contrast(accent, ground) >= minContrast)) return { accent, ink, soft };
+    const accent = mix(color, end, share);
+    if ([...grounds, ink].every((ground) => contrast(accent, ground) >= minContrast)) return { accent, ink, soft };
   }
   return { accent: end, ink, soft };
 }
@@ -67,7 +67,7 @@ function toParts(color: string): readonly number[] {
 
 /** Parses a logo from a `data:` URL. Returns undefined if the URL has another form or the logo is too large. */
 export function readLogoData(text: string): { readonly type: string /** Base64. */; readonly data: string } | undefined {
-  const [, type, data] = form.exec(text) ?? [];
+  const [, type, data] = logoUrlPattern.exec(text) ?? [];
   if (type === undefined || data === undefined) return undefined;
   return (data.length * 3) / 4 > maxLogoBytes + 2 ? undefined : { type, data };
 }

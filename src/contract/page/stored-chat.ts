@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 
-const idForm = '^[A-Za-z0-9_-]{1,64}$';
+const idPattern = '^[A-Za-z0-9_-]{1,64}$';
 /** Pattern of the IDs of chats and turns. */
 // Pattern bound: built from a constant.
-export const chatIdForm = new RegExp(idForm);
+export const chatIdPattern = new RegExp(idPattern);
 
-const moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });
-const id = Type.String({ pattern: idForm });
+const timestamp = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });
+const id = Type.String({ pattern: idPattern });
 
 /** A turn of a chat. Unknown fields are kept. */
 export const ChatTurn = Type.Object(
@@ -14,7 +14,7 @@ export const ChatTurn = Type.Object(
     id,
     parent: Type.String({ pattern: '^[A-Za-z0-9_-]{0,64}$', description: 'ID of the previous turn. Empty for the first turn.' }),
     kind: Type.Enum(['question', 'reply']),
-    atMs: moment,
+    atMs: timestamp,
     text: Type.String({ description: 'Text for searches.' }),
   },
   { additionalProperties: true },
@@ -42,7 +42,7 @@ export type NewShare = Static<typeof NewShare>;
 export const chatHeadFields = {
   title: Type.String({ maxLength: 1000 }),
   deployment: Type.String({ maxLength: 1000 }),
-  createdAtMs: moment,
+  createdAtMs: timestamp,
   tags: Type.Array(Type.String({ minLength: 1, maxLength: 60 }), { maxItems: 20 }),
 } as const;
 
@@ -66,7 +66,7 @@ export const ChatPatch = Type.Object(
     tags: Type.Optional(chatHeadFields.tags),
     pinned: Type.Optional(chatFlags.pinned),
     archived: Type.Optional(chatFlags.archived),
-    updatedAtMs: Type.Optional(moment),
+    updatedAtMs: Type.Optional(timestamp),
     settings: Type.Optional(Type.Object({}, { additionalProperties: true })),
     shown: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'ID of the visible next turn, by turn ID.' })),
     turns: Type.Optional(Type.Array(ChatTurn, { maxItems: 1000, description: 'New or changed turns.' })),

@@ -15,7 +15,7 @@ export type MeetsConditions = (deployment: DescribedDeployment, patterns: Patter
 
 /** Compiles conditions. A deployment must meet all of them. Throws `PatternError`. */
 export function compileConditions(conditions: readonly Condition[], { compile }: PatternRun): MeetsConditions {
-  const filters = conditions.map((condition) => toFilter(condition, compile));
+  const filters = conditions.map((condition) => compileCondition(condition, compile));
   return (deployment, patterns) => filters.every((meets) => meets(deployment, patterns));
 }
 
@@ -28,7 +28,7 @@ export function createConditionMatcher(conditions: readonly Condition[]): (deplo
   return (deployment) => withPatterns((patterns) => meets(deployment, patterns));
 }
 
-function toFilter(condition: Condition, compile: PatternRun['compile']): MeetsConditions {
+function compileCondition(condition: Condition, compile: PatternRun['compile']): MeetsConditions {
   const { property_name: property } = condition;
   if (condition.condition_type === 'eq') return (deployment) => listValues(deployment, property).includes(condition.const);
   const pattern = compile(condition.expression, expressionLimits);

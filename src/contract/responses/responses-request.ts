@@ -39,7 +39,7 @@ const common = {
   previous_response_id: Type.Optional(Type.String({ description: 'ID of a stored response to continue.' })),
 };
 
-const counted = {
+const promptFields = {
   ...common,
   conversation: Type.Optional(Type.Union([text, Type.Object({ id: text })])),
   tools: Type.Optional(Type.Array(anyObject('A tool: `function`, `custom`, `namespace`, `mcp`, or one that the upstream runs.'))),
@@ -72,8 +72,8 @@ interface ToolChoiceObject extends JsonObject {
 }
 
 /** Metadata that is stored with a response or a conversation. */
-export const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
-  maxProperties: 16,
+export const Metadata = Type.Record(Type.String(), Type.String({ maxLength: maxValueLength }), {
+  maxProperties: maxKeys,
   description: 'Up to 16 texts of up to 512 characters, with names of up to 64 characters.',
 });
 
@@ -82,7 +82,7 @@ export const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 
  * upstreams of the Responses dialect.
  */
 export const ResponsesBody = Type.Object({
-  ...counted,
+  ...promptFields,
   include: Type.Optional(Type.Array(text)),
   stream: Type.Optional(Type.Boolean({ default: false })),
   stream_options: Type.Optional(anyObject('Options of a stream.')),
@@ -104,7 +104,7 @@ export const ResponsesBody = Type.Object({
 });
 
 /** The body of `POST /v1/responses/input_tokens`, for the API description. */
-export const InputTokensBody = Type.Object(counted);
+export const InputTokensBody = Type.Object(promptFields);
 
 /** The body of `POST /v1/responses/compact`, for the API description. */
 export const CompactBody = Type.Object({ ...common, prompt_cache_key: optional });

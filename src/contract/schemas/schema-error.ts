@@ -99,7 +99,7 @@ export function acceptsNull(schema: unknown, root: JsonObject, depth = 0): boole
   if (type !== undefined && nullable !== true && !(Array.isArray(type) ? type : [type]).includes('null')) return false;
   if (Array.isArray(values) && !values.includes(null)) return false;
   if (constant !== undefined && constant !== null) return false;
-  if (typeof $ref === 'string' && !inner(find(root, $ref))) return false;
+  if (typeof $ref === 'string' && !inner(resolveReference(root, $ref))) return false;
   if (Array.isArray(anyOf) && !anyOf.some(inner)) return false;
   if (Array.isArray(oneOf) && oneOf.filter(inner).length !== 1) return false;
   if (Array.isArray(allOf) && !allOf.every(inner)) return false;
@@ -107,7 +107,7 @@ export function acceptsNull(schema: unknown, root: JsonObject, depth = 0): boole
 }
 
 /** Returns the target of a reference within the schema, or false, which matches no value, if there is no target. */
-function find(root: JsonObject, reference: string): unknown {
+function resolveReference(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#')) return false;
   let current: unknown = root;
   for (const key of parsePointer(reference)) {

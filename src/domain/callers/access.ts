@@ -2,7 +2,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole } from '#contract/roles.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { isOfScope } from '../limits/limit-status.ts';
+import { hasScope } from '../limits/limit-status.ts';
 import { isExcludedByKey } from './bound-key.ts';
 import { hasForeignApplication } from './call-chain.ts';
 import type { Actor, Caller } from './caller.ts';
@@ -16,7 +16,7 @@ export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: De
 /** Throws `access_denied` if a caller may not use a deployment. */
 export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): void {
   const { id } = deployment;
-  if (!canAccess(caller, deployment)) throw deploymentClosed(caller, deployment);
+  if (!canAccess(caller, deployment)) throw createClosedError(caller, deployment);
   if (isClosedToApplications(caller, deployment))
     throw new ParleyError(
       'access_denied',
@@ -25,7 +25,7 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
   const closed = limits.findDenying(caller, id);
   if (closed === undefined) return;
   const { kind, period } = closed.window;
-  const [holder, their] = isOfScope(closed) ? [`Your ${closed.scope.kind} does`, 'its'] : ['Your roles do', 'their'];
+  const [holder, their] = hasScope(closed) ? [`Your ${closed.scope.kind} does`, 'its'] : ['Your roles do', 'their'];
   const limit = kind === 'calls' ? 'parallel calls' : `${kind} per ${period}`;
   throw new ParleyError('access_denied', `${holder} not allow any use of "${id}": ${their} limit of ${limit} is 0 or less.`);
 }
@@ -34,7 +34,7 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
  * Returns the error for a deployment that the caller may not use. For a saved application it is the same as for an ID without an
  * application, which has no `ownership`, so that it does not reveal which applications exist.
  */
-export function deploymentClosed(
+export function createClosedError(
   caller: Actor,
   { id, ownership }: Pick<Deployment, 'id'> & Partial<Pick<Deployment, 'ownership'>>,
 ): ParleyError {

@@ -39,7 +39,7 @@ export interface BlockedUserStore {
 }
 
 /** Returns the error for a request, or for a call in progress, of a blocked user. */
-export function userBlocked(): ParleyError {
+export function createUserBlockedError(): ParleyError {
   return new ParleyError(
     'user_blocked',
     'An administrator blocked your user. Ask the administrator of this service to unblock it.',

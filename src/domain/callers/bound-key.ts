@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { toLetters } from '#base/text/letter-id.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './caller.ts';
 
@@ -12,7 +13,6 @@ type Keys = Pick<Caller, 'userKey' | 'configuredKey'>;
 type Holder = Keys & { readonly chain: object | null };
 
 const tagBytes = 16;
-const firstLetter = 97;
 
 /**
  * Returns whether a caller uses a key that is bound to deployments. Inner calls of these deployments use the rights of the
@@ -57,5 +57,5 @@ function getTag(holder: Holder): string {
   if (!isBoundKey(holder)) return '';
   const id = holder.userKey?.id ?? holder.configuredKey?.id;
   const digest = hash('sha256', `parley bound key ${id}`, 'buffer').subarray(0, tagBytes);
-  return Array.from(digest, (byte) => String.fromCharCode(firstLetter + (byte >> 4), firstLetter + (byte & 15))).join('');
+  return Array.from(digest, toLetters).join('');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { HeldRights } from './held-rights.ts';
-import { createIdentify, unauthorized } from './identify.ts';
+import { createIdentify, createUnauthorizedError } from './identify.ts';
 import { KeyRing } from './key-ring.ts';
 
 const from = { socket: {}, headers: {} };
@@ -23,7 +23,9 @@ function createTestIdentify() {
   const verifyToken = async (token: string) => {
     lookups.push(`token ${token}`);
     if (token === 'h.good.s') return ada;
-    throw token === 'h.down.s' ? new Error('down') : unauthorized('invalid_token', 'The token has expired. Get a new one.');
+    throw token === 'h.down.s'
+      ? new Error('down')
+      : createUnauthorizedError('invalid_token', 'The token has expired. Get a new one.');
   };
   const identify = createIdentify(
     () => ({ keys, configuration: { identityProviders: {} } }) as unknown as ConfigSnapshot,
@@ -80,5 +82,5 @@ describe('createIdentify', () => {
 });
 
 it('unauthorized() sends a challenge without an error if credentials are missing', () => {
-  expect(unauthorized('missing_credentials', 'Send a key.').headers).toEqual({ 'www-authenticate': 'Bearer' });
+  expect(createUnauthorizedError('missing_credentials', 'Send a key.').headers).toEqual({ 'www-authenticate': 'Bearer' });
 });

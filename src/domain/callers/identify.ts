@@ -80,7 +80,7 @@ export function createIdentify(
       if (caller !== undefined) return caller;
       if (canBeOpaqueToken(credentials, snapshot().configuration)) return await verifyToken(credentials, from);
       runtimeKeys?.requireCurrent(undefined);
-      throw unauthorized(
+      throw createUnauthorizedError(
         'invalid_api_key',
         'The key is not valid. Check that you copied all of it. If it is a per-request key, its call has ended.',
       );
@@ -135,7 +135,10 @@ function canBeOpaqueToken(credentials: string, { identityProviders }: Pick<Confi
 }
 
 /** Returns the error for rejected or missing credentials, with the challenge that a 401 requires (RFC 6750, 3). */
-export function unauthorized(code: 'missing_credentials' | 'invalid_api_key' | 'invalid_token', message: string): ParleyError {
+export function createUnauthorizedError(
+  code: 'missing_credentials' | 'invalid_api_key' | 'invalid_token',
+  message: string,
+): ParleyError {
   const challenge = code === 'missing_credentials' ? 'Bearer' : 'Bearer error="invalid_token"';
   return new ParleyError(code, message, { headers: { 'www-authenticate': challenge } });
 }
@@ -153,5 +156,5 @@ export function wasRevoked({ configuredKey }: Pick<Caller, 'configuredKey'>, key
 function requireUnexpired(caller: Caller, nowMs: number): void {
   if (!hasExpired(caller, nowMs)) return;
   const time = new Date(caller.configuredKey?.expiresAtMs ?? nowMs).toISOString();
-  throw unauthorized('invalid_api_key', `The key expired at ${time}. Ask the operator of this service for a new one.`);
+  throw createUnauthorizedError('invalid_api_key', `The key expired at ${time}. Ask the operator of this service for a new one.`);
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { createNetworkMatcher, type RequestOrigin, resolveClientAddress, toPeer } from '#base/http/client-address.ts';
 import { hasSecretName, type KeyEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
@@ -45,7 +44,7 @@ export class KeyRing {
   }
 
   find(key: string): RingEntry | undefined {
-    return this.#entries.get(hash('sha256', key, 'hex'));
+    return this.#entries.get(hashKey(key));
   }
 
   /** Returns whether a secret is still one of its key: not removed, blocked, or replaced. Does not check whether it has expired. */

@@ -5,7 +5,7 @@ import type { ChatSnapshot, SharedFile } from './chat-share.ts';
 import type { StoredChat } from './chat-store.ts';
 
 /** Returns the ETag of a file of the owner, or undefined if the file does not exist. */
-type LookUp = (path: string) => Promise<string | undefined>;
+type FindEtag = (path: string) => Promise<string | undefined>;
 
 /** Checks of the shared fields. Visitors can rely on the checked types. */
 type FieldChecks = Readonly<Record<string, (value: unknown) => boolean>>;
@@ -15,13 +15,13 @@ const isNumber = (value: unknown): boolean => typeof value === 'number';
 const isControl = (value: unknown): boolean =>
   isJsonObject(value) && isText(value.label) && (value.value === undefined || isJsonObject(value.value));
 const questionFields: FieldChecks = { filled: (value) => Array.isArray(value) && value.every(isText), control: isControl };
-const isYes = (value: unknown): boolean => value === true;
+const isTrue = (value: unknown): boolean => value === true;
 const replyFields: FieldChecks = {
   endedAtMs: isNumber,
   deployment: isText,
   deploymentName: isText,
   finish: isText,
-  isEdited: isYes,
+  isEdited: isTrue,
 };
 const attachmentFields: FieldChecks = { index: isNumber, type: isText, title: isText, data: isText };
 const endStates: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted'];
@@ -30,8 +30,12 @@ const endStates: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted
  * Returns the shared copy of a chat: the visible branch, with only the fields that are listed here. Steps, thoughts,
  * application state, settings, ratings, and tags are not shared.
  */
-export async function toSnapshot({ head, extra, turns }: StoredChat, subject: string, lookUp: LookUp): Promise<ChatSnapshot> {
-  const files = new SharedFiles(toBucket(subject), lookUp);
+export async function toChatSnapshot(
+  { head, extra, turns }: StoredChat,
+  subject: string,
+  findEtag: FindEtag,
+): Promise<ChatSnapshot> {
+  const files = new SharedFiles(toBucket(subject), findEtag);
   const shared: JsonObject[] = [];
   const visibleTurns = selectVisibleTurns(turns, extra.shown);
   for (const turn of visibleTurns) if (turn.kind === 'question') files.addAttached(turn.attachments);
@@ -82,14 +86,14 @@ async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonO
 class SharedFiles {
   readonly all: SharedFile[] = [];
   readonly #bucket: string;
-  readonly #lookUp: LookUp;
+  readonly #findEtag: FindEtag;
   /** Paths of the files that the user attached to questions. */
   readonly #attached = new Set<string>();
   readonly #fileNumbers = new Map<string, number | undefined>();
 
-  constructor(bucket: string, lookUp: LookUp) {
+  constructor(bucket: string, findEtag: FindEtag) {
     this.#bucket = bucket;
-    this.#lookUp = lookUp;
+    this.#findEtag = findEtag;
   }
 
   addAttached(attachments: unknown): void {
@@ -139,7 +143,7 @@ class SharedFiles {
 
   async #getNumber(path: string): Promise<number | undefined> {
     if (!this.#fileNumbers.has(path)) {
-      const etag = await this.#lookUp(path);
+      const etag = await this.#findEtag(path);
       this.#fileNumbers.set(path, etag === undefined ? undefined : this.all.push({ path, etag }) - 1);
     }
     return this.#fileNumbers.get(path);

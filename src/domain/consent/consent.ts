@@ -40,7 +40,7 @@ export async function buildConsentForm(
 /** Returns the form of a deployment, and whether the caller's user accepted it (docs/consent.md). */
 export async function getConsentStatus(deps: ConsentDeps, subject: ConsentSubject): Promise<ConsentStatus> {
   const form = await buildConsentForm(deps, subject);
-  if (isNothingRequired(form)) return { form, isAccepted: true };
+  if (requiresNoConsent(form)) return { form, isAccepted: true };
   const stored = await deps.store.find(subject.caller.subject, subject.deployment.id);
   return { form, isAccepted: stored !== undefined && isSameForm(stored.form, form) };
 }
@@ -56,7 +56,7 @@ function isConsentRequired({ features }: Deployment): boolean {
 }
 
 /** Returns whether a form requires no consent. */
-export function isNothingRequired(form: ConsentForm): boolean {
+export function requiresNoConsent(form: ConsentForm): boolean {
   return Object.values(form).every(({ consentRequired }) => !consentRequired);
 }
 
@@ -98,11 +98,12 @@ async function requireOnPath({ store }: ConsentDeps, consenting: ConsentSubject,
   const { caller, deployment } = consenting;
   const [root = deployment.id] = path;
   const stored = await store.find(caller.subject, root);
-  if (stored === undefined) throw consentMissing(consenting, root, `. GET ${toConsentPath(root)} returns the form to accept`);
+  if (stored === undefined)
+    throw createConsentMissingError(consenting, root, `. GET ${toConsentPath(root)} returns the form to accept`);
   const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? toUncovered(stored.form, deployment);
   if (uncovered === undefined) return;
   const hint = `, and your consent does not cover ${uncovered}. GET ${toConsentPath(root)} returns the current form`;
-  throw consentMissing(consenting, root, hint);
+  throw createConsentMissingError(consenting, root, hint);
 }
 
 function toUncovered(form: ConsentForm, { id }: Deployment): string | undefined {
@@ -120,7 +121,7 @@ async function requireAccepted(deps: ConsentDeps, consenting: ConsentSubject): P
 }
 
 /** Users also see this message, so it starts without technical terms. `hint` is for API clients. */
-function consentMissing({ deployment, snapshot }: ConsentSubject, root: string, hint: string): ParleyError {
+function createConsentMissingError({ deployment, snapshot }: ConsentSubject, root: string, hint: string): ParleyError {
   const user = snapshot.deployments.get(root) ?? { id: root };
   return new ParleyError(
     'consent_required',

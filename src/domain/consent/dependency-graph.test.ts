@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import vectors from '../../../test/vectors/consent-graphs.json' with { type: 'json' };
 import type { Deployment } from '../deployments/deployment.ts';
-import { isNothingRequired, toConsentForm } from './consent.ts';
+import { requiresNoConsent, toConsentForm } from './consent.ts';
 import { type DependencySource, walkDependencies } from './dependency-graph.ts';
 
 interface DeclaredDeployment {
@@ -80,11 +80,11 @@ describe('consent forms', () => {
   it.each([undefined, 'true', 1, null])('treat %j as no requirement, because only true requires consent', (consentRequired) => {
     const form = toConsentForm({ deployments: [toDeployment({ id: 'a', dependencies: [], consentRequired })] });
     expect(form).toEqual({ a: { consentRequired: false } });
-    expect(isNothingRequired(form)).toBe(true);
+    expect(requiresNoConsent(form)).toBe(true);
   });
 
   it('require no consent if no deployment in them requires it', () => {
-    expect(isNothingRequired({})).toBe(true);
-    expect(isNothingRequired({ a: { consentRequired: false }, b: { consentRequired: true } })).toBe(false);
+    expect(requiresNoConsent({})).toBe(true);
+    expect(requiresNoConsent({ a: { consentRequired: false }, b: { consentRequired: true } })).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import { maxConsentFormChars } from '#contract/consent.ts';
+import { maxConsentFormDeployments } from '#contract/consent.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
@@ -43,7 +43,7 @@ export async function walkDependencies(root: Deployment, source: DependencySourc
   let level: readonly Deployment[] = deployments;
   while (level.length > 0) {
     const steps = await findNewSteps(level, source, seen);
-    if (seen.size > maxConsentFormChars) throw tooMany(root);
+    if (seen.size > maxConsentFormDeployments) throw createTooManyError(root);
     const deploymentsById = await source.findAll(steps.map(({ dependency }) => dependency));
     level = steps.flatMap(({ dependency }) => deploymentsById.get(dependency) ?? []);
     deployments.push(...level);
@@ -70,9 +70,9 @@ async function findNewSteps(
   return steps;
 }
 
-function tooMany({ id }: Deployment): ParleyError {
+function createTooManyError({ id }: Deployment): ParleyError {
   return new ParleyError(
     'operation_not_supported',
-    `Parley cannot create a consent form for ${id}, because it leads to more than ${maxConsentFormChars} deployments.`,
+    `Parley cannot create a consent form for ${id}, because it leads to more than ${maxConsentFormDeployments} deployments.`,
   );
 }

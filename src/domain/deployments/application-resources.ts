@@ -4,7 +4,12 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import { toBucket } from '../files/bucket.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '../files/list-folder.ts';
-import { destinationExists, type Relocation, type ResourceLocation, sourceNotFound } from '../files/resource-location.ts';
+import {
+  createDestinationExistsError,
+  createSourceNotFoundError,
+  type Relocation,
+  type ResourceLocation,
+} from '../files/resource-location.ts';
 import { requireReadable, requireWritable } from '../files/resource-rights.ts';
 import type { RecordAudit } from '../usage/journal.ts';
 import { applicationPrefix, parseApplicationLocation } from './application-location.ts';
@@ -41,7 +46,7 @@ export class ApplicationResources {
   async find(caller: Caller, location: ResourceLocation): Promise<ApplicationInfo | undefined> {
     requireReadable(caller, location);
     const stored = await this.#deps.store.find(toId(location));
-    return stored && toFacts(stored);
+    return stored && toApplicationInfo(stored);
   }
 
   /** Returns one page of a folder. Throws `access_denied`. */
@@ -52,10 +57,10 @@ export class ApplicationResources {
   ): Promise<FolderPage<ApplicationInfo>> {
     requireReadable(caller, { path: prefix, ...location });
     const isOwn = toBucket(caller.subject) === location.bucket;
-    const all = (isOwn ? await this.#deps.store.list(caller.subject) : []).map(toFacts).sort(byPath);
+    const all = (isOwn ? await this.#deps.store.list(caller.subject) : []).map(toApplicationInfo).sort(byPath);
     return listFolder(
       async ({ after, limit, ...within }) => {
-        const isAfter = (path: string): boolean => after === undefined || compare(path, after) > 0;
+        const isAfter = (path: string): boolean => after === undefined || comparePaths(path, after) > 0;
         const remaining = all.filter(({ path }) => path.startsWith(within.prefix) && isAfter(path));
         const items = remaining.slice(0, limit);
         return { items, next: remaining.length > limit ? items.at(-1)?.path : undefined };
@@ -72,10 +77,10 @@ export class ApplicationResources {
     const ids = { from: toId(from), to: toId(to) };
     const spelling = findSpelling(destinationUrl);
     const outcome = await store.move({ ...ids, spelling, replaces, nowMs: clock.epochMs(), etag: newId() });
-    if (outcome === 'absent') throw sourceNotFound();
-    if (outcome === 'occupied') throw destinationExists();
-    this.#note('application.saved', { caller, id: ids.to, requestId });
-    this.#note('application.deleted', { caller, id: ids.from, requestId });
+    if (outcome === 'absent') throw createSourceNotFoundError();
+    if (outcome === 'occupied') throw createDestinationExistsError();
+    this.#recordAudit('application.saved', { caller, id: ids.to, requestId });
+    this.#recordAudit('application.deleted', { caller, id: ids.from, requestId });
   }
 
   /** Creates an application with the same settings. Throws the errors of `move`, and `payload_too_large`. */
@@ -84,7 +89,7 @@ export class ApplicationResources {
     requireWritable(caller, to);
     const { store, clock, newId } = this.#deps;
     const source = await store.find(toId(from));
-    if (source === undefined) throw sourceNotFound();
+    if (source === undefined) throw createSourceNotFoundError();
     const id = toId(to);
     if ((await store.find(id)) === undefined) requireCapacity(await store.list(caller.subject));
     const nowMs = clock.epochMs();
@@ -93,11 +98,11 @@ export class ApplicationResources {
     const { users: _users, ...entry } = source.entry;
     const copied = { ...source, ...overrides, entry, createdAtMs: nowMs, updatedAtMs: nowMs };
     const stored = await store.put(copied, replaces ? undefined : 'absent');
-    if (stored === undefined) throw destinationExists();
-    this.#note('application.saved', { caller, id, requestId });
+    if (stored === undefined) throw createDestinationExistsError();
+    this.#recordAudit('application.saved', { caller, id, requestId });
   }
 
-  #note(action: AuditAction, { caller, id, requestId }: { caller: Caller; id: string; requestId: string }): void {
+  #recordAudit(action: AuditAction, { caller, id, requestId }: { caller: Caller; id: string; requestId: string }): void {
     this.#deps.recordAudit({ action, subject: caller.subject, object: id, requestId });
   }
 }
@@ -122,15 +127,15 @@ function findSpelling(url: string): string | undefined {
 /** Paths that need no encoding. */
 const plainPath = /^[\w./~!$&'()*+,;=:@-]+$/;
 
-function toFacts({ id, spelling, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationInfo {
+function toApplicationInfo({ id, spelling, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationInfo {
   const url = spelling ?? (plainPath.test(id) ? id : undefined);
   return { path: id.slice(id.indexOf('/', applicationPrefix.length) + 1), url, etag, createdAtMs, updatedAtMs };
 }
 
 function byPath(left: ApplicationInfo, right: ApplicationInfo): number {
-  return compare(left.path, right.path);
+  return comparePaths(left.path, right.path);
 }
 
-function compare(left: string, right: string): number {
+function comparePaths(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }

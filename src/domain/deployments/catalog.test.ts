@@ -4,7 +4,7 @@ import { complete } from '#contract/configuration/schema-node.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import type { StoredApplication } from './application-store.ts';
 import { Catalog } from './catalog.ts';
-import { toSnapshot } from './config-snapshot.ts';
+import { createConfigSnapshot } from './config-snapshot.ts';
 
 /** Returns the same object until the test replaces it, like a store with a cache. */
 class CachingStore extends MemoryApplicationStore {
@@ -35,7 +35,7 @@ const stored = (etag: string): StoredApplication => ({
 
 it('Catalog finds configured deployments synchronously, and builds a saved application only once while it is unchanged', async () => {
   const configuration = complete(Configuration, { models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
-  const snapshot = toSnapshot(configuration as Configuration);
+  const snapshot = createConfigSnapshot(configuration as Configuration);
   const store = new CachingStore(stored('one'));
   const catalog = new Catalog(store);
   expect(catalog.find(snapshot, 'demo')).toBe(snapshot.deployments.get('demo'));

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
-import { toSnapshot } from './config-snapshot.ts';
+import { createConfigSnapshot } from './config-snapshot.ts';
 
 function getUpstreamIds(...upstreams: readonly object[]): readonly string[] {
   const checked = checkConfiguration({ models: { m: { upstreams } }, keys: { 'a-key': { project: 'p' } } });
   if ('errors' in checked) throw new Error('the configuration has errors');
   return (
-    toSnapshot(checked.configuration)
+    createConfigSnapshot(checked.configuration)
       .deployments.get('m')
       ?.upstreams.map(({ id }) => id) ?? []
   );

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
-import { protocolFor, protocols } from '#contract/configuration/protocols.ts';
+import { getProtocol, protocols } from '#contract/configuration/protocols.ts';
 import { isHeaderValue } from '#contract/configuration/values.ts';
 import { completeQuickApp } from '#contract/quick-app/quick-app-issues.ts';
 import { KeyRing } from '../callers/key-ring.ts';
@@ -22,7 +22,7 @@ export interface ConfigSnapshot {
   readonly limits: LimitRules;
 }
 
-export function toSnapshot(configuration: Configuration): ConfigSnapshot {
+export function createConfigSnapshot(configuration: Configuration): ConfigSnapshot {
   const deployments = new Map<string, Deployment>();
   for (const [id, entry] of Object.entries(configuration.models)) deployments.set(id, toModel(id, entry));
   for (const [id, entry] of Object.entries(configuration.applications)) deployments.set(id, toApplication(id, entry));
@@ -97,7 +97,7 @@ function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
   const revision = toDigest({ ...entry, upstreams: entry.upstreams.map(({ key: _key, ...otherFields }) => otherFields) });
   const counts = new Map<string, number>();
   return entry.upstreams.map((upstreamEntry) => {
-    const protocol = protocolFor(upstreamEntry, entry);
+    const protocol = getProtocol(upstreamEntry, entry);
     const base = toUpstream(id, { ...upstreamEntry, protocol });
     // Upstreams may differ only in their keys.
     const count = (counts.get(base.id) ?? 0) + 1;

@@ -1,5 +1,5 @@
 import { ParleyError } from '#contract/errors/errors.ts';
-import { deploymentClosed, mayUse, requireAccess } from '../callers/access.ts';
+import { createClosedError, mayUse, requireAccess } from '../callers/access.ts';
 import { hasForeignApplication } from '../callers/call-chain.ts';
 import type { Actor } from '../callers/caller.ts';
 import { toBucket } from '../files/bucket.ts';
@@ -33,11 +33,11 @@ export async function findUsable(
   const { catalog, snapshot, caller } = lookup;
   const deployment = id === undefined ? undefined : await catalog.find(snapshot, id);
   if (deployment === undefined)
-    throw id !== undefined && isHidden(caller, id) ? deploymentClosed(caller, { id }) : deploymentNotFound(id);
+    throw id !== undefined && isHidden(caller, id) ? createClosedError(caller, { id }) : createDeploymentNotFoundError(id);
   const isMatch = matches?.(deployment) !== false;
   // The access to a saved application is checked first, so that no other error reveals that it exists.
   if (isMatch || deployment.ownership !== null) requireAccess(snapshot, caller, deployment);
-  if (!isMatch) throw deploymentNotFound(id);
+  if (!isMatch) throw createDeploymentNotFoundError(id);
   return deployment;
 }
 
@@ -55,7 +55,7 @@ export async function listUsable(lookup: DeploymentLookup, matches: DeploymentPr
 }
 
 /** Returns the error for an unknown deployment. An undefined `id` means that the client's text is not a valid ID. */
-export function deploymentNotFound(id: string | undefined): ParleyError {
+export function createDeploymentNotFoundError(id: string | undefined): ParleyError {
   const claim =
     id === undefined ? 'The path does not contain a valid deployment ID' : `There is no deployment ${id.slice(0, maxIdChars)}`;
   return new ParleyError('deployment_not_found', `${claim}. GET /v1/models lists yours.`);

@@ -44,13 +44,13 @@ function* listAddresses(messages: readonly Message[]): Iterable<Address> {
 
 function* listMessageAddresses(message: Message): Iterable<Address> {
   const { role, custom_content: custom, content } = message;
-  const isUsers = role === 'user' && !isToolOutput(message);
+  const isFromUser = role === 'user' && !isToolOutput(message);
   for (const { url, reference_url: reference } of custom?.attachments ?? []) {
-    if (url !== undefined) yield { text: url, isFromUser: isUsers };
-    if (reference !== undefined) yield { text: reference, isFromUser: isUsers };
+    if (url !== undefined) yield { text: url, isFromUser: isFromUser };
+    if (reference !== undefined) yield { text: reference, isFromUser: isFromUser };
   }
   if (!Array.isArray(content)) return;
-  for (const part of content) for (const text of listTexts(part)) yield { text, isFromUser: isUsers && !isToolOutput(part) };
+  for (const part of content) for (const text of listTexts(part)) yield { text, isFromUser: isFromUser && !isToolOutput(part) };
 }
 
 /** Returns the texts in an `image_url`, `file`, or similar part, such as `{type: "file", file: {file_data}}`. */

@@ -98,11 +98,11 @@ export interface Relocation<Kind extends ResourceKind = ResourceKind> {
   readonly replaces: boolean;
 }
 
-export function sourceNotFound(): ParleyError {
+export function createSourceNotFoundError(): ParleyError {
   return new ParleyError('invalid_request', 'sourceUrl does not name a stored resource.', { param: 'sourceUrl' });
 }
 
-export function destinationExists(): ParleyError {
+export function createDestinationExistsError(): ParleyError {
   const message = 'destinationUrl names an existing resource. Send "overwrite": true to replace it.';
   return new ParleyError('invalid_request', message, { param: 'destinationUrl' });
 }

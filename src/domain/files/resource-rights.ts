@@ -48,12 +48,12 @@ function canWrite(caller: Caller, location: ResourceLocation): boolean {
 /** Throws `access_denied` unless the caller may read the resource. */
 export function requireReadable(caller: Caller, location: ResourceLocation): void {
   if (!canRead(caller, location))
-    throw accessDenied(caller, `This resource is not yours${caller.chain === null ? '' : unreferenced}`);
+    throw createAccessDeniedError(caller, `This resource is not yours${caller.chain === null ? '' : unreferenced}`);
 }
 
 /** Throws `access_denied` unless the caller may write the resource. */
 export function requireWritable(caller: Caller, location: ResourceLocation): void {
-  if (!canWrite(caller, location)) throw accessDenied(caller, 'You cannot change this resource');
+  if (!canWrite(caller, location)) throw createAccessDeniedError(caller, 'You cannot change this resource');
 }
 
 /**
@@ -85,7 +85,7 @@ function isGranted({ chain }: Caller, location: ResourceLocation, permission: Pe
   return chain !== null && location.kind !== 'applications' && chain.rights.allows(permission, toUrl(location));
 }
 
-function accessDenied({ chain }: Caller, reason: string): ParleyError {
+function createAccessDeniedError({ chain }: Caller, reason: string): ParleyError {
   const hint =
     chain === null ? 'GET /v1/bucket returns your bucket' : 'GET /v1/bucket returns where a per-request key may read and write';
   return new ParleyError('access_denied', `${reason}. ${hint}.`);

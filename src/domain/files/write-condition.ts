@@ -10,6 +10,6 @@ export function isMet(condition: WriteCondition, etag: string | undefined): bool
   return condition === 'present' ? etag !== undefined : condition.etag === etag;
 }
 
-export function preconditionFailed(): ParleyError {
+export function createPreconditionError(): ParleyError {
   return new ParleyError('precondition_failed', 'The stored resource does not match If-Match or If-None-Match. Read it again.');
 }

@@ -154,7 +154,7 @@ export class LimitCounters {
     { claims: { claims, lease }, startedAtMs }: Pick<Admission, 'claims' | 'startedAtMs'>,
     usedAmounts: CallAmounts,
   ): Promise<void> {
-    const allCounters = this.#counters(account, { ...usedAmounts, requests: 0, calls: 0 });
+    const allCounters = this.#listCounters(account, { ...usedAmounts, requests: 0, calls: 0 });
     const counters = allCounters.filter(({ amount }) => amount > 0);
     const heldClaims = claims.filter(({ amount }) => amount > 0);
     if (counters.length === 0 && heldClaims.length === 0) return;
@@ -199,7 +199,7 @@ export class LimitCounters {
   }
 
   async #reserve(account: Account, amounts: Amounts, claims: readonly RequestedClaim[]): Promise<Admission> {
-    const counters = this.#counters(account, amounts);
+    const counters = this.#listCounters(account, amounts);
     const startedAtMs = this.#clock.nowMs();
     const { used, reserved, lease } = await this.#store.reserve(counters, claims);
     const statuses = account.limits.map(
@@ -226,7 +226,7 @@ export class LimitCounters {
     return this.#clock.epochMs() + (this.#durations.get(holder) ?? 0) / total;
   }
 
-  #counters({ limits }: Account, amounts: Amounts): Counter[] {
+  #listCounters({ limits }: Account, amounts: Amounts): Counter[] {
     const nowMs = this.#clock.epochMs();
     const ends = this.#calendar.endsAt(nowMs);
     return limits.map(({ window, total, holder, claim }) => ({
@@ -234,12 +234,12 @@ export class LimitCounters {
       holder,
       total,
       claim,
-      endsAtMs: (window.reset === undefined ? ends : this.#endsAt(window.reset, nowMs))[window.period],
+      endsAtMs: (window.reset === undefined ? ends : this.#findPeriodEnds(window.reset, nowMs))[window.period],
       amount: Math.min(amounts[window.kind], Number.MAX_SAFE_INTEGER),
     }));
   }
 
-  #endsAt(reset: CompleteReset, nowMs: number): PeriodEnds {
+  #findPeriodEnds(reset: CompleteReset, nowMs: number): PeriodEnds {
     const calendar = this.#calendars.get(reset) ?? new Calendar(reset);
     this.#calendars.set(reset, calendar);
     return calendar.endsAt(nowMs);

@@ -39,13 +39,13 @@ export function toLimitError(statuses: readonly LimitStatus[], deployment: strin
   const counted = `${formatAmount(window, used)} of ${formatAmount(window, total)}`;
   const state =
     exhausted === undefined
-      ? `is reserved for ${isOfScope(limit) ? '' : 'your '}calls in progress (${counted} used, ${formatAmount(window, reserved)} reserved). Try again when they end. The limit resets`
+      ? `is reserved for ${hasScope(limit) ? '' : 'your '}calls in progress (${counted} used, ${formatAmount(window, reserved)} reserved). Try again when they end. The limit resets`
       : `is used up (${counted}). It resets`;
   const resets = `in ${toDuration(resetsAtMs - nowMs)}, at ${new Date(resetsAtMs).toISOString().replace('.000Z', 'Z')}`;
   return new ParleyError(codes[window.kind], `${formatOwner(limit, amount)} ${state} ${resets}.`, {
     retryAfterSeconds: exhausted === undefined ? blockedRetrySeconds : Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)),
     headers: toLimitHeaders(statuses, nowMs),
-    ...(isOfScope(limit) && {
+    ...(hasScope(limit) && {
       members: { limit: { of: toScopeName(limit), window: toWindowName(limit, deployment), resetsAt: resetsAtMs } },
     }),
   });
@@ -68,12 +68,12 @@ function toParallelError(
   return new ParleyError('parallel_limit_exceeded', message, {
     retryAfterSeconds,
     headers: toLimitHeaders(statuses, nowMs),
-    ...(isOfScope(limit) && { members: { limit: { of: toScopeName(limit), window: toWindowName(limit, deployment) } } }),
+    ...(hasScope(limit) && { members: { limit: { of: toScopeName(limit), window: toWindowName(limit, deployment) } } }),
   });
 }
 
 /** Returns whether a limit is one of a project, a key, or a user, and not of the roles of a user. */
-export function isOfScope(limit: Limit): limit is Limit & Required<Pick<Limit, 'scope'>> {
+export function hasScope(limit: Limit): limit is Limit & Required<Pick<Limit, 'scope'>> {
   return limit.scope !== undefined && limit.scope.kind !== 'role';
 }
 
@@ -119,17 +119,12 @@ export function countRequest(statuses: readonly LimitStatus[]): readonly LimitSt
  */
 export function toLimitHeaders(statuses: readonly LimitStatus[], nowMs: number): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
-  const requests = findTightest(statuses, 'requests');
-  if (requests !== undefined) {
-    headers['x-ratelimit-limit-requests'] = String(requests.limit.total);
-    headers['x-ratelimit-remaining-requests'] = String(countRemaining(requests));
-    headers['x-ratelimit-reset-requests'] = toDuration(requests.resetsAtMs - nowMs);
-  }
-  const tokens = findTightest(statuses, 'tokens');
-  if (tokens !== undefined) {
-    headers['x-ratelimit-limit-tokens'] = String(tokens.limit.total);
-    headers['x-ratelimit-remaining-tokens'] = String(countRemaining(tokens));
-    headers['x-ratelimit-reset-tokens'] = toDuration(tokens.resetsAtMs - nowMs);
+  for (const kind of ['requests', 'tokens'] as const) {
+    const tightest = findTightest(statuses, kind);
+    if (tightest === undefined) continue;
+    headers[`x-ratelimit-limit-${kind}`] = String(tightest.limit.total);
+    headers[`x-ratelimit-remaining-${kind}`] = String(countRemaining(tightest));
+    headers[`x-ratelimit-reset-${kind}`] = toDuration(tightest.resetsAtMs - nowMs);
   }
   return headers;
 }

@@ -117,12 +117,12 @@ export class LimitRules {
   }
 
   /** Returns the limits of the roles of a user on a deployment. */
-  findOfRoles(subject: string, roles: readonly string[], deployment: string): readonly Limit[] {
+  findForRoles(subject: string, roles: readonly string[], deployment: string): readonly Limit[] {
     return this.#withUserReset(this.#roles.find(roles, deployment), subject);
   }
 
   /** Returns the limits of a project, a key, or a user on a deployment. For a key, `id` is the result of `toKeyId`. */
-  findOfScope(kind: ScopeKind, id: string, deployment: string): readonly Limit[] {
+  findForScope(kind: ScopeKind, id: string, deployment: string): readonly Limit[] {
     return getLimits(this.#scopes[kind].get(id), deployment);
   }
 

@@ -8,14 +8,14 @@ export interface RemoteServer {
   readonly description: string;
   /** Whether the client receives the list of tools. */
   readonly isListed: boolean;
-  readonly isOffered: (tool: RemoteToolFacts) => boolean;
-  readonly needsApproval: (tool: RemoteToolFacts) => boolean;
+  readonly isOffered: (tool: RemoteToolTraits) => boolean;
+  readonly needsApproval: (tool: RemoteToolTraits) => boolean;
   /** Returns the name under which the model sees a tool of the server. */
   readonly toOfferedName: (name: string) => string;
 }
 
 /** Properties of a tool that determine whether the model may use it. */
-export interface RemoteToolFacts {
+export interface RemoteToolTraits {
   readonly name: string;
   /** Whether the server declares that the tool changes no data. */
   readonly isReadOnly: boolean;
@@ -37,5 +37,5 @@ export interface ApprovedCall {
 /** Servers and approved calls of a request. */
 export interface RemoteTools {
   readonly servers: readonly RemoteServer[];
-  readonly approved: readonly ApprovedCall[];
+  readonly approvedCalls: readonly ApprovedCall[];
 }

@@ -76,7 +76,7 @@ export interface Citable {
 }
 
 /** Citation instruction for the model. It follows the numbered passages and is not part of them. */
-export const howToCite =
+export const citationInstruction =
   'After each statement from a passage, write the number of the passage, such as [1]. The user sees the passages that you cite.';
 
 export interface ToolResult {

@@ -315,8 +315,8 @@ export class LoadBalancer {
    * others.
    */
   #isClosed(upstream: Upstream, nowMs: number): boolean {
-    const { reason, blamedCaller: blamed } = this.#health.get(upstream.revision) ?? {};
-    return this.#isOff(upstream, nowMs) && (reason === 'rate_limited' || blamed === undefined);
+    const { reason, blamedCaller } = this.#health.get(upstream.revision) ?? {};
+    return this.#isOff(upstream, nowMs) && (reason === 'rate_limited' || blamedCaller === undefined);
   }
 
   /** Returns a closed upstream that this call may try as a probe. */

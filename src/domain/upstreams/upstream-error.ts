@@ -11,8 +11,8 @@ const maxMessageChars = 2000;
 const minSecretChars = 6;
 /** Statuses of client errors. Their messages are for the client. */
 const clientErrorStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
-/** Fields of an error that contain text. */
-const textFields = ['message', 'type', 'param', 'code', 'displayMessage'] as const;
+/** Fields of an error that contain text or null. */
+const nullableTextFields = ['type', 'param', 'code', 'displayMessage'] as const;
 /** Scheme before the secret in a field such as `Authorization`. */
 const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
 // Pattern bound: a line that `truncate` limits to `maxMessageChars`.
@@ -89,18 +89,12 @@ export function withoutSecrets(error: UpstreamError, upstream: Upstream, otherSe
 /** Returns the error with all occurrences of `secrets` replaced by `***`. */
 export function maskSecrets(error: UpstreamError, secrets: readonly string[]): UpstreamError {
   const mask = (text: string): string =>
-    secrets.reduce((masked, secret) => (secret === '' ? masked : masked.replaceAll(secret, '***')), text);
-  const maskField = (text: string | null): string | null => text && mask(text);
-  const maskedFields = {
-    message: mask(error.message),
-    type: maskField(error.type),
-    param: maskField(error.param),
-    code: maskField(error.code),
-    displayMessage: maskField(error.displayMessage),
-  };
-  const isSame = textFields.every((field) => maskedFields[field] === error[field]);
+    secrets.reduce((result, secret) => (secret === '' ? result : result.replaceAll(secret, '***')), text);
+  const masked = Object.fromEntries(nullableTextFields.map((field) => [field, error[field] && mask(error[field])]));
+  const message = mask(error.message);
+  const isSame = message === error.message && nullableTextFields.every((field) => masked[field] === error[field]);
   // The cause may contain the same secrets.
-  return isSame ? error : rewriteError(error, { ...maskedFields, cause: undefined });
+  return isSame ? error : rewriteError(error, { message, ...masked, cause: undefined });
 }
 
 function rewriteError(error: UpstreamError, { message, ...changed }: { message: string } & UpstreamErrorDetails): UpstreamError {

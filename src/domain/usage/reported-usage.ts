@@ -96,7 +96,7 @@ export function findUsage({ usage, choices }: { readonly usage?: unknown; readon
 export function toUsage(reported: JsonObject): Usage | undefined {
   const counts = { prompt: findCount(reported, promptNames), completion: findCount(reported, completionNames) };
   if (counts.prompt === undefined && counts.completion === undefined) return undefined;
-  if (!isPossible(counts.prompt) || !isPossible(counts.completion)) return undefined;
+  if (!isValidCount(counts.prompt) || !isValidCount(counts.completion)) return undefined;
   const prompt_tokens = toCount(counts.prompt);
   const reported_completion = toCount(counts.completion);
   const changes: Record<string, JsonObject> = {};
@@ -153,6 +153,6 @@ function findCount(fields: Fields, names: readonly string[]): number | undefined
   return undefined;
 }
 
-function isPossible(count: number | undefined): boolean {
+function isValidCount(count: number | undefined): boolean {
   return count === undefined || (count >= 0 && count <= maxTokensPerCall);
 }

@@ -27,48 +27,35 @@ function findByName(model: string): Vocabulary | undefined {
 const perLetter = 0.31;
 const perSpace = 0.2;
 const perDigit = 0.55;
-const perSign = 0.8;
+const perPunctuation = 0.8;
 const perLineBreak = 0.6;
 const perAccented = 1;
 const perOther = 1.5;
 /** Tokens per change of character kind within a word. Base64 and similar text has many changes. */
 const perChange = 0.9;
 
-const kinds = new Uint8Array(128);
-for (let code = 0; code < 128; code += 1) {
-  const character = String.fromCharCode(code);
-  kinds[code] = /[a-z]/.test(character)
-    ? 1
-    : /[A-Z]/.test(character)
-      ? 2
-      : /\d/.test(character)
-        ? 3
-        : /[\n\r]/.test(character)
-          ? 4
-          : /\s/.test(character)
-            ? 5
-            : 6;
-}
-const costs = [0, perLetter, perLetter, perDigit, perLineBreak, perSpace, perSign];
+/** Kinds of ASCII characters. A character has the first kind whose pattern matches. */
+const kindPatterns = [/[a-z]/, /[A-Z]/, /\d/, /[\n\r]/, /\s/, /./];
+/** Costs of the kinds, by their position in `kindPatterns`. */
+const costs = [perLetter, perLetter, perDigit, perLineBreak, perSpace, perPunctuation];
+const [smallLetter, capital, lastWordKind] = [0, 1, 2];
+/** Kind of every other character. */
+const otherKind = costs.length;
+const kinds = Uint8Array.from({ length: 128 }, (_, code) =>
+  kindPatterns.findIndex((pattern) => pattern.test(String.fromCharCode(code))),
+);
 
 /** Returns a high estimate of the tokens of a text, for models whose vocabulary is unknown. */
 export function estimateHigh(text: string): number {
   let tokens = 0;
-  let previousKind = 0;
+  let previousKind = otherKind;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    const kind = code < 128 ? (kinds[code] ?? 0) : 0;
-    tokens += kind > 0 ? (costs[kind] ?? 0) : code < 0x800 ? perAccented : perOther;
+    const kind = kinds[code] ?? otherKind;
+    tokens += costs[kind] ?? (code < 0x800 ? perAccented : perOther);
     // A capital followed by a small letter is the usual start of a word, so it does not count as a change.
-    if (
-      kind !== previousKind &&
-      kind > 0 &&
-      kind < 4 &&
-      previousKind > 0 &&
-      previousKind < 4 &&
-      !(previousKind === 2 && kind === 1)
-    )
-      tokens += perChange;
+    const isWordStart = previousKind === capital && kind === smallLetter;
+    if (kind !== previousKind && Math.max(kind, previousKind) <= lastWordKind && !isWordStart) tokens += perChange;
     previousKind = kind;
   }
   return Math.ceil(tokens);

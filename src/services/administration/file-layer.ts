@@ -51,7 +51,7 @@ export class FileLayer {
   }
 
   /** Called with changed files that this node read while it runs. They replace the stored files of all nodes. */
-  ownChanged(valid: ValidConfiguration): void {
+  replaceOwnFiles(valid: ValidConfiguration): void {
     this.#own = this.#toOwn(valid);
     const { digest } = this.#stored ?? {};
     const isOwn = digest === this.#own.digest;

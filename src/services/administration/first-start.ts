@@ -1,6 +1,6 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
-import { unauthorized } from '#domain/callers/identify.ts';
+import { createUnauthorizedError } from '#domain/callers/identify.ts';
 import { createRuntimeKey, hashKey } from '#domain/callers/key-form.ts';
 import type { EntryView, PlannedWrite } from './runtime-entries.ts';
 
@@ -65,7 +65,7 @@ export class FirstStart {
     // Digests are compared, so the duration does not reveal a part of the token.
     if (this.#digest === undefined || hashKey(token) !== this.#digest) {
       this.#countWrongTry();
-      throw unauthorized(
+      throw createUnauthorizedError(
         'invalid_token',
         'The one-time token is wrong, was already used, or is no longer valid. Restart Parley to get a new one in its log (firstStartToken).',
       );

@@ -30,7 +30,7 @@ import type { FileLayer } from './file-layer.ts';
 const maxStaleMs = 60_000;
 /** Attempts to store a change while other changes are stored. */
 const maxAttempts = 20;
-const maxNamed = 5;
+const maxListedPaths = 5;
 
 export interface RuntimeEntriesDeps extends StoredDataDeps {
   readonly store: EntryStore;
@@ -292,12 +292,12 @@ export class RuntimeEntries {
   /** Returns the warnings about missing entries that the current entries do not have. */
   #findNewDangling(warnings: readonly ConfigurationError[]): readonly ConfigurationError[] {
     const findNew = (knownIssues: ReadonlySet<string>) =>
-      warnings.filter((issue) => isDangling(issue) && !knownIssues.has(toText(issue)));
-    const added = findNew(new Set(this.#inForce.warnings.map(toText)));
+      warnings.filter((issue) => isDangling(issue) && !knownIssues.has(toIssueKey(issue)));
+    const added = findNew(new Set(this.#inForce.warnings.map(toIssueKey)));
     if (added.length === 0) return added;
     // Some warnings depend on the time, such as the warning about an expired key.
     const current = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
-    return findNew(new Set(checkLayers(this.#files, current, this.#deps.check).warnings.map(toText)));
+    return findNew(new Set(checkLayers(this.#files, current, this.#deps.check).warnings.map(toIssueKey)));
   }
 
   /** The IDs of the users of the first provider have no prefix, so users of another one must not take them over. */
@@ -375,7 +375,7 @@ function isDangling({ path, isNotice }: ConfigurationError): boolean {
   return isNotice !== true && /[.[]/.test(path);
 }
 
-function toText({ path, message }: ConfigurationError): string {
+function toIssueKey({ path, message }: ConfigurationError): string {
   return `${path} ${message}`;
 }
 
@@ -385,29 +385,29 @@ export type EntryError = Pick<ConfigurationError, 'path' | 'message' | 'hint'>;
 /** Returns an error with all errors. The paths start at the configuration. */
 export function toInvalidError(entryErrors: readonly EntryError[]): ParleyError {
   const errors = entryErrors.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
-  const messages = errors.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);
-  const suffix = errors.length > maxNamed ? `, and ${errors.length - maxNamed} more` : '';
+  const messages = errors.slice(0, maxListedPaths).map(({ path, message }) => `${path} ${message}`);
+  const suffix = errors.length > maxListedPaths ? `, and ${errors.length - maxListedPaths} more` : '';
   const param = errors[0]?.path ?? null;
   return new ParleyError('invalid_request', `${messages.join('. ')}${suffix}.`, { param, members: { errors } });
 }
 
 function toInFilesError(entries: readonly EntryRef[]): ParleyError {
   const paths = entries.map(({ kind, id }) => formatPath([entryKinds[kind].section, id]));
-  const suffix = paths.length > maxNamed ? `, and ${paths.length - maxNamed} more` : '';
+  const suffix = paths.length > maxListedPaths ? `, and ${paths.length - maxListedPaths} more` : '';
   const errors = paths.map((path) => ({ path, message: 'is in a configuration file, which takes precedence' }));
   return new ParleyError(
     'configured_in_file',
-    `These entries are in a configuration file, which takes precedence: ${paths.slice(0, maxNamed).join(', ')}${suffix}. Change the file.`,
+    `These entries are in a configuration file, which takes precedence: ${paths.slice(0, maxListedPaths).join(', ')}${suffix}. Change the file.`,
     { param: paths[0] ?? null, members: { errors } },
   );
 }
 
 function toInUseError(paths: readonly string[]): ParleyError {
   const users = [...new Set(paths)];
-  const suffix = users.length > maxNamed ? ', …' : '';
+  const suffix = users.length > maxListedPaths ? ', …' : '';
   return new ParleyError(
     'in_use',
-    `Other entries depend on its current value: ${users.slice(0, maxNamed).join(', ')}${suffix}. Change them first, or delete it with ?force=true.`,
+    `Other entries depend on its current value: ${users.slice(0, maxListedPaths).join(', ')}${suffix}. Change them first, or delete it with ?force=true.`,
     { members: { usedBy: users } },
   );
 }

@@ -112,7 +112,7 @@ export class AlertDeliveries {
       const { id, nextAtMs } = delivery;
       if (nextAtMs === null || nextAtMs > nowMs || this.#attempts.size >= maxParallel) break;
       if (this.#attempts.has(id)) continue;
-      const step = this.#takeStep(delivery, alerts.get(delivery.alert));
+      const step = this.#advance(delivery, alerts.get(delivery.alert));
       this.#attempts.set(id, step);
       void step.finally(() => {
         this.#attempts.delete(id);
@@ -127,7 +127,7 @@ export class AlertDeliveries {
     return new Map(alerts.map((alert, index) => [toAlertId(alert), { ...alert, index }]));
   }
 
-  async #takeStep(delivery: AlertDelivery, alert: IndexedAlert | undefined): Promise<void> {
+  async #advance(delivery: AlertDelivery, alert: IndexedAlert | undefined): Promise<void> {
     const { store, clock, reportError } = this.#deps;
     const { id, status } = delivery;
     try {

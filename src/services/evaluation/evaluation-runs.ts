@@ -41,7 +41,8 @@ export class EvaluationRuns {
   async start(start: EvaluationStart): Promise<Evaluation> {
     const { lease, inFlightCalls, newId, clock } = this.#deps;
     if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping. Try again.');
-    if (this.#running.size >= maxRuns) throw overloaded('This node runs the maximum number of evaluations. Try again later.');
+    if (this.#running.size >= maxRuns)
+      throw createOverloadedError('This node runs the maximum number of evaluations. Try again later.');
     const { application, version, caller, cases } = start;
     const evaluation: Evaluation = {
       ...{ id: newId(), application, version, subject: caller.subject, status: 'in_progress', total: cases.length },
@@ -80,7 +81,7 @@ export class EvaluationRuns {
     const outcome = await store.begin(evaluation, lease.node, { maxStored, maxBytes, maxInProgress: maxRunsPerUser });
     if (outcome === 'absent') throw new ParleyError('deployment_not_found', 'The application was deleted in the meantime.');
     if (outcome === 'busy')
-      throw overloaded(
+      throw createOverloadedError(
         `You have ${maxRunsPerUser} evaluations in progress, which is the maximum. Wait for one to end, or cancel one.`,
       );
   }
@@ -111,7 +112,7 @@ export class EvaluationRuns {
   }
 }
 
-function overloaded(message: string): ParleyError {
+function createOverloadedError(message: string): ParleyError {
   return new ParleyError('overloaded', message, { retryAfterSeconds: 5 });
 }
 

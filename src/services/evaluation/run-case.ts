@@ -239,7 +239,7 @@ class RequestError extends Error {
   }
 }
 
-const bound = { maxBytes: 16 * 1024 ** 2, claim: 'The answer is too large to store.' };
+const bound = { maxBytes: 16 * 1024 ** 2, message: 'The answer is too large to store.' };
 const maxTries = 6;
 const maxWaitSeconds = 90;
 

@@ -9,14 +9,14 @@ import { type FolderPage, type FolderQuery, listFolder } from '#domain/files/lis
 import {
   type ContentKind,
   type ContentLocation,
-  destinationExists,
+  createDestinationExistsError,
+  createSourceNotFoundError,
   type FileLocation,
   type Relocation,
-  sourceNotFound,
   toIndexBucket,
 } from '#domain/files/resource-location.ts';
 import { requireReadable, requireWritable } from '#domain/files/resource-rights.ts';
-import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
+import { createPreconditionError, type WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreError } from '#domain/store-error.ts';
 
 /** Size limits of files and buckets. */
@@ -39,7 +39,7 @@ export interface StoredResourcesDeps {
 }
 
 /** Part of a file to read. */
-export type Selection = 'whole' | 'nothing' | ByteRange;
+export type Selection = 'complete' | 'none' | ByteRange;
 
 export interface OpenedFile {
   readonly file: FileInfo;
@@ -55,7 +55,7 @@ export interface Upload {
   readonly announcedBytes: number | undefined;
   readonly condition: WriteCondition;
   /** Creates the error for an unmet condition. If undefined, `precondition_failed`. */
-  readonly refusal?: () => ParleyError;
+  readonly createConditionError?: () => ParleyError;
 }
 
 /**
@@ -108,7 +108,7 @@ export class StoredResources {
   async openFile(caller: Caller, location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile> {
     requireReadable(caller, location);
     const opened = await this.#open(location, select);
-    if (opened === undefined) throw resourceNotFound(location);
+    if (opened === undefined) throw createResourceNotFoundError(location);
     return opened;
   }
 
@@ -117,8 +117,8 @@ export class StoredResources {
       const file = await this.#find(location);
       if (file === undefined) return undefined;
       const selection = select(file);
-      if (selection === 'nothing') return { file, selection, content: undefined };
-      const content = await this.#deps.blobs.read(file.blob, selection === 'whole' ? undefined : selection);
+      if (selection === 'none') return { file, selection, content: undefined };
+      const content = await this.#deps.blobs.read(file.blob, selection === 'complete' ? undefined : selection);
       if (content !== undefined) return { file, selection, content };
     }
     throw new Error('The content of a file in the index does not exist');
@@ -150,22 +150,31 @@ export class StoredResources {
 
   async #store(
     reservation: FileReservation,
-    { announcedBytes = 0, bytes, condition, contentType, refusal = preconditionFailed }: Upload,
+    { announcedBytes = 0, bytes, condition, contentType, createConditionError = createPreconditionError }: Upload,
   ): Promise<{ file: FileInfo; replaced: IndexedFile | undefined }> {
     const { index, blobs, clock, bounds } = this.#deps;
     const { maxBucketBytes } = bounds();
     const { blob } = reservation.location;
     await reservation.ensure(announcedBytes);
-    const counted = new CountedBytes(bytes, this.maxFileBytes, reservation);
-    await blobs.write(blob, counted);
+    let contentLength = 0;
+    const { maxFileBytes } = this;
+    async function* countBytes(): AsyncIterable<Uint8Array> {
+      for await (const piece of bytes) {
+        contentLength += piece.length;
+        if (contentLength > maxFileBytes) throw createFileTooLargeError(maxFileBytes);
+        await reservation.ensure(contentLength);
+        yield piece;
+      }
+    }
+    await blobs.write(blob, countBytes());
     const now = clock.epochMs();
     const times = { createdAtMs: now, updatedAtMs: now };
-    const file = { ...reservation.location, contentType, contentLength: counted.total, etag: blob, ...times };
+    const file = { ...reservation.location, contentType, contentLength, etag: blob, ...times };
     // An error here does not mean that the file was not stored. An unused content is less harmful than a missing one.
     const outcome = await index.put(file, condition, maxBucketBytes);
     if (outcome.outcome === 'stored') return { file: outcome.stored, replaced: outcome.replaced };
     await this.#discard(file);
-    throw outcome.outcome === 'over_quota' ? createOverQuotaError(maxBucketBytes, outcome.usedBytes) : refusal();
+    throw outcome.outcome === 'over_quota' ? createOverQuotaError(maxBucketBytes, outcome.usedBytes) : createConditionError();
   }
 
   /** Throws `access_denied`, `file_not_found`, or `precondition_failed`. */
@@ -173,8 +182,8 @@ export class StoredResources {
     requireWritable(caller, location);
     const { bucket, path } = toIndexLocation(location);
     const deleted = await this.#deps.index.delete(bucket, path, condition);
-    if (deleted === 'absent') throw resourceNotFound(location);
-    if (deleted === 'condition_failed') throw preconditionFailed();
+    if (deleted === 'absent') throw createResourceNotFoundError(location);
+    if (deleted === 'condition_failed') throw createPreconditionError();
     await this.#discard(deleted);
   }
 
@@ -211,7 +220,8 @@ export class StoredResources {
     const move = { from: toIndexLocation(from), to: toIndexLocation(to), replaces, nowMs: clock.epochMs() };
     const outcome = await index.move(move, maxBucketBytes);
     if (outcome.outcome === 'over_quota') throw createOverQuotaError(maxBucketBytes, outcome.usedBytes);
-    if (outcome.outcome !== 'moved') throw outcome.outcome === 'absent' ? sourceNotFound() : destinationExists();
+    if (outcome.outcome !== 'moved')
+      throw outcome.outcome === 'absent' ? createSourceNotFoundError() : createDestinationExistsError();
     await this.#discard(outcome.replaced);
   }
 
@@ -219,13 +229,20 @@ export class StoredResources {
   async copy(caller: Caller, { from, to, replaces }: Relocation<ContentKind>): Promise<void> {
     requireReadable(caller, from);
     requireWritable(caller, to);
-    if (!replaces && (await this.#find(to)) !== undefined && (await this.#find(from)) !== undefined) throw destinationExists();
-    const opened = await this.#open(from, () => 'whole');
-    if (opened?.content === undefined) throw sourceNotFound();
+    if (!replaces && (await this.#find(to)) !== undefined && (await this.#find(from)) !== undefined)
+      throw createDestinationExistsError();
+    const opened = await this.#open(from, () => 'complete');
+    if (opened?.content === undefined) throw createSourceNotFoundError();
     const { content, file } = opened;
     const { contentType, contentLength: announcedBytes } = file;
     const condition = replaces ? undefined : 'absent';
-    const copied = { bytes: content, contentType, announcedBytes, condition, refusal: destinationExists } as const;
+    const copied = {
+      bytes: content,
+      contentType,
+      announcedBytes,
+      condition,
+      createConditionError: createDestinationExistsError,
+    } as const;
     await this.put(caller, to, copied).finally(() => content.destroy());
   }
 
@@ -291,34 +308,11 @@ class FileReservation {
   }
 }
 
-/** Counts the bytes of an upload. Throws `payload_too_large` if they exceed the file size limit or the quota. */
-class CountedBytes implements AsyncIterable<Uint8Array> {
-  total = 0;
-  readonly #bytes: AsyncIterable<Uint8Array>;
-  readonly #maxBytes: number;
-  readonly #reservation: FileReservation;
-
-  constructor(bytes: AsyncIterable<Uint8Array>, maxBytes: number, reservation: FileReservation) {
-    this.#bytes = bytes;
-    this.#maxBytes = maxBytes;
-    this.#reservation = reservation;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
-    for await (const piece of this.#bytes) {
-      this.total += piece.length;
-      if (this.total > this.#maxBytes) throw fileTooLarge(this.#maxBytes);
-      await this.#reservation.ensure(this.total);
-      yield piece;
-    }
-  }
-}
-
 function toIndexLocation(location: ContentLocation): IndexLocation {
   return { bucket: toIndexBucket(location), path: location.path };
 }
 
-export function resourceNotFound({ kind }: { readonly kind: ContentKind }): ParleyError {
+export function createResourceNotFoundError({ kind }: { readonly kind: ContentKind }): ParleyError {
   const what = kind.slice(0, -1);
   return new ParleyError(
     'file_not_found',
@@ -326,7 +320,7 @@ export function resourceNotFound({ kind }: { readonly kind: ContentKind }): Parl
   );
 }
 
-export function fileTooLarge(maxBytes: number): ParleyError {
+export function createFileTooLargeError(maxBytes: number): ParleyError {
   return new ParleyError('payload_too_large', `The file is larger than the maximum of ${maxBytes} bytes.`);
 }
 

@@ -101,8 +101,8 @@ export class StoredTexts {
     const blob = newId();
     await blobs.write(blob, [bytes]);
     const now = clock.epochMs();
-    const facts = { contentType: 'application/json', contentLength: bytes.length, etag: blob, blob };
-    await index.put({ bucket, path, ...facts, createdAtMs: now, updatedAtMs: now }, undefined, Number.MAX_SAFE_INTEGER);
+    const properties = { contentType: 'application/json', contentLength: bytes.length, etag: blob, blob };
+    await index.put({ bucket, path, ...properties, createdAtMs: now, updatedAtMs: now }, undefined, Number.MAX_SAFE_INTEGER);
   }
 
   async #sweepIfDue(): Promise<void> {

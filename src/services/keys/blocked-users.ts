@@ -1,5 +1,5 @@
 import { Recurring } from '#base/time/recurring.ts';
-import { type BlockedUserStore, userBlocked } from '#domain/callers/blocked-users.ts';
+import { type BlockedUserStore, createUserBlockedError } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
 
@@ -52,7 +52,7 @@ export class BlockedUsers {
   admit(caller: Caller): Caller | Promise<Caller> {
     const { firstRead } = this.#stored;
     if (firstRead !== undefined) return firstRead.then(() => this.admit(caller));
-    if (this.has(caller)) throw userBlocked();
+    if (this.has(caller)) throw createUserBlockedError();
     return caller;
   }
 

@@ -5,7 +5,7 @@ import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller, UserKey } from '#domain/callers/caller.ts';
-import { unauthorized } from '#domain/callers/identify.ts';
+import { createUnauthorizedError } from '#domain/callers/identify.ts';
 import { hashKey } from '#domain/callers/key-form.ts';
 import { type AddressMatcher, createAddressMatcher, requireAllowedAddress } from '#domain/callers/key-ring.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
@@ -165,7 +165,10 @@ export class UserKeys {
 }
 
 function toInvalidKeyError(): ParleyError {
-  return unauthorized('invalid_api_key', 'The key is unknown, deleted, or expired, or its user may no longer have keys.');
+  return createUnauthorizedError(
+    'invalid_api_key',
+    'The key is unknown, deleted, or expired, or its user may no longer have keys.',
+  );
 }
 
 /** A key that is prepared for lookups. */

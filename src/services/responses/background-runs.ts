@@ -12,7 +12,7 @@ import type { NodeLease } from '../node/node-lease.ts';
 import { BackgroundRun, type RunTranslation } from './background-run.ts';
 import { ChatRunTranslation } from './chat-run-translation.ts';
 import type { DatabaseResponseStorage } from './database-response-storage.ts';
-import { failedResponse, fromQueued, toQueued } from './queued-run.ts';
+import { fromQueued, toFailedResponse, toQueued } from './queued-run.ts';
 import type { OpenedResponse, ResponseResult } from './response-storage.ts';
 import type { StoredResponseStart } from './stored-response-start.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
@@ -24,7 +24,7 @@ export interface ResponseStart {
   readonly body: JsonObject;
   readonly opened: OpenedResponse;
   /** ID and creation time of a response that the client already received. Undefined for a new one. */
-  readonly promised?: { readonly id: string; readonly createdAtSeconds: number };
+  readonly existing?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 /** Translates the frames of one reply to the events of a response. */
@@ -76,7 +76,7 @@ interface QueuedResponse {
 /** Data to start a run. */
 interface RunStart extends BackgroundRequest {
   readonly opening: StoredResponseStart;
-  readonly promised?: { readonly id: string; readonly createdAtSeconds: number };
+  readonly existing?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 /** A request for a chat run. */
@@ -240,7 +240,7 @@ export class BackgroundRuns {
     try {
       const { value, caller, deployment, ...inherited } = fromQueued(queued);
       const id = newId();
-      const record = this.#record({ id, caller, deployment }, inherited);
+      const record = this.#startRecord({ id, caller, deployment }, inherited);
       const target = await calls.authorize({ id, deployment, caller, record }, 'chat');
       const request = parseResponsesRequest(value);
       const opening = await storage.open(target, request);
@@ -248,25 +248,25 @@ export class BackgroundRuns {
         await opening.onEnded(undefined);
         throw error;
       });
-      const promised = { id: ref.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
+      const existing = { id: ref.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
       const started = Promise.withResolvers<void>();
-      this.#start({ target, request, value, opening, promised }, async () => started.resolve(), started.reject);
+      this.#start({ target, request, value, opening, existing }, async () => started.resolve(), started.reject);
       await started.promise;
     } catch (error) {
-      const ended = failedResponse(stored, { code: 'server_error', message: toParleyError(error).message }, 0);
+      const ended = toFailedResponse(stored, { code: 'server_error', message: toParleyError(error).message }, 0);
       await responses.end(ended, lease.node);
     }
   }
 
   /** Starts a run. Calls `onAdmitted` after its limits admit it, or `onRejected` if it is rejected before that. */
   #start(
-    { target: requestedTarget, request, value, opening, promised }: RunStart,
+    { target: requestedTarget, request, value, opening, existing }: RunStart,
     onAdmitted: (ready: PreparedResponse) => Promise<void>,
     onRejected: (error: unknown) => void,
   ): void {
     const { prepare } = this.#deps;
     const { caller } = requestedTarget.call;
-    const record = this.#record(requestedTarget.call, requestedTarget.call.record);
+    const record = this.#startRecord(requestedTarget.call, requestedTarget.call.record);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
     let result: ResponseResult | undefined;
     try {
@@ -278,7 +278,7 @@ export class BackgroundRuns {
           return undefined;
         },
       };
-      const prepared = prepare(target, { request, body: value as JsonObject, opened, ...(promised && { promised }) });
+      const prepared = prepare(target, { request, body: value as JsonObject, opened, ...(existing && { existing }) });
       const { run, input } = prepared;
       this.#answer({
         ...{ ref: { id: run.response.id, subject: caller.subject }, target, input, run, opening, isQueued: true },
@@ -302,7 +302,7 @@ export class BackgroundRuns {
       onEnded: (error) => this.#onEnded(ref.id, { background, record, answer, error }),
     });
     let isAdmitted = false;
-    const admitted = async (): Promise<void> => {
+    const startRun = async (): Promise<void> => {
       await onAdmitted();
       isAdmitted = true;
       this.#running.set(ref.id, background);
@@ -312,7 +312,7 @@ export class BackgroundRuns {
     };
     answer = calls.answer(
       target,
-      { ...input, admitted },
+      { ...input, onAdmitted: startRun },
       {
         frame: (frame) => background.frame(frame),
         end: () => background.end(),
@@ -346,7 +346,7 @@ export class BackgroundRuns {
   }
 
   /** A run is a separate call, because the request that created it ends much earlier. */
-  #record(
+  #startRecord(
     { id: requestId, caller, deployment }: Omit<Target['call'], 'record'>,
     { tags, isPrivate }: Pick<CallRecord, 'tags' | 'isPrivate'>,
   ): CallRecord {

@@ -9,7 +9,7 @@ import type { CallRecord } from '#domain/telemetry.ts';
 import type { RunTranslation } from './background-run.ts';
 import type { StorableResponse } from './response-storage.ts';
 
-interface ChatRunFacts {
+interface ChatRunOptions {
   readonly ref: ResponseRef;
   /** ID that the client chose. */
   readonly id: string;
@@ -22,21 +22,21 @@ interface ChatRunFacts {
 /** Maximum size of the stored chunks. A conversation of the page has the same maximum. */
 const storageBound = {
   maxBytes: 32 * 1024 ** 2,
-  claim: 'The answer is too large to be continued in the background. Request it with a direct call.',
+  message: 'The answer is too large to be continued in the background. Request it with a direct call.',
 };
 
 /** Numbers the chunks of a chat completion. They are otherwise those of a direct call. */
 export class ChatRunTranslation implements RunTranslation {
   /** Resolves with the first event, or with the error of a run that failed before it. */
   readonly started: Promise<ParleyError | undefined>;
-  readonly #facts: ChatRunFacts;
-  readonly #budget = new FoldLimit(storageBound);
+  readonly #options: ChatRunOptions;
+  readonly #limit = new FoldLimit(storageBound);
   readonly #onStarted: (error: ParleyError | undefined) => void;
   #next = 0;
   #status: 'in_progress' | 'completed' | 'failed' | 'cancelled' = 'in_progress';
 
-  constructor(facts: ChatRunFacts) {
-    this.#facts = facts;
+  constructor(options: ChatRunOptions) {
+    this.#options = options;
     const { promise, resolve } = Promise.withResolvers<ParleyError | undefined>();
     this.started = promise;
     this.#onStarted = resolve;
@@ -44,13 +44,13 @@ export class ChatRunTranslation implements RunTranslation {
 
   /** The run as its client reads it. */
   get visible(): JsonObject {
-    const { id, model, createdAtSeconds: created_at } = this.#facts;
+    const { id, model, createdAtSeconds: created_at } = this.#options;
     return { id, object: 'chat.run', created_at, model, status: this.#status };
   }
 
   /** The run in the form that is stored. */
   get response(): StorableResponse & JsonObject {
-    const { ref, createdAtSeconds: created_at } = this.#facts;
+    const { ref, createdAtSeconds: created_at } = this.#options;
     const stored = { id: ref.id, created_at, status: this.#status, background: true, output: [] };
     return { ...stored, run: this.visible };
   }
@@ -61,8 +61,8 @@ export class ChatRunTranslation implements RunTranslation {
 
   /** Throws `upstream_failed` if the chunks are larger than the store accepts. */
   consume(frame: Frame): readonly object[] {
-    const { record, clock } = this.#facts;
-    this.#budget.consume(frame);
+    const { record, clock } = this.#options;
+    this.#limit.consume(frame);
     if (this.#next === 0) record.recordFirstByte(clock.nowMs());
     else record.recordChunk(clock.nowMs());
     this.#onStarted(undefined);

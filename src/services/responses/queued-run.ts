@@ -15,7 +15,7 @@ interface QueuedRun {
   readonly isPrivate: boolean;
 }
 
-/** Returns the form in the store, which encrypts it. */
+/** Returns the stored form, which the store encrypts. A user's key has the name `madeKey` in it. */
 export function toQueued({ call }: Target, value: unknown): JsonObject {
   const { subject, project, roles, userKey, configuredKey } = call.caller;
   const keys = { ...(userKey && { madeKey: userKey }), ...(configuredKey && { configuredKey }) };
@@ -24,29 +24,23 @@ export function toQueued({ call }: Target, value: unknown): JsonObject {
   return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment, ...inherited };
 }
 
+/** Returns the data that `toQueued` stored. */
 export function fromQueued({ value, caller, deployment, tags, isPrivate }: JsonObject): QueuedRun {
   if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
   const {
     subject,
     project,
     roles,
-    userKey: madeKey,
     configuredKey,
-  } = { ...caller, userKey: caller.madeKey } as Omit<Caller, 'chain'> & JsonObject;
-  const queuedCaller = {
-    subject,
-    project,
-    roles,
-    chain: null,
-    ...(madeKey && { userKey: madeKey }),
-    ...(configuredKey && { configuredKey }),
-  };
+    madeKey: userKey,
+  } = caller as JsonObject & Caller & { readonly madeKey?: Caller['userKey'] };
+  const keys = { ...(userKey && { userKey }), ...(configuredKey && { configuredKey }) };
   const inherited = { tags: tags as Tags | undefined, isPrivate: isPrivate === true };
-  return { value, caller: queuedCaller, deployment: String(deployment), ...inherited };
+  return { value, caller: { subject, project, roles, chain: null, ...keys }, deployment: String(deployment), ...inherited };
 }
 
 /** Returns a response that failed because no node continues it, with its final event. */
-export function failedResponse(
+export function toFailedResponse(
   stored: StoredResponse,
   error: { readonly code: string; readonly message: string },
   sequence_number: number,

@@ -5,7 +5,7 @@ import { toFailedChatRun } from '#domain/responses/chat-run.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { NodeLease } from '../node/node-lease.ts';
 import type { BackgroundRuns } from './background-runs.ts';
-import { failedResponse } from './queued-run.ts';
+import { toFailedResponse } from './queued-run.ts';
 import type { UnconfirmedWrites } from './unconfirmed-writes.ts';
 
 export interface RunMaintenanceDeps {
@@ -61,7 +61,7 @@ export class RunMaintenance {
     const { responses, runs, clock, lease, unconfirmed } = this.#deps;
     await unconfirmed.deleteFrom(responses, lease.node);
     const toFailed: Parameters<ResponseStore['runs']['failOrphaned']>[1] = (stored, next) =>
-      stored.isChatRun === true ? toFailedChatRun(stored, orphanedChatRun, next) : failedResponse(stored, orphanedError, next);
+      stored.isChatRun === true ? toFailedChatRun(stored, orphanedChatRun, next) : toFailedResponse(stored, orphanedError, next);
     while ((await responses.runs.failOrphaned(clock.epochMs(), toFailed)) > 0);
     const { capacity } = runs;
     if (capacity === 0) return;

@@ -3,7 +3,7 @@ import type { ResponseRef, ResponseStore, UnconfirmedWrite } from '#domain/respo
 
 /** Maximum time for which the database may still execute a statement after its client gave up. */
 const settledMs = 10_000;
-const maxNoted = 10_000;
+const maxWrites = 10_000;
 const firstPauseMs = 2_000;
 const maxPauseMs = 30_000;
 /** Growth of the pauses, so that the retries after an outage are late by about a tenth of its duration. */
@@ -15,27 +15,27 @@ const pauseGrowth = 1.1;
  */
 export class UnconfirmedWrites {
   readonly #clock: Pick<Clock, 'nowMs'>;
-  readonly #noted = new Map<string, UnconfirmedWrite & { readonly atMs: number }>();
+  readonly #writes = new Map<string, UnconfirmedWrite & { readonly atMs: number }>();
 
   constructor(clock: Pick<Clock, 'nowMs'>) {
     this.#clock = clock;
   }
 
   add({ id, subject, createdAtMs }: UnconfirmedWrite): void {
-    if (this.#noted.size < maxNoted) this.#noted.set(id, { id, subject, createdAtMs, atMs: this.#clock.nowMs() });
+    if (this.#writes.size < maxWrites) this.#writes.set(id, { id, subject, createdAtMs, atMs: this.#clock.nowMs() });
   }
 
   /** Excludes a response that is stored after all, because its client sent the request again. */
   remove({ id }: ResponseRef): void {
-    this.#noted.delete(id);
+    this.#writes.delete(id);
   }
 
   /** Deletes the responses. Throws `StoreError`. The next call then deletes the rest. */
   async deleteFrom(responses: Pick<ResponseStore, 'deleteUnconfirmed'>, node: string): Promise<void> {
-    for (const { atMs, ...write } of [...this.#noted.values()]) {
+    for (const { atMs, ...write } of [...this.#writes.values()]) {
       if (this.#clock.nowMs() - atMs < settledMs) continue;
       await responses.deleteUnconfirmed(write, node);
-      this.#noted.delete(write.id);
+      this.#writes.delete(write.id);
     }
   }
 }

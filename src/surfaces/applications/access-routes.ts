@@ -5,7 +5,7 @@ import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Person } from '#domain/callers/people-store.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
-import { preconditionFailed } from '#domain/files/write-condition.ts';
+import { createPreconditionError } from '#domain/files/write-condition.ts';
 import { toWriteCondition } from '../http/conditions.ts';
 import { identifyUser, readRequest } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
@@ -60,7 +60,7 @@ async function replace(deps: AccessDeps, request: FastifyRequest, reply: Fastify
   const next = { ...before, entry: { ...before.entry, ...sharing }, etag: newId(), updatedAtMs: clock.epochMs() };
   // The settings come from `before`, so a concurrent change must not be overwritten.
   const stored = await store.put(next, { etag: before.etag });
-  if (stored === undefined) throw preconditionFailed();
+  if (stored === undefined) throw createPreconditionError();
   recordAudit({ action: 'application.shared', subject: caller.subject, object: location.id, requestId: request.id, details });
   return answer(deps, stored, reply);
 }

@@ -9,7 +9,7 @@ import type { ApplicationLocation } from '#domain/deployments/application-locati
 import { requireCapacity } from '#domain/deployments/application-resources.ts';
 import { type StoredApplication, toPublicId } from '#domain/deployments/application-store.ts';
 import { getPublicFeatures } from '#domain/deployments/deployment.ts';
-import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
+import { createPreconditionError, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isNotModified, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal, readRequest } from '../http/read-request.ts';
@@ -93,7 +93,7 @@ async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: Fas
   const condition = toWriteCondition(request.headers, await deps.store.find(id));
   const outcome = await deps.store.delete(id, condition);
   if (outcome === 'absent') throw notFound();
-  if (outcome === 'condition_failed') throw preconditionFailed();
+  if (outcome === 'condition_failed') throw createPreconditionError();
   deps.recordAudit({ action: 'application.deleted', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
 }
@@ -188,7 +188,7 @@ async function writeApplication(
   const nowMs = clock.epochMs();
   const application = { id, spelling, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
   const stored = await store.put(application, condition);
-  if (stored === undefined) throw preconditionFailed();
+  if (stored === undefined) throw createPreconditionError();
   const auditRecord = { action: 'application.saved', subject: caller.subject, object: id, requestId } as const;
   recordAudit({ ...auditRecord, ...(details !== undefined && { details }) });
   const sharing = describeSharing(before?.entry, entry);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { isJsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
-import { checkApiVersion, missingApiVersion, type RequestedVersion } from '#contract/api-version.ts';
+import { checkApiVersion, createMissingVersionError, type RequestedVersion } from '#contract/api-version.ts';
 import { parseChatRequest } from '#contract/chat/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
@@ -186,5 +186,5 @@ async function authorize(
 
 function checkVersion({ version, needsVersion }: DeploymentRoute): void {
   if (version !== undefined) checkApiVersion(version);
-  else if (needsVersion) throw missingApiVersion();
+  else if (needsVersion) throw createMissingVersionError();
 }

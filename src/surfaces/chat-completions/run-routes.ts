@@ -7,7 +7,7 @@ import { parseChatRequest } from '#contract/chat/chat-request.ts';
 import { endEvent, toEvent } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
-import { chatIdForm } from '#contract/page/stored-chat.ts';
+import { chatIdPattern } from '#contract/page/stored-chat.ts';
 import type { Calls } from '#domain/call.ts';
 import { isExcludedByKey } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -134,7 +134,7 @@ function toVisibleRun({ response, status }: StoredResponse): JsonObject {
 }
 
 function toId(text: string): string {
-  if (!chatIdForm.test(text)) throw runNotFound();
+  if (!chatIdPattern.test(text)) throw runNotFound();
   return text;
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
-import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/stored-chat.ts';
+import { ChatPatch, chatFlags, chatHeadFields, chatIdPattern } from '#contract/page/stored-chat.ts';
 import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { withoutNulls } from '#contract/schemas/normalize-request.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
@@ -17,7 +17,7 @@ import type {
   DeletedChat,
   StoredChat,
 } from '#domain/chats/chat-store.ts';
-import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
+import { createPreconditionError, type WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { routeNotFound } from '../http/path-methods.ts';
 import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
@@ -90,7 +90,7 @@ async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: Fasti
   const change = toChatChange(body(), deps.clock.epochMs());
   const condition = await readCondition(deps, request, location);
   const result = await deps.chats.write(location, change, { ...bounds, condition });
-  if (result.outcome === 'condition_failed') throw preconditionFailed();
+  if (result.outcome === 'condition_failed') throw createPreconditionError();
   if (result.outcome !== 'written') throw storageFull(result.outcome);
   reply.header('etag', `"${result.head.revision}"`);
   return toHeadItem(result.head);
@@ -101,7 +101,7 @@ async function remove(deps: ChatRoutesDeps, request: FastifyRequest, reply: Fast
   const location = readChatRef(request, subject);
   const condition = await readCondition(deps, request, location);
   const outcome = await deps.chats.delete(location, condition, deps.clock.epochMs());
-  if (outcome === 'condition_failed') throw preconditionFailed();
+  if (outcome === 'condition_failed') throw createPreconditionError();
   if (outcome === 'absent') throw chatNotFound();
   reply.code(204);
 }
@@ -133,7 +133,7 @@ async function readCondition({ chats }: ChatRoutesDeps, { headers }: FastifyRequ
 /** Returns the chat that the path names. Throws `response_not_found` for an invalid ID. */
 export function readChatRef({ params }: FastifyRequest, subject: string): ChatRef {
   const { chat: id } = params as { chat: string };
-  if (!chatIdForm.test(id)) throw chatNotFound();
+  if (!chatIdPattern.test(id)) throw chatNotFound();
   return { subject, id };
 }
 

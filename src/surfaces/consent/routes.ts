@@ -12,7 +12,7 @@ import {
   type StoredConsent,
 } from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
+import { createDeploymentNotFoundError, findUsable } from '#domain/deployments/usable-deployments.ts';
 import { identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
@@ -86,7 +86,7 @@ async function find(deps: ConsentSurfaceDeps, caller: Caller, id: string): Promi
 
 function getId({ url }: FastifyRequest): string {
   const id = toDeploymentId(stripPathPrefix(`${base}/`, url));
-  if (id === undefined) throw deploymentNotFound(id);
+  if (id === undefined) throw createDeploymentNotFoundError(id);
   return id;
 }
 

@@ -6,7 +6,7 @@ import { getAppDataPath, toBucket } from '#domain/files/bucket.ts';
 import { type ContentLocation, parseFileLocation } from '#domain/files/resource-location.ts';
 import { getOwnFolder, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
-import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
+import { createResourceNotFoundError, type StoredResources } from '#services/files/stored-resources.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { discardBody } from '../http/form/form-reader.ts';
 import { identifyCaller } from '../http/read-request.ts';
@@ -97,7 +97,7 @@ async function prepareWrite(deps: FileDeps, request: FastifyRequest, caller: Cal
 
 function getLocation(request: FastifyRequest): ContentLocation {
   const location = parsePath(request);
-  if (location === undefined) throw resourceNotFound({ kind: 'files' });
+  if (location === undefined) throw createResourceNotFoundError({ kind: 'files' });
   return location;
 }
 

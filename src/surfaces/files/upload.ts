@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { toEssence } from '#base/http/media-type.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { fileTooLarge, type Upload } from '#services/files/stored-resources.ts';
+import { createFileTooLargeError, type Upload } from '#services/files/stored-resources.ts';
 import { FormReader, type PartHead, readPieces, toBoundary } from '../http/form/form-reader.ts';
 
 type Content = Omit<Upload, 'condition' | 'refusal'>;
@@ -12,7 +12,7 @@ type Content = Omit<Upload, 'condition' | 'refusal'>;
  */
 export function rejectLargeFile({ headers }: IncomingMessage, maxBytes: number): void {
   const isForm = /^multipart\/form-data/i.test(headers['content-type'] ?? '');
-  if (!isForm && Number(headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge(maxBytes);
+  if (!isForm && Number(headers['content-length'] ?? 0) > maxBytes) throw createFileTooLargeError(maxBytes);
 }
 
 /** Throws `unsupported_media_type` if the body has a content encoding. */

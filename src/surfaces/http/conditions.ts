@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
+import { createPreconditionError, type WriteCondition } from '#domain/files/write-condition.ts';
 
 /** Stored content. The ETag has no quotes. */
 interface TaggedContent {
@@ -18,7 +18,7 @@ export function hasCondition(headers: IncomingHttpHeaders): boolean {
 export function toWriteCondition(headers: IncomingHttpHeaders, current: TaggedContent | undefined): WriteCondition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   requireMatch(match, current);
-  if (noneMatch !== undefined && matchesTag(noneMatch, current, 'weak')) throw preconditionFailed();
+  if (noneMatch !== undefined && matchesTag(noneMatch, current, 'weak')) throw createPreconditionError();
   if (match === undefined && noneMatch === undefined) return undefined;
   if (current === undefined) return 'absent';
   return match?.trim() === '*' && noneMatch === undefined ? 'present' : { etag: current.etag };
@@ -43,7 +43,7 @@ export function isRangeCurrent(headers: IncomingHttpHeaders, current: TaggedCont
 }
 
 function requireMatch(match: string | undefined, current: TaggedContent | undefined): void {
-  if (match !== undefined && !matchesTag(match, current, 'strong')) throw preconditionFailed();
+  if (match !== undefined && !matchesTag(match, current, 'strong')) throw createPreconditionError();
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { rejectOtherCase } from '#contract/errors/request-error.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { type Identify, unauthorized } from '#domain/callers/identify.ts';
+import { createUnauthorizedError, type Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
@@ -65,7 +65,10 @@ export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawH
     }
   }
   if (credentials !== undefined) return credentials;
-  throw unauthorized('missing_credentials', 'Send a key as "Api-Key: <key>" or "Authorization: Bearer <key or token>".');
+  throw createUnauthorizedError(
+    'missing_credentials',
+    'Send a key as "Api-Key: <key>" or "Authorization: Bearer <key or token>".',
+  );
 }
 
 function isKeyField(name: string, acceptsXApiKey: boolean): boolean {

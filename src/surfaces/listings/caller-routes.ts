@@ -12,7 +12,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { type Deployment, findFeatureAddress } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
-import { isOfScope, type LimitStatus, toLimitUsage, toScopeName } from '#domain/limits/limit-status.ts';
+import { hasScope, type LimitStatus, toLimitUsage, toScopeName } from '#domain/limits/limit-status.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/passage-index.ts';
@@ -58,9 +58,9 @@ const views: Readonly<Record<string, View>> = {
     const limits = snapshot.limits.find(caller, deployment.id);
     const statuses = await counters.readStatuses(toAccount(caller.subject, deployment.id, limits));
     const scopes = statuses.flatMap((status) =>
-      isOfScope(status.limit) ? [{ of: toScopeName(status.limit), ...toLimitUsage(status, deployment.id) }] : [],
+      hasScope(status.limit) ? [{ of: toScopeName(status.limit), ...toLimitUsage(status, deployment.id) }] : [],
     );
-    const roleStatuses = statuses.filter(({ limit }) => !isOfScope(limit));
+    const roleStatuses = statuses.filter(({ limit }) => !hasScope(limit));
     return { ...toLimitStats(roleStatuses, clock.epochMs()), ...(scopes.length > 0 && { scopes }) };
   },
   documents: async ({ documents }, { caller, deployment }) => toDocumentList(await documents(deployment), { caller, deployment }),

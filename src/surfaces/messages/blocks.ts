@@ -4,7 +4,7 @@ import { CallArguments } from '#contract/chat/call-arguments.ts';
 import type { Delta, FunctionCallDelta } from '#contract/chat/chunk.ts';
 import { toFunctionCallId } from '#contract/chat/function-calling.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { BlockDelta, ContentBlock, MessageDeltaEvent, MessagesEvent, Parley } from '#contract/messages/dialect.ts';
+import type { BlockDelta, ContentBlock, MessageDeltaEvent, MessagesEvent, ParleyExtension } from '#contract/messages/dialect.ts';
 
 const maxWaitingChars = 16 * 1024 * 1024;
 /** Maximum length of the thinking text that a signed block may repeat. */
@@ -102,7 +102,7 @@ export class Blocks {
     const events: MessageEvent[] = [];
     for (const waiting of this.#waiting) {
       const { key, pieces, canStart } = waiting;
-      if (!isLast && this.#open?.kind === 'tool_use' && !this.#open.args.isWhole) break;
+      if (!isLast && this.#open?.kind === 'tool_use' && !this.#open.args.isComplete) break;
       const block = canStart ? toBlock(pieces, this.#options.toToolName) : undefined;
       if (block === undefined) continue;
       this.#waiting.delete(waiting);
@@ -143,7 +143,7 @@ export class Blocks {
     this.#open = undefined;
     if (open.kind === 'tool_use') {
       this.#endedTools.add(open.key);
-      if (!open.args.isEmpty && !open.args.isWhole) this.#hasIncompleteCall = true;
+      if (!open.args.isEmpty && !open.args.isComplete) this.#hasIncompleteCall = true;
     }
     return [{ type: 'content_block_stop', index: open.index }];
   }
@@ -239,12 +239,12 @@ function isText(value: unknown): value is string {
 }
 
 /** An event that clients ignore. It keeps the connection open, and can carry data without a counterpart in the dialect. */
-export type PingEvent = { type: 'ping'; parley?: Parley };
+export type PingEvent = { type: 'ping'; parley?: ParleyExtension };
 
 /** An event that Parley creates. `parley` carries data without a counterpart in the dialect. */
 export type MessageEvent = Exclude<MessagesEvent, { type: 'ping' } | MessageDeltaEvent> | MessageEnd | PingEvent;
 
-type MessageEnd = MessageDeltaEvent & { parley?: Parley };
+type MessageEnd = MessageDeltaEvent & { parley?: ParleyExtension };
 
 /**
  * Returns events that append pieces of text to a block. The pieces are already escaped for a JSON string, which has the same

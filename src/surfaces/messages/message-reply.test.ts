@@ -5,7 +5,7 @@ import { toReplyHeaders } from './message-reply.ts';
 const nowEpochMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 const ownHeaders = { 'request-id': 'ours', 'x-request-id': 'ours' };
 const relayed = (headers?: Record<string, string>): Relayed => ({
-  ...{ dialect: 'messages', isWhole: true, isLast: true, textBytes: 0, usage: undefined },
+  ...{ dialect: 'messages', isCompleteReply: true, isLast: true, textBytes: 0, usage: undefined },
   ...(headers && { headers }),
 });
 

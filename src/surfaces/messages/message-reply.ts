@@ -48,7 +48,7 @@ export class JsonMessage implements ReplySink {
   frame(frame: Frame): void {
     this.#budget.consume(frame);
     if (frame.native !== undefined) {
-      requireForm(frame.native, 'whole');
+      requireForm(frame.native, 'complete');
       this.#relayed = frame;
     } else for (const event of frame.chunks.flatMap((chunk) => this.#events.add(chunk))) this.#fold.add(event);
   }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from '#contract/chat/chunk.ts';
 import { Accumulator } from '#contract/chat/fold-frames.ts';
-import type { MessagesUsage, Parley, StopReason } from '#contract/messages/dialect.ts';
+import type { MessagesUsage, ParleyExtension, StopReason } from '#contract/messages/dialect.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import { type BlockOptions, Blocks, type MessageEvent, type PingEvent, toPieces } from './blocks.ts';
 
@@ -116,7 +116,7 @@ class Extras {
   }
 
   /** Returns the complete content. Omits custom content that exceeds the limit. */
-  getExtension(): Parley {
+  getExtension(): ParleyExtension {
     const custom =
       this.#chars <= maxExtensionChars ? this.#accumulator.completion().choices[0]?.message.custom_content : undefined;
     return { ...(custom && { custom_content: custom }), ...(this.#statistics && { statistics: this.#statistics }) };

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { isTextPart, textPart, toContent, toText } from '#contract/chat/content.ts';
+import { isTextPart, toTextPart, toContent, toText } from '#contract/chat/content.ts';
 import { isFunctionCallId, maxFunctionNameChars, toHashedName } from '#contract/chat/function-calling.ts';
 import { type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import type {
@@ -80,7 +80,7 @@ function toUserMessages(
     messages.push(toResultMessage(block, contentParts, { calledNames, preservesMarks }));
     const otherParts = contentParts.filter((part) => !isTextPart(part));
     if (otherParts.length === 0) continue;
-    const heading = textPart(`From the result of ${calledNames.get(block.tool_use_id) ?? 'a tool'}:`);
+    const heading = toTextPart(`From the result of ${calledNames.get(block.tool_use_id) ?? 'a tool'}:`);
     parts.push(heading, ...otherParts.map((part) => ({ ...part, [toolOutput]: true })));
   }
   const otherBlocks = blocks.filter((block) => !isToolResult(block));
@@ -98,7 +98,7 @@ function toResultMessage(
 ): Message {
   const text = `${is_error ? 'The tool failed: ' : ''}${toText(contentParts, paragraph)}`;
   const cache_control = preservesMarks ? (mark ?? contentParts.findLast((part) => part.cache_control)?.cache_control) : undefined;
-  const content = cache_control ? [{ ...textPart(text), cache_control }] : text;
+  const content = cache_control ? [{ ...toTextPart(text), cache_control }] : text;
   const name = calledNames.get(id);
   return name !== undefined && isFunctionCallId(id)
     ? { role: 'function', name, content: text }
@@ -161,7 +161,7 @@ interface FileSource {
  * Converts content to chat completions parts. Preserves cache marks if `preservesMarks` is set. Omits blocks without a counterpart.
  */
 function toParts(content: string | readonly ContentBlock[], preservesMarks: boolean): ContentPart[] {
-  if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
+  if (typeof content === 'string') return content === '' ? [] : [toTextPart(content)];
   return content.flatMap((block) => {
     const parts = toBlockParts(block as KnownBlock | OtherBlock, preservesMarks);
     const last = parts.at(-1);
@@ -181,19 +181,19 @@ type OtherBlock =
 function toBlockParts(block: KnownBlock | OtherBlock, preservesMarks: boolean): ContentPart[] {
   switch (block.type) {
     case 'text':
-      return block.text === '' ? [] : [textPart(block.text)];
+      return block.text === '' ? [] : [toTextPart(block.text)];
     case 'image':
       return [toImage(block)];
     case 'document':
       return toDocument(block, preservesMarks);
     case 'search_result':
-      return [textPart(`Search result "${block.title}" (${block.source}):`), ...toParts(block.content ?? [], preservesMarks)];
+      return [toTextPart(`Search result "${block.title}" (${block.source}):`), ...toParts(block.content ?? [], preservesMarks)];
     case 'tool_reference':
-      return [textPart(`The tool ${block.tool_name} can be called.`)];
+      return [toTextPart(`The tool ${block.tool_name} can be called.`)];
     case 'tool_addition':
-      return [textPart(`From here on the tool ${block.tool?.name} can be called.`)];
+      return [toTextPart(`From here on the tool ${block.tool?.name} can be called.`)];
     case 'tool_removal':
-      return [textPart(`From here on the tool ${block.tool?.name} must not be called.`)];
+      return [toTextPart(`From here on the tool ${block.tool?.name} must not be called.`)];
     default:
       return [];
   }
@@ -203,24 +203,24 @@ function toImage({ source }: ImageBlock): ContentPart {
   const from: Base64Source | UrlSource | FileSource = source;
   if (from.type === 'base64') return imagePart(`data:${from.media_type};base64,${from.data}`);
   if (from.type === 'url') return imagePart(from.url);
-  return textPart(`Image: ${describeFile(from)}`);
+  return toTextPart(`Image: ${describeFile(from)}`);
 }
 
 function toDocument({ source, title, context }: DocumentBlock, preservesMarks: boolean): ContentPart[] {
   const from: DocumentBlock['source'] | FileSource = source;
   const name = title ? `Document "${title}"` : 'Document';
-  const about = context ? [textPart(`About ${name}: ${context}`)] : [];
+  const about = context ? [toTextPart(`About ${name}: ${context}`)] : [];
   switch (from.type) {
     case 'base64':
       return [...about, filePart(title, from)];
     case 'text':
-      return [...about, textPart(`${name}:\n${from.data}`)];
+      return [...about, toTextPart(`${name}:\n${from.data}`)];
     case 'content':
-      return [...about, textPart(`${name}:`), ...toParts(from.content, preservesMarks)];
+      return [...about, toTextPart(`${name}:`), ...toParts(from.content, preservesMarks)];
     case 'url':
-      return [...about, textPart(`${name}: ${from.url}`)];
+      return [...about, toTextPart(`${name}: ${from.url}`)];
     default:
-      return [...about, textPart(`${name}: ${describeFile(from)}`)];
+      return [...about, toTextPart(`${name}: ${describeFile(from)}`)];
   }
 }
 

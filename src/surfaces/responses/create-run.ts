@@ -48,7 +48,7 @@ interface RunStart extends ResponseStart {
 
 /** Prepares the run of a response. Throws a 400 error if the request is invalid. */
 export function createRun({ seal, newId, clock }: RunDeps, target: Target, start: RunStart): ReadyRun {
-  const { request, body, opened, promised: promisedResponse, isCounted } = start;
+  const { request, body, opened, existing: promisedResponse, isCounted } = start;
   const { call, deployment } = target;
   const { subject } = call.caller;
   if (request.store === false) call.record.isPrivate = true;
@@ -113,8 +113,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isApplicationBacked && includesStages(request));
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
-  const approved = approvals.listApprovedCalls(servers, chatRequest.messages);
-  const remote = servers.length > 0 ? { servers, approved } : undefined;
+  const approvedCalls = approvals.listApprovedCalls(servers, chatRequest.messages);
+  const remote = servers.length > 0 ? { servers, approvedCalls } : undefined;
   const chatCall = { request: chatRequest, native, isTranslated: true, remote, affinity: getAffinity(request, subject) };
   return {
     run,

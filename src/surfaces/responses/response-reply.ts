@@ -37,7 +37,7 @@ export class JsonResponse implements ReplySink {
   frame(frame: Frame): void {
     this.#budget.consume(frame);
     if (frame.native !== undefined) {
-      requireForm(frame.native, 'whole');
+      requireForm(frame.native, 'complete');
       this.#isRelayed = true;
     }
     if (this.#run.canForward(frame)) this.#relayed = frame.bytes;
@@ -141,7 +141,7 @@ class ResponseWriter implements EventWriter {
 
   /** Throws `upstream_failed` if the reply is not a stream. */
   toBytes(frame: Frame): string {
-    if (frame.native?.isWhole === true) requireForm(frame.native, 'streamed');
+    if (frame.native?.isCompleteReply === true) requireForm(frame.native, 'streamed');
     if (!this.#run.canForward(frame)) return this.#run.consumeText(frame) ?? toBytes(this.#run.consume(frame));
     const { bytes } = frame;
     if (this.#relayed === undefined) this.#relayed = { first: bytes, last: bytes };

@@ -32,7 +32,7 @@ export interface RunOptions extends ResponseOptions, Omit<ReaderOptions, 'key'> 
 /** Limit for a reply. The final events contain its text four times, and a string has at most 512 Mi characters. */
 const replyBound = {
   maxBytes: 64 * 1024 * 1024,
-  claim: 'The reply is too large for the Responses API. Request a stream of /v1/chat/completions.',
+  message: 'The reply is too large for the Responses API. Request a stream of /v1/chat/completions.',
 };
 
 /**

@@ -109,8 +109,8 @@ async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: Path
     return context.follow(deps.calls.answer(target, chatCall, reply), reply);
   }
   const reply = createStreamedReply(context, run, ignored);
-  const admitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
-  await context.follow(deps.calls.answer(target, { ...chatCall, admitted }, reply), reply);
+  const onAdmitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
+  await context.follow(deps.calls.answer(target, { ...chatCall, onAdmitted }, reply), reply);
 }
 
 /** Returns the storage for a call. A per-request key has no access to the stored responses of its user. */

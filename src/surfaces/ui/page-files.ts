@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative } from 'node:path';
 import type { PageSettings } from '#contract/configuration/service.ts';
-import { grounds, readLogoData, toAccents } from '#contract/page/brand.ts';
+import { backgrounds, readLogoData, toAccents } from '#contract/page/brand.ts';
 
 /** Paths of branding files, relative to `/`. */
 export const brandPaths = ['brand/style.css', 'brand/logo', 'brand/icon.svg', 'manifest.webmanifest'] as const;
@@ -57,7 +57,10 @@ export function applyBranding(index: PageFile, settings: PageSettings): PageFile
 function buildManifest({ name = 'Parley', logo, accent }: PageSettings): object {
   return {
     ...{ name, short_name: name, id: './', start_url: './', scope: './', display: 'standalone' },
-    ...{ background_color: grounds.light.ground, theme_color: accent === undefined ? '#17605a' : toAccents(accent).light.accent },
+    ...{
+      background_color: backgrounds.light.ground,
+      theme_color: accent === undefined ? '#17605a' : toAccents(accent).light.accent,
+    },
     icons: logo === undefined ? defaultIcons : listIcons(logo),
   };
 }
@@ -81,7 +84,7 @@ function listIcons(logo: string): readonly object[] {
 /** Returns an icon with the logo on a square, with a margin for systems that crop the edges. */
 function drawIcon(logo: string): string {
   const picture = `<image href="${escapeHtml(logo)}" x="116" y="116" width="280" height="280"/>`;
-  const ground = `<rect width="512" height="512" fill="${grounds.light.raised}"/>`;
+  const ground = `<rect width="512" height="512" fill="${backgrounds.light.raised}"/>`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512">${ground}${picture}</svg>`;
 }
 

@@ -3,7 +3,7 @@ import { NodeState } from '#app/node/node-state.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
-import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { createConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { ContentRecord } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageRecord } from '#domain/usage/journal.ts';
@@ -72,7 +72,7 @@ function open(journal: ScriptedJournal, options: { waitMs?: number; maxWaiting?:
 
 const failToAppend = (): Promise<never> => Promise.reject(new Error('unavailable'));
 
-const snapshot = toSnapshot(complete(Configuration, {}) as Configuration);
+const snapshot = createConfigSnapshot(complete(Configuration, {}) as Configuration);
 
 describe('journal records', () => {
   beforeEach(() => {

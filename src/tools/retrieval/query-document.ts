@@ -6,7 +6,7 @@ import type { TextEmbedder } from '#domain/tools/embedder.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
 import {
   type Attachment,
-  howToCite,
+  citationInstruction,
   type LoadedTools,
   type Tool,
   type ToolContext,
@@ -173,7 +173,7 @@ interface AnswerOptions {
 /** Returns the text for the model. Each group of passages has a number to cite it by. */
 function toAnswer({ passages, notes, maxBytes, cite }: AnswerOptions): ToolResult {
   const parts = numberPassages(passages, { maxBytes: maxBytes - reservedBytes, cite });
-  const sections = parts.length === 0 ? [noMatchText] : [...parts, howToCite];
+  const sections = parts.length === 0 ? [noMatchText] : [...parts, citationInstruction];
   return { text: [...sections, ...notes.map((note) => `Note: ${note}`)].join('\n\n'), attachments: [], failed: false };
 }
 

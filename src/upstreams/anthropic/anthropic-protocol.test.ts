@@ -106,7 +106,10 @@ describe('a Messages request to an upstream of the same dialect', () => {
     const [frame, ...otherFrames] = await readFrames(createAttempt({}));
     expect(otherFrames).toEqual([]);
     expect(Buffer.from(frame?.bytes ?? '', 'latin1').toString()).toBe(text);
-    expect(frame?.native).toMatchObject({ isWhole: true, usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } });
+    expect(frame?.native).toMatchObject({
+      isCompleteReply: true,
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    });
   });
 
   it.each(['text', 'thinking', 'server-tools'])('returns the stream "%s" byte for byte', async (name) => {

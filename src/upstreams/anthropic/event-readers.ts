@@ -268,7 +268,7 @@ export class RelayedEvents implements EventReader {
     this.#isUsageReported = true;
     const relayed: Relayed = {
       dialect: 'messages',
-      isWhole: false,
+      isCompleteReply: false,
       isLast: this.hasEnded,
       textBytes,
       usage,

@@ -131,7 +131,7 @@ describe.each(names)('the stream "%s"', (name) => {
       expect(error).toBeUndefined();
       expect(frames.map(({ bytes }) => bytes).join('')).toBe(text);
       expect(frames.flatMap(({ native }) => native?.usage ?? []).at(-1)).toEqual(replies[name].usage);
-      expect(frames.every(({ native, chunks }) => native?.isWhole === false && chunks.length === 0)).toBe(true);
+      expect(frames.every(({ native, chunks }) => native?.isCompleteReply === false && chunks.length === 0)).toBe(true);
     }
   });
 });

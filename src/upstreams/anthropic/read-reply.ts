@@ -50,7 +50,7 @@ export const relayedReply: ReplyDialect = {
     const { usage: counts } = toMessage(bytes);
     const usage = isJsonObject(counts) ? toUsage(counts) : undefined;
     const relayed: Relayed = {
-      ...{ dialect: 'messages', isWhole: true, isLast: true, textBytes: bytes.length, usage },
+      ...{ dialect: 'messages', isCompleteReply: true, isLast: true, textBytes: bytes.length, usage },
       headers: selectClientHeaders(headers),
     };
     return Frame.ofNative(bytes, relayed);

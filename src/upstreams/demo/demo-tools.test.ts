@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { howToCite } from '#domain/tools/tool.ts';
+import { citationInstruction } from '#domain/tools/tool.ts';
 import { createDemo, createTool, createUserMessage } from '#test/demo-model.ts';
 
 const { sendChat, embedder } = createDemo();
@@ -162,7 +162,7 @@ describe('tool results', () => {
 
   it('of numbered passages are quoted without the citation hint, now and later', async () => {
     for (const text of ['The kitchen has two ovens.', 'The kitchen has two ovens. '.repeat(30)]) {
-      const result = `[1] ${text}\n\n${howToCite}\n\nNote: Searched by words only.`;
+      const result = `[1] ${text}\n\n${citationInstruction}\n\nNote: Searched by words only.`;
       const first = withResults('Which number do I put behind what I take from a passage?', ['query_document', result]);
       const { content } = await sendChat(first);
       expect(content).toMatch(/ovens|No passage is close|the beginning of/);

@@ -8,7 +8,7 @@ import {
   isResult,
   type Message,
 } from '#contract/chat/message.ts';
-import { howToCite } from '#domain/tools/tool.ts';
+import { citationInstruction } from '#domain/tools/tool.ts';
 import { shorten } from './words.ts';
 
 /** Text that an answer can quote. */
@@ -105,7 +105,7 @@ function listAttachments(message: Message): Attachment[] {
 
 /** Returns the result of a tool without its instructions for a model. */
 function getResultText(message: Message): string {
-  const [text = ''] = getText(message).split(howToCite, 1);
+  const [text = ''] = getText(message).split(citationInstruction, 1);
   return text;
 }
 

@@ -44,7 +44,7 @@ export const createRelayedReply = (readErrorReply: ReadErrorReply): ReplyDialect
   readEvents: () => new RelayedEvents(),
   readComplete(bytes) {
     const usage = toUsage(toResponse(bytes).usage);
-    return Frame.ofNative(bytes, { dialect: 'responses', isWhole: true, isLast: true, textBytes: bytes.length, usage });
+    return Frame.ofNative(bytes, { dialect: 'responses', isCompleteReply: true, isLast: true, textBytes: bytes.length, usage });
   },
   readErrorReply,
 });
@@ -143,7 +143,7 @@ class RelayedEvents implements EventReader {
     if (this.#isOpening || bytes === '') return;
     const usage = this.#usage === undefined ? undefined : toUsage(this.#usage);
     this.#usage = undefined;
-    reply.frame(Frame.ofNative(bytes, { dialect: 'responses', isWhole: false, isLast: this.hasEnded, textBytes, usage }));
+    reply.frame(Frame.ofNative(bytes, { dialect: 'responses', isCompleteReply: false, isLast: this.hasEnded, textBytes, usage }));
   }
 }
 

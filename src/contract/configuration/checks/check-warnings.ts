@@ -3,7 +3,7 @@ import { NetGuard } from '#base/net/net-guard.ts';
 import { defaultRole } from '../../roles.ts';
 import type { Configuration } from '../configuration.ts';
 import type { Issue, Path } from '../issue.ts';
-import { protocolFor } from '../protocols.ts';
+import { getProtocol } from '../protocols.ts';
 
 /**
  * Yields warnings that `parley check` reports in addition to `findConfigurationWarnings`. A running node omits them, because
@@ -49,7 +49,7 @@ function* findRolesWithoutCallers({ roles, keys, identityProviders }: Configurat
 function* findEndpointsWithoutPath({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     for (const [index, upstream] of model.upstreams.entries()) {
-      if (protocolFor(upstream, model) !== 'openai' || URL.parse(upstream.endpoint ?? '')?.pathname !== '/') continue;
+      if (getProtocol(upstream, model) !== 'openai' || URL.parse(upstream.endpoint ?? '')?.pathname !== '/') continue;
       yield {
         path: ['models', id, 'upstreams', index, 'endpoint'],
         message: 'has no path, and Parley calls /chat/completions below it',

@@ -9,7 +9,7 @@ import { isQuickAppSchemaId, quickAppSuffix } from '../../quick-app/form.ts';
 import { findQuickAppIssues } from '../../quick-app/quick-app-issues.ts';
 import { compileShape } from '../../schemas/compile-shape.ts';
 import { ModelEntry } from '../deployments.ts';
-import { didYouMean, notConfigured } from '../did-you-mean.ts';
+import { describeUnconfigured, didYouMean } from '../did-you-mean.ts';
 import { listEntries, listObjects } from '../entries.ts';
 import { fieldBounds } from '../fields.ts';
 import type { Issue } from '../issue.ts';
@@ -162,7 +162,7 @@ function* findFeatureIssues({ features }: JsonObject): Iterable<Issue> {
   // The schema rejects more keys. The comparison of each key with all features takes 0.3 ms.
   if (keys.length > fieldBounds.maxProperties) return;
   for (const key of keys) {
-    const suggestion = ownFeatures.includes(key) || isOfOthers(key) ? {} : didYouMean(key, ownFeatures);
+    const suggestion = ownFeatures.includes(key) || isForeignFeature(key) ? {} : didYouMean(key, ownFeatures);
     if (suggestion.hint !== undefined) yield { path: ['features', key], message: 'is not a known key', ...suggestion };
   }
 }
@@ -171,15 +171,16 @@ function* findFeatureIssues({ features }: JsonObject): Iterable<Issue> {
  * Returns whether a key is a feature of another gateway. Keys that end in `Supported` are, unless they differ from a known
  * feature only in case or in one missing letter.
  */
-function isOfOthers(key: string): boolean {
+function isForeignFeature(key: string): boolean {
   const isNear = ownFeatures.some(
-    (feature) => feature.toLowerCase() === key.toLowerCase() || (feature.length - 1 === key.length && isWithoutOne(feature, key)),
+    (feature) =>
+      feature.toLowerCase() === key.toLowerCase() || (feature.length - 1 === key.length && lacksOneLetter(feature, key)),
   );
   return key.endsWith('Supported') && !isNear;
 }
 
 /** Returns whether the key is the feature with one letter left out. */
-function isWithoutOne(feature: string, key: string): boolean {
+function lacksOneLetter(feature: string, key: string): boolean {
   let at = 0;
   while (feature[at] === key[at]) at += 1;
   return feature.slice(at + 1) === key.slice(at);
@@ -225,5 +226,5 @@ function* findPropertyIssues(properties: unknown, ids: ReadonlySet<string> | und
   const { model } = properties;
   if (ids === undefined || typeof model !== 'string' || model === '') return;
   if (ids.has(model) || model.startsWith('applications/')) return;
-  yield { path: ['applicationProperties', 'model'], ...notConfigured('a deployment', model, ids) };
+  yield { path: ['applicationProperties', 'model'], ...describeUnconfigured('a deployment', model, ids) };
 }

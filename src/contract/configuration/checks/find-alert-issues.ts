@@ -2,7 +2,7 @@ import { defaultRole } from '../../roles.ts';
 import { hasSecretName } from '../access.ts';
 import { type AlertScope, type AlertWindow, parseAlertScope, parseAlertWindow } from '../alerts.ts';
 import type { Configuration } from '../configuration.ts';
-import { notConfigured } from '../did-you-mean.ts';
+import { describeUnconfigured } from '../did-you-mean.ts';
 import { listObjects } from '../entries.ts';
 import type { Issue } from '../issue.ts';
 import type { LimitSettings } from '../limits.ts';
@@ -35,9 +35,9 @@ export function* findAlertWarnings(
     const { deployment } = 'key' in limit ? limit : {};
     const candidates = listCandidates(configuration, scope.kind);
     if (candidates !== undefined && !candidates.includes(scope.name))
-      yield { path: [...path, 'of'], ...notConfigured(`a ${scope.kind}`, scope.name, candidates) };
+      yield { path: [...path, 'of'], ...describeUnconfigured(`a ${scope.kind}`, scope.name, candidates) };
     else if (deployment !== undefined && deployment !== '*' && !mayExist(deployment))
-      yield { path: [...path, 'window'], ...notConfigured('a deployment', deployment, ids) };
+      yield { path: [...path, 'window'], ...describeUnconfigured('a deployment', deployment, ids) };
     else if (!listSettings(configuration, scope).some((settings) => hasLimit(settings, limit))) {
       const hint = `set this limit, for example ${toExample(scope, limit)}`;
       yield { path: [...path, 'window'], message: `refers to a limit that ${of} does not have`, hint };

@@ -4,10 +4,10 @@ import { looksUnreadable, unreadableDocument } from '../../quick-app/unreadable-
 import { defaultRole } from '../../roles.ts';
 import { toVisibleKeyName } from '../access.ts';
 import type { Configuration } from '../configuration.ts';
-import { didYouMean, notConfigured } from '../did-you-mean.ts';
+import { describeUnconfigured, didYouMean } from '../did-you-mean.ts';
 import type { Issue } from '../issue.ts';
 import { hasLimits, type LimitSettings } from '../limits.ts';
-import { defaultMessagesTokens, protocolFor, protocols } from '../protocols.ts';
+import { defaultMessagesTokens, getProtocol, protocols } from '../protocols.ts';
 import { parseTime } from '../values.ts';
 import { findAlertWarnings } from './find-alert-issues.ts';
 
@@ -27,12 +27,11 @@ export function* findConfigurationWarnings(
   yield* findIgnoredTypes(configuration);
   yield* findUnknownUserRoles(configuration);
   yield* findMisspelledKeyRoles(configuration);
-  yield* findKeyWarnings(configuration, { nowMs, ids, mayExist: (id) => mayExist(id, ids) });
+  yield* findKeyWarnings(configuration, ids, nowMs);
   yield* findUnusedLimits(configuration, ids);
   yield* findAlertWarnings(configuration, ids, (id) => mayExist(id, ids));
-  for (const [index, { id }] of configuration.addin.models.entries()) {
-    if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured('a deployment', id, ids) };
-  }
+  for (const [index, { id }] of configuration.addin.models.entries())
+    yield* findDangling(['addin', 'models', index, 'id'], id, ids);
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
     if (audience === undefined)
@@ -106,7 +105,7 @@ function* findCostLimitsWithoutPrices(configuration: Configuration): Iterable<Is
   const [section, name] = limited.start;
   const holder = section === 'keys' ? `key ${toVisibleKeyName(keys, name)}` : `${section.slice(0, -1)} ${name}`;
   for (const [id, model] of Object.entries(models)) {
-    const isDemo = model.upstreams.every((upstream) => protocolFor(upstream, model) === 'demo');
+    const isDemo = model.upstreams.every((upstream) => getProtocol(upstream, model) === 'demo');
     if (model.pricing !== undefined || isDemo) continue;
     yield {
       path: ['models', id, 'pricing'],
@@ -162,7 +161,7 @@ function* findDefaultReplyLengths({ models }: Configuration): Iterable<Issue> {
     );
     if (type !== 'chat' || isBounded) continue;
     const needsBound = upstreams.some((upstream) => {
-      const { speaksMessages } = protocols[protocolFor(upstream, model)];
+      const { speaksMessages } = protocols[getProtocol(upstream, model)];
       return speaksMessages({ model: upstream.model ?? id, endpoint: URL.parse(upstream.endpoint ?? '') ?? undefined });
     });
     if (!needsBound) continue;
@@ -196,7 +195,7 @@ function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     for (const [index, upstream] of model.upstreams.entries()) {
       const { apiVersion, endpoint } = upstream;
-      const protocol = protocolFor(upstream, model);
+      const protocol = getProtocol(upstream, model);
       const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
         yield { path: [...path, 'apiVersion'], message: `is missing, and most ${protocol} upstreams return 404 without it` };
@@ -240,10 +239,8 @@ function* findMissingModels({ keys, identityProviders, models }: Configuration, 
 function* findDanglingDependencies(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { dependencies }] of Object.entries(configuration[section])) {
-      for (const [index, dependency] of dependencies.entries()) {
-        if (!mayExist(dependency, ids))
-          yield { path: [section, id, 'dependencies', index], ...notConfigured('a deployment', dependency, ids) };
-      }
+      for (const [index, dependency] of dependencies.entries())
+        yield* findDangling([section, id, 'dependencies', index], dependency, ids);
     }
   }
 }
@@ -261,7 +258,7 @@ function* findDanglingTools({ applications }: Configuration, ids: ReadonlySet<st
     const tools = applicationProperties?.applications_as_tools;
     for (const [index, id] of (Array.isArray(tools) ? tools : []).entries()) {
       const path = ['applications', application, 'applicationProperties', 'applications_as_tools', index];
-      if (typeof id === 'string' && !mayExist(id, ids)) yield { path, ...notConfigured('a deployment', id, ids) };
+      if (typeof id === 'string') yield* findDangling(path, id, ids);
     }
   }
 }
@@ -308,7 +305,7 @@ function* findMisspelledKeyRoles({ roles, keys }: Configuration): Iterable<Issue
     ];
     for (const { role, path } of assignments) {
       if (knownRoles.has(role)) continue;
-      const warning = notConfigured('a role', role, knownRoles);
+      const warning = describeUnconfigured('a role', role, knownRoles);
       if (warning.hint !== undefined) yield { path, ...warning };
     }
   }
@@ -316,9 +313,7 @@ function* findMisspelledKeyRoles({ roles, keys }: Configuration): Iterable<Issue
 
 function* findUnusedLimits(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const { start, limits = {} } of listLimited(configuration)) {
-    for (const id of Object.keys(limits)) {
-      if (id !== '*' && !mayExist(id, ids)) yield { path: [...start, 'limits', id], ...notConfigured('a deployment', id, ids) };
-    }
+    for (const id of Object.keys(limits)) if (id !== '*') yield* findDangling([...start, 'limits', id], id, ids);
   }
 }
 
@@ -327,15 +322,13 @@ function mayExist(id: string, ids: ReadonlySet<string>): boolean {
   return ids.has(id) || id.startsWith('applications/');
 }
 
-interface WarningContext {
-  readonly nowMs: number;
-  readonly ids: ReadonlySet<string>;
-  /** Returns whether a deployment is configured, or can be created through the API. */
-  readonly mayExist: (id: string) => boolean;
+/** Yields a warning if a deployment is not configured and cannot be created through the API. */
+function* findDangling(path: Issue['path'], id: string, ids: ReadonlySet<string>): Iterable<Issue> {
+  if (!mayExist(id, ids)) yield { path, ...describeUnconfigured('a deployment', id, ids) };
 }
 
 /** Yields a warning for each expired key, and for each unknown deployment that a key is bound to. */
-function* findKeyWarnings({ keys }: Pick<Configuration, 'keys'>, { nowMs, ids, mayExist }: WarningContext): Iterable<Issue> {
+function* findKeyWarnings({ keys }: Configuration, ids: ReadonlySet<string>, nowMs: number): Iterable<Issue> {
   for (const [name, { expiresAt, deployments = [] }] of Object.entries(keys)) {
     if (expiresAt !== undefined && (parseTime(expiresAt) ?? nowMs) <= nowMs) {
       yield {
@@ -344,8 +337,6 @@ function* findKeyWarnings({ keys }: Pick<Configuration, 'keys'>, { nowMs, ids, m
         hint: 'delete the entry or write a later time',
       };
     }
-    for (const [index, id] of deployments.entries()) {
-      if (!mayExist(id)) yield { path: ['keys', name, 'deployments', index], ...notConfigured('a deployment', id, ids) };
-    }
+    for (const [index, id] of deployments.entries()) yield* findDangling(['keys', name, 'deployments', index], id, ids);
   }
 }

@@ -46,14 +46,14 @@ async function readUsage(deps: LimitRouteDeps, { kind, id }: ScopeRef, query: Qu
   const { limits } = deps.snapshot();
   const of = `${scopeKinds[kind]}:${id}`;
   if (role !== undefined) {
-    const data = await listUsage(deps, id, (deployment) => limits.findOfRoles(id, [role], deployment));
+    const data = await listUsage(deps, id, (deployment) => limits.findForRoles(id, [role], deployment));
     return { object: 'list', of, role, data };
   }
   const scopeId = requireScopeId(deps, { kind, id });
   return {
     object: 'list',
     of,
-    data: await listUsage(deps, id, (deployment) => limits.findOfScope(scopeKinds[kind], scopeId, deployment)),
+    data: await listUsage(deps, id, (deployment) => limits.findForScope(scopeKinds[kind], scopeId, deployment)),
   };
 }
 

@@ -18,7 +18,7 @@ import {
   toUrl,
 } from '#domain/files/resource-location.ts';
 import { canRead, listPermissions } from '#domain/files/resource-rights.ts';
-import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
+import { createResourceNotFoundError, type StoredResources } from '#services/files/stored-resources.ts';
 import type { SurfaceDeps } from '../../http/read-request.ts';
 
 /** Dependencies of the routes for stored items. */
@@ -140,7 +140,7 @@ function parseToken(token: unknown): string | undefined {
 
 /** Returns the 404 error of a kind. */
 export function notFound(kind: ResourceKind): ParleyError {
-  if (kind !== 'applications') return resourceNotFound({ kind });
+  if (kind !== 'applications') return createResourceNotFoundError({ kind });
   return new ParleyError(
     'deployment_not_found',
     'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.',

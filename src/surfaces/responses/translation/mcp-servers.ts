@@ -4,7 +4,7 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isMcpTool, type McpTool, type McpToolFilter, type ResponsesTool } from '#contract/responses/tools.ts';
-import type { ApprovedCall, RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
+import type { ApprovedCall, RemoteServer, RemoteToolTraits } from '#domain/tools/remote-server.ts';
 import { flattenName } from './offered-tools.ts';
 
 /** Context for checking the MCP servers of a request. */
@@ -85,7 +85,7 @@ export function toMcpName(label: string, name: string): string {
 
 /** Returns whether a tool matches a filter. An empty filter matches all tools. */
 function matchesFilter(
-  { name, isReadOnly }: RemoteToolFacts,
+  { name, isReadOnly }: RemoteToolTraits,
   { tool_names: names, read_only: readOnly }: McpToolFilter,
 ): boolean {
   return (names?.includes(name) ?? true) && (readOnly === undefined || readOnly === isReadOnly);
@@ -94,7 +94,7 @@ function matchesFilter(
 /**
  * Tools that match both filters need approval. Tools that match no filter also need it, unless only the `always` filter exists.
  */
-function needsApproval(tool: RemoteToolFacts, approval: NonNullable<McpTool['require_approval']>): boolean {
+function needsApproval(tool: RemoteToolTraits, approval: NonNullable<McpTool['require_approval']>): boolean {
   if (typeof approval === 'string') return approval === 'always';
   const { always, never } = approval;
   if (always !== undefined && matchesFilter(tool, always)) return true;

@@ -167,7 +167,7 @@ export class AllowedCalls {
   /** Throws `upstream_failed` if a relayed frame contains a call of a tool outside the list. */
   check({ bytes, native }: Frame): void {
     if (native === undefined || !bytes.includes('_call"')) return;
-    if (native.isWhole) return this.#checkResponse(tryParseJson(fromLatin1(bytes)));
+    if (native.isCompleteReply) return this.#checkResponse(tryParseJson(fromLatin1(bytes)));
     for (let index = 0; index < bytes.length; ) {
       const event = getEventAt(bytes, index);
       index += event.length;

@@ -80,7 +80,7 @@ export class Output {
 
   /** Whether the arguments of a call are incomplete. */
   get hasIncompleteCall(): boolean {
-    return [...this.#calls.values()].some(({ args }) => !args.isEmpty && !args.isWhole);
+    return [...this.#calls.values()].some(({ args }) => !args.isEmpty && !args.isComplete);
   }
 
   get hasCalls(): boolean {
@@ -322,7 +322,7 @@ export class Output {
   }
 
   #closeCompleteCalls(): void {
-    for (const [index, open] of this.#calls) if (open.args.isWhole) this.#closeCall(index, open, 'completed');
+    for (const [index, open] of this.#calls) if (open.args.isComplete) this.#closeCall(index, open, 'completed');
   }
 
   #closeCalls(status: ItemStatus = 'completed'): void {
@@ -333,7 +333,7 @@ export class Output {
     this.#calls.delete(index);
     this.#closedCalls.add(index);
     const { item, text, args } = open;
-    item.status = ending === 'incomplete' && args.isWhole ? 'completed' : ending;
+    item.status = ending === 'incomplete' && args.isComplete ? 'completed' : ending;
     if (item.type === 'function_call') {
       item.arguments = text === '' ? '{}' : text;
       this.emit({ type: 'response.function_call_arguments.done', ...toItemPosition(open), arguments: item.arguments });

@@ -35,7 +35,7 @@ export class RelayedReplyReader implements ReplyReader {
   }
 
   consume(frame: Frame): readonly UnnumberedEvent[] {
-    if (frame.native?.isWhole === true) {
+    if (frame.native?.isCompleteReply === true) {
       this.#conclude(tryParseJson(fromLatin1(frame.bytes)));
       return [];
     }

@@ -1,4 +1,4 @@
-import { textPart } from '#contract/chat/content.ts';
+import { toTextPart } from '#contract/chat/content.ts';
 import type { Attachment, ContentPart } from '#contract/chat/message.ts';
 import { createRequestError, requireUrlLength } from '#contract/errors/request-error.ts';
 import type { InputPart } from '#contract/responses/input-items.ts';
@@ -34,7 +34,7 @@ const mimeTypes: ReadonlyMap<string, string> = new Map([
 export function toMessageContent(content: string | readonly InputPart[], at: string, isNative: boolean): MessageContent {
   const result: MessageContent = { parts: [], attachments: [] };
   if (typeof content === 'string') {
-    if (content !== '') result.parts.push(textPart(content));
+    if (content !== '') result.parts.push(toTextPart(content));
     return result;
   }
   content.forEach((part, index) => {
@@ -47,7 +47,7 @@ export function toMessageContent(content: string | readonly InputPart[], at: str
 function addPart(part: InputPart, { parts, attachments }: MessageContent, at: string): void {
   switch (part.type) {
     case 'refusal':
-      parts.push(textPart(part.refusal));
+      parts.push(toTextPart(part.refusal));
       return;
     case 'input_image':
       if (part.image_url === undefined) throw createUnreadableFileError(part.file_id, at, 'image_url');
@@ -59,7 +59,7 @@ function addPart(part: InputPart, { parts, attachments }: MessageContent, at: st
       addFile(part, { parts, attachments }, at);
       return;
     default:
-      if (part.text !== '') parts.push(textPart(part.text));
+      if (part.text !== '') parts.push(toTextPart(part.text));
   }
 }
 

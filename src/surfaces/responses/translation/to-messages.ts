@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { isTextPart, textPart, toContent, toText } from '#contract/chat/content.ts';
+import { isTextPart, toContent, toText, toTextPart } from '#contract/chat/content.ts';
 import { isFunctionCallId } from '#contract/chat/function-calling.ts';
 import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
@@ -214,7 +214,7 @@ class MessageBuilder {
     this.#addResult({ ...reference, content: toText(parts, paragraph) });
     const otherParts = parts.filter((part) => !isTextPart(part));
     if (otherParts.length === 0 && attachments.length === 0) return;
-    const heading = textPart(`From the result of ${name ?? 'a tool'}:`);
+    const heading = toTextPart(`From the result of ${name ?? 'a tool'}:`);
     this.all.push({
       role: 'user',
       [toolOutput]: true,
