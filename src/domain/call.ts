@@ -63,7 +63,8 @@ export interface Target {
 export interface ChatInput {
   readonly request: ChatRequest;
   /**
-   * Request in the client's dialect, if that is not the format of chat completions. An upstream that supports the dialect receives this form.
+   * Request in the client's dialect, if that is not the format of chat completions. An upstream that supports the dialect
+   * receives this form.
    */
   readonly native?: NativeRequest | undefined;
   /** Whether the client uses a dialect other than chat completions, so that Parley created the messages of the request. */

@@ -26,7 +26,7 @@ export class WordPieces {
     this.#unknown = vocabulary.get('[UNK]') ?? 0;
   }
 
-  /** Returns at most `maxPieces` ids, including the marks for start and end. */
+  /** Returns at most `maxPieces` ids, including the special tokens for start and end. */
   tokenize(text: string, maxPieces: number): number[] {
     const [startId = 0, endId = 0] = [this.#ids.get('[CLS]'), this.#ids.get('[SEP]')];
     const ids = [startId];

@@ -43,7 +43,7 @@ export interface HttpRequest {
   /** Body of the request, or null. Sent with `content-length` if the length is known. */
   readonly body: HttpBody | null;
   readonly timeouts: HttpTimeouts;
-  /** Whether the request must not be sent twice. Others are resent if a reused connection closes before the reply starts. */
+  /** Whether the request must not be sent twice. All other requests are resent if a reused connection closes before the reply starts. */
   readonly isNotRepeatable?: boolean;
   /** Whether compressed content is passed on without decompression. Default: false. */
   readonly keepsEncoding?: boolean;
@@ -71,7 +71,7 @@ export interface Exchange extends Handle {
 }
 
 /**
- * HTTP/1.1 client with keep-alive connections. A process has one. It does not follow redirects. It decompresses gzip, br, and
+ * HTTP/1.1 client with keep-alive connections to any number of origins. It does not follow redirects. It decompresses gzip, br, and
  * deflate, and then removes the content encoding and length from the header fields.
  */
 export interface HttpClient {
@@ -80,7 +80,7 @@ export interface HttpClient {
   close(): void;
 }
 
-/** Options of both clients. */
+/** Options for creating a client. */
 export interface HttpClientOptions {
   /** Trusted certificates in PEM. Default: those of the process (its bundle and `NODE_EXTRA_CA_CERTS`). */
   readonly ca?: string;
@@ -103,7 +103,7 @@ export type HttpErrorKind =
   | 'body'
   | 'too_large';
 
-/** Error of an exchange. `cause` holds the error of the socket and is for logs only. */
+/** Error that ends an exchange. `cause` holds the error of the socket and is for logs only. */
 export class HttpError extends Error {
   readonly kind: HttpErrorKind;
 

@@ -39,7 +39,7 @@ function toCharTable(chars: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (chars.test(String.fromCharCode(code)) ? 1 : 0));
 }
 
-/** Header fields that the client sets itself. */
+/** Header fields that `LeanClient` sets, so that a request must not contain them. */
 export const ownFields: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
 
 /** Cache of valid names. Only few different names are ever sent. */

@@ -58,7 +58,8 @@ const code = [
  * Processes untrusted input in a separate process, so that it cannot exhaust the time or memory of this process. The child
  * process ends after its work, or is killed if it exceeds its limits. It has no environment and no credentials. By Node's
  * permission model it reads only Parley's own code, installed packages, and the files next to its program, and it cannot write
- * files, open sockets, or start processes. Returns the parts that the program sends. Throws `IsolationError`, or the signal's reason if it is aborted.
+ * files, open sockets, or start processes. Returns the parts that the program sends. Throws `IsolationError`, or the signal's
+ * reason if it is aborted.
  */
 export function runIsolated<Task>({ program, task, bytes, bounds, signal }: IsolatedWork<Task>): Promise<unknown[]> {
   signal.throwIfAborted();

@@ -3,7 +3,7 @@ import { findJsonError } from './find-json-error.ts';
 
 export type JsonObject = { [key: string]: unknown };
 
-/** The text is not JSON or exceeds a bound. The message may be shown to clients. */
+/** Thrown if a text is not JSON or exceeds a bound. The message may be shown to clients. */
 export class JsonError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -40,7 +40,7 @@ const maxLoneSurrogates = 100_000;
 /** Length of an escape such as `\\ud800`. */
 const escapedChars = 6;
 
-/** Not yet in the types of TypeScript. `rawJSON` returns a value that is serialized as the given text. */
+/** TypeScript has no types for these functions yet. `rawJSON` returns a value that is serialized as the given text. */
 const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
 
 /** Returns whether a value is a number that JavaScript cannot represent, kept as it was written. */
@@ -128,7 +128,7 @@ function reviveUnrepresentable(_key: string, value: unknown, context?: { readonl
   return !Number.isFinite(value) || integer.test(source) ? rawJSON(source) : value;
 }
 
-/** Returns whether a number is certainly the one that was written, at least in its integer part. */
+/** Returns whether the integer part of a number is certainly the one in the text. */
 function isExact(value: number): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }

@@ -8,11 +8,11 @@ const untrusted: ReadonlySet<unknown> = new Set([
 ]);
 
 interface TlsSettings {
-  /** Name of the variable that contains the address. */
+  /** Name of the environment variable that contains the address. */
   readonly variable: string;
   /** Parameter of the address that names the file of the CA certificate. */
   readonly caParameter: string;
-  /** Advice if the server does not speak TLS. */
+  /** Suggestion if the server does not support TLS. */
   readonly plainFix: string;
 }
 

@@ -9,12 +9,12 @@ import {
 } from 'node:crypto';
 import { Secret } from './secret.ts';
 
-/** A sealed text was altered, or its context or secret is another one. The message may be shown to clients. */
+/** Thrown if a sealed text was altered, or if its context or secret differs. The message may be shown to clients. */
 export class SealError extends Error {
   override readonly name: string = 'SealError';
 }
 
-/** A text was sealed with a secret that is not among the secrets, for example one that was removed after a rotation. */
+/** Thrown if a text was sealed with a secret that is no longer configured, for example after a rotation. */
 export class UnknownSecretError extends SealError {
   override readonly name = 'UnknownSecretError';
 }

@@ -1,4 +1,4 @@
-/** An event exceeded its limit of bytes or lines before it ended. */
+/** Thrown if an event exceeds its limit of bytes or lines before it ends. */
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 }

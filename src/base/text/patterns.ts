@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 const minCpuShare = 1 / 2;
 const retryFactor = 4;
 
-/** A pattern from outside is invalid, too large, or too slow. The message may be shown, after "the pattern cannot be used:". */
+/** Thrown if a pattern from outside is invalid, too large, or too slow. The message may be shown, after "the pattern cannot be used:". */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   /** Whether the time limit was exceeded. */
@@ -24,7 +24,7 @@ export interface PatternLimits {
   readonly maxProgramSize?: number;
 }
 
-/** The two operations that `withPatterns` allows while its clock runs. Both throw `PatternError`. */
+/** Operations that `withPatterns` offers under its time limit. Both throw `PatternError`. */
 export interface PatternRun {
   compile(source: string, limits?: PatternLimits): Pattern;
   /** Returns whether the pattern matches somewhere in the text. */

@@ -29,7 +29,7 @@ describe('CallArguments', () => {
         const text = pieces.join('');
         for (let index = 0; index < text.length; index += size) {
           args.add(text.slice(index, index + size));
-          expect(args.isWhole).toBe(isObject(text.slice(0, index + size)));
+          expect(args.isComplete).toBe(isObject(text.slice(0, index + size)));
         }
       }),
       { numRuns: 500 },

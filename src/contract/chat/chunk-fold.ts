@@ -24,17 +24,17 @@ const identityFields: ReadonlySet<string> = new Set(['id', 'created', 'model']);
  * Folds the chunks of a reply into the complete reply (docs/wire.md, JSON answers). In a delta, strings are concatenated, list
  * items are merged by `index` or appended, and other values are replaced. Nulls are ignored, except the status of a stage that
  * never ended. Strings of a choice outside its delta are replaced, and so is every field outside the choices. Does not modify
- * chunks. Throws the error of `refuse` if an index is not an integer from 0 to 100,000, or if there are more than a million
+ * chunks. Throws the error of `createError` if an index is not an integer from 0 to 100,000, or if there are more than a million
  * items. The page uses this class too.
  */
 export class ChunkFold {
   readonly #fields: Fields = new Map();
   readonly #choices = new IndexedItems();
-  readonly #reject: (message: string) => Error;
+  readonly #createError: (message: string) => Error;
   #itemsLeft = maxItems;
 
-  constructor(reject: (message: string) => Error) {
-    this.#reject = reject;
+  constructor(createError: (message: string) => Error) {
+    this.#createError = createError;
   }
 
   add(chunk: Chunk): void {
@@ -99,7 +99,7 @@ export class ChunkFold {
     if (existing !== undefined) return existing;
     if (!Number.isInteger(index) || index < 0 || index > maxIndex) {
       const indexText = typeof index === 'number' ? index : typeof index;
-      throw this.#reject(`The answer has an item with the index ${indexText}.`);
+      throw this.#createError(`The answer has an item with the index ${indexText}.`);
     }
     this.#countItem();
     const fields: Fields = new Map([['index', index]]);
@@ -109,7 +109,7 @@ export class ChunkFold {
 
   #countItem(): void {
     this.#itemsLeft -= 1;
-    if (this.#itemsLeft < 0) throw this.#reject(`The answer has more than ${maxItems} items.`);
+    if (this.#itemsLeft < 0) throw this.#createError(`The answer has more than ${maxItems} items.`);
   }
 }
 

@@ -161,6 +161,7 @@ function toDelta(message: unknown): unknown {
   return { ...message, tool_calls: calls.map((call, position) => ({ ...call, index: call.index ?? position })) };
 }
 
+/** A tool in the list of a server that the request specified. */
 export interface ListedTool {
   readonly name: string;
   readonly description: string;

@@ -38,7 +38,7 @@ function refusal(field: string, message: unknown): unknown {
   return expect.objectContaining({ code: 'control_not_offered', status: 400, param, message });
 }
 
-const says = (text: string) => expect.stringContaining(text);
+const containing = (text: string) => expect.stringContaining(text);
 
 describe('checkCompletedControl with a control of the last reply', () => {
   test.each<CompletedControl>([
@@ -57,13 +57,13 @@ describe('checkCompletedControl with a control of the last reply', () => {
     [{ label: 'Book', value: { seats: 0 } }, 'value/seats must be >= 1'],
     [{ label: 'Book', value: { seats: 1, day: '2026-02-30' } }, 'value/day must match format "date"'],
   ])('rejects %j', (completed, error) => {
-    expect(check(completed)).toThrow(refusal('value', says(`does not follow the schema of the control: ${error}`)));
+    expect(check(completed)).toThrow(refusal('value', containing(`does not follow the schema of the control: ${error}`)));
   });
 });
 
 describe('checkCompletedControl with another control', () => {
   test.each(['Pay', 'book', ''])('rejects the label %j', (label) => {
-    expect(check({ label })).toThrow(refusal('label', says('is not the label of a control of the last reply')));
+    expect(check({ label })).toThrow(refusal('label', containing('is not the label of a control of the last reply')));
   });
 
   test('rejects a control of an earlier reply', () => {
@@ -110,20 +110,20 @@ describe('checkCompletedControl with a difficult schema', () => {
   ])('rejects %s', (_name, schema) => {
     const value = { a: `${'a'.repeat(40)}!` };
     expect(check({ label: 'L', value }, offering([{ label: 'L', schema }]))).toThrow(
-      refusal('value', says('the schema cannot be used')),
+      refusal('value', containing('the schema cannot be used')),
     );
   });
 
   test('reports that a schema with doubling references takes too long', () => {
     expect(check({ label: 'L', value: {} }, offering([{ label: 'L', schema: doubling }]))).toThrow(
-      refusal('value', says('the check against the schema takes too long')),
+      refusal('value', containing('the check against the schema takes too long')),
     );
   });
 
   test('matches a pattern without backtracking', () => {
     const offered = offering([{ label: 'L', schema: { properties: { a: { pattern: '^(a+)+$' } } } }]);
     expect(check({ label: 'L', value: { a: `${'a'.repeat(40)}!` } }, offered)).toThrow(
-      refusal('value', says('must match pattern')),
+      refusal('value', containing('must match pattern')),
     );
   });
 
@@ -137,13 +137,13 @@ describe('checkCompletedControl with a difficult schema', () => {
 
   test('ignores records that are not controls', () => {
     const offered = offering([null, 5, { label: 5 }, { label: 'L', schema: 'x' }, { label: 'Good' }]);
-    expect(check({ label: 'L' }, offered)).toThrow(refusal('label', says('is not the label')));
+    expect(check({ label: 'L' }, offered)).toThrow(refusal('label', containing('is not the label')));
     expect(check({ label: 'Good' }, offered)).not.toThrow();
   });
 
   test('rejects a value that is too large', () => {
     expect(check({ label: 'Book', value: { seats: 1, note: 'x'.repeat(300_000) } })).toThrow(
-      refusal('value', says('it is too large')),
+      refusal('value', containing('it is too large')),
     );
   });
 });

@@ -11,7 +11,7 @@ import { ParleyError } from '../errors/errors.ts';
 
 const tooLarge = 'Too much.';
 
-const wholes = new Set(['role', 'type', 'status', 'state']);
+const replacedFields = new Set(['role', 'type', 'status', 'state']);
 
 describe('foldFrames', () => {
   it('returns the complete reply and awaits the callback for each chunk', async () => {
@@ -188,7 +188,7 @@ describe('Accumulator with the chunks of a completion', () => {
   /** Returns the parts of each choice in order. Parts of different choices are interleaved. */
   function pieces(chunk: Chunk, roll: () => number): object[] {
     const queues = chunk.choices.map(({ index, delta, finish_reason: reason }) => [
-      ...cut(delta as never, roll).map((piece) => ({ index, delta: piece, finish_reason: null })),
+      ...splitObject(delta as never, roll).map((piece) => ({ index, delta: piece, finish_reason: null })),
       { index, delta: {}, finish_reason: reason },
     ]);
     const going: object[] = [];
@@ -205,21 +205,21 @@ function numbered<Item extends object>(items: readonly Item[]): (Item & { index:
 }
 
 /** Splits an object into parts: some strings in two, fields and items separately. */
-function cut(value: Record<string, unknown>, roll: () => number): object[] {
+function splitObject(value: Record<string, unknown>, roll: () => number): object[] {
   const { index, ...fields } = value;
   const marked = index === undefined ? {} : { index };
   const found: object[] = index === undefined ? [] : [marked];
   for (const [key, field] of Object.entries(fields)) {
-    for (const piece of wholes.has(key) ? [field] : cutField(field, roll)) found.push({ ...marked, [key]: piece });
+    for (const piece of replacedFields.has(key) ? [field] : splitField(field, roll)) found.push({ ...marked, [key]: piece });
   }
   return found.length === 0 ? [{}] : found;
 }
 
-function cutField(field: unknown, roll: () => number): unknown[] {
+function splitField(field: unknown, roll: () => number): unknown[] {
   if (typeof field === 'string') {
     const middle = roll() % (field.length + 1);
     return [field.slice(0, middle), field.slice(middle)].filter((piece) => piece !== '');
   }
-  if (Array.isArray(field)) return [[], ...field.flatMap((item) => cut(item, roll).map((piece) => [piece]))];
-  return cut(field as Record<string, unknown>, roll);
+  if (Array.isArray(field)) return [[], ...field.flatMap((item) => splitObject(item, roll).map((piece) => [piece]))];
+  return splitObject(field as Record<string, unknown>, roll);
 }

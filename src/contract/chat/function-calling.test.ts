@@ -11,11 +11,11 @@ const offer = { name: 'weather', parameters: { type: 'object' } };
 
 const startedCall = { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } };
 
-function asks(name: string, args = '{}') {
+function createCallMessage(name: string, args = '{}') {
   return { role: 'assistant' as const, function_call: { name, arguments: args } };
 }
 
-function tells(name: string, content = 'sunny') {
+function createResultMessage(name: string, content = 'sunny') {
   return { role: 'function' as const, name, content };
 }
 
@@ -71,7 +71,13 @@ describe('toToolsRequest with the fields of a request', () => {
 
 describe('toToolsRequest with the messages of a conversation', () => {
   test('creates ids that connect results to calls', () => {
-    const messages = [question, asks('weather', '{"a":1}'), tells('weather'), asks('time'), tells('time', '12:00')];
+    const messages = [
+      question,
+      createCallMessage('weather', '{"a":1}'),
+      createResultMessage('weather'),
+      createCallMessage('time'),
+      createResultMessage('time', '12:00'),
+    ];
     expect(toMessages(...messages)).toStrictEqual([
       ...[question, call('call_0', 'weather', '{"a":1}'), result('call_0')],
       ...[call('call_1', 'time'), result('call_1', '12:00')],
@@ -79,53 +85,59 @@ describe('toToolsRequest with the messages of a conversation', () => {
   });
 
   test('keeps ids and messages when the conversation grows', () => {
-    const messages = [question, asks('weather'), tells('weather')];
-    const longer = toMessages(...messages, asks('time'), tells('time')) as unknown[];
+    const messages = [question, createCallMessage('weather'), createResultMessage('weather')];
+    const longer = toMessages(...messages, createCallMessage('time'), createResultMessage('time')) as unknown[];
     expect(longer.slice(0, 3)).toEqual(toMessages(...messages));
   });
 
   test('keeps text and unknown fields of a call', () => {
-    expect(toMessages({ ...asks('weather'), content: 'Wait.', x: 1 }, tells('weather'))).toStrictEqual([
-      { ...call('call_0', 'weather'), content: 'Wait.', x: 1 },
-      result('call_0'),
-    ]);
+    expect(toMessages({ ...createCallMessage('weather'), content: 'Wait.', x: 1 }, createResultMessage('weather'))).toStrictEqual(
+      [{ ...call('call_0', 'weather'), content: 'Wait.', x: 1 }, result('call_0')],
+    );
   });
 
   test('moves a result directly after its call', () => {
-    const messages = [asks('weather'), question, tells('weather')];
+    const messages = [createCallMessage('weather'), question, createResultMessage('weather')];
     expect(toMessages(...messages)).toStrictEqual([call('call_0', 'weather'), result('call_0'), question]);
   });
 
   test('drops a call without a result but keeps its text', () => {
-    expect(toMessages(asks('weather'), question)).toStrictEqual([question]);
-    expect(toMessages(question, { ...asks('weather'), content: 'Wait.' })).toStrictEqual([
+    expect(toMessages(createCallMessage('weather'), question)).toStrictEqual([question]);
+    expect(toMessages(question, { ...createCallMessage('weather'), content: 'Wait.' })).toStrictEqual([
       question,
       { role: 'assistant', content: 'Wait.' },
     ]);
-    expect(toMessages(asks('a'), asks('b'), tells('b'))).toStrictEqual([call('call_0', 'b'), result('call_0')]);
+    expect(toMessages(createCallMessage('a'), createCallMessage('b'), createResultMessage('b'))).toStrictEqual([
+      call('call_0', 'b'),
+      result('call_0'),
+    ]);
   });
 
   test('converts a result without a call to a user message', () => {
     const alone = { role: 'user', name: 'b', content: 'sunny' };
-    expect(toMessages(question, tells('b'))).toStrictEqual([question, alone]);
-    expect(toMessages(asks('a'), tells('a'), tells('b'))).toStrictEqual([call('call_0', 'a'), result('call_0'), alone]);
+    expect(toMessages(question, createResultMessage('b'))).toStrictEqual([question, alone]);
+    expect(toMessages(createCallMessage('a'), createResultMessage('a'), createResultMessage('b'))).toStrictEqual([
+      call('call_0', 'a'),
+      result('call_0'),
+      alone,
+    ]);
   });
 
   test('connects a result to a call whose name has dashes', () => {
-    expect(toMessages(asks('get-weather'), tells('get_weather'))).toStrictEqual([
+    expect(toMessages(createCallMessage('get-weather'), createResultMessage('get_weather'))).toStrictEqual([
       call('call_0', 'get-weather'),
       result('call_0'),
     ]);
   });
 
   test('keeps the tool call of a message that has both forms', () => {
-    const { function_call, ...toolForm } = { ...asks('weather'), tool_calls: [{ id: 'x' }] };
+    const { function_call, ...toolForm } = { ...createCallMessage('weather'), tool_calls: [{ id: 'x' }] };
     const answer = { role: 'tool' as const, tool_call_id: 'x', content: 'sunny' };
     expect(toMessages({ ...toolForm, function_call }, answer)).toStrictEqual([toolForm, answer]);
   });
 
   test('does not modify the messages', () => {
-    const messages = [question, asks('weather'), tells('weather')];
+    const messages = [question, createCallMessage('weather'), createResultMessage('weather')];
     const before = JSON.stringify(messages);
     toToolsRequest({ messages, functions: [offer] });
     expect(JSON.stringify(messages)).toBe(before);
@@ -135,8 +147,10 @@ describe('toToolsRequest with the messages of a conversation', () => {
 describe('toToolsRequest with any conversation', () => {
   const message = fc.oneof(
     fc.constant(question),
-    fc.record({ name: fc.constantFrom('a', 'b'), args: fc.json() }).map(({ name, args }) => asks(name, args)),
-    fc.record({ name: fc.constantFrom('a', 'b'), content: fc.string() }).map(({ name, content }) => tells(name, content)),
+    fc.record({ name: fc.constantFrom('a', 'b'), args: fc.json() }).map(({ name, args }) => createCallMessage(name, args)),
+    fc
+      .record({ name: fc.constantFrom('a', 'b'), content: fc.string() })
+      .map(({ name, content }) => createResultMessage(name, content)),
   );
 
   test('places one result directly after each call, and no other results', () => {
@@ -177,7 +191,7 @@ function calls(...tool_calls: object[]): Chunk {
   return chunk({ tool_calls: tool_calls as ToolCallDelta[] });
 }
 
-function told(...chunks: Chunk[]): unknown[] {
+function convertChunks(...chunks: Chunk[]): unknown[] {
   const reply = new FunctionCallReply();
   return chunks.map((given) => reply.toFunctionCall(given).choices[0]?.delta);
 }
@@ -203,7 +217,7 @@ describe('FunctionCallReply with a chunk without tool calls', () => {
 describe('FunctionCallReply with a tool call', () => {
   test('converts each fragment to a function call', () => {
     expect(
-      told(
+      convertChunks(
         calls(startedCall),
         calls({ index: 0, function: { arguments: '{"a"' } }),
         calls({ index: 0, function: { arguments: ':1}' } }),
@@ -216,7 +230,7 @@ describe('FunctionCallReply with a tool call', () => {
   });
 
   test('keeps other fields of the delta', () => {
-    expect(told(chunk({ role: 'assistant', content: null, tool_calls: [startedCall as ToolCallDelta] }))).toStrictEqual([
+    expect(convertChunks(chunk({ role: 'assistant', content: null, tool_calls: [startedCall as ToolCallDelta] }))).toStrictEqual([
       { role: 'assistant', content: null, function_call: { name: 'weather', arguments: '' } },
     ]);
   });
@@ -239,7 +253,7 @@ describe('FunctionCallReply with several tool calls', () => {
   const second = { index: 1, id: 'c2', function: { name: 'time', arguments: '{}' } };
 
   test('keeps only the first call if they arrive in sequence', () => {
-    expect(told(calls(startedCall), calls(second), calls({ index: 0, function: { arguments: '{}' } }))).toStrictEqual([
+    expect(convertChunks(calls(startedCall), calls(second), calls({ index: 0, function: { arguments: '{}' } }))).toStrictEqual([
       { function_call: { name: 'weather', arguments: '' } },
       {},
       { function_call: { arguments: '{}' } },
@@ -247,17 +261,19 @@ describe('FunctionCallReply with several tool calls', () => {
   });
 
   test('keeps only the first call if they arrive together in any order', () => {
-    expect(told(calls(second, startedCall))).toStrictEqual([{ function_call: { name: 'weather', arguments: '' } }]);
+    expect(convertChunks(calls(second, startedCall))).toStrictEqual([{ function_call: { name: 'weather', arguments: '' } }]);
   });
 
   test('keeps all parts of the first call in one event', () => {
     const [start, end] = [{ function: { arguments: '{"city":' } }, { function: { arguments: '"Oslo"}' } }];
-    expect(told(calls(startedCall, second, { index: 0, ...start }, { index: 0, ...end }))).toStrictEqual([
+    expect(convertChunks(calls(startedCall, second, { index: 0, ...start }, { index: 0, ...end }))).toStrictEqual([
       { function_call: { name: 'weather', arguments: '{"city":"Oslo"}' } },
     ]);
-    expect(told(calls(startedCall), calls({ index: 0, ...start }, { index: 0, ...end }, { index: 0 }))[1]).toStrictEqual({
-      function_call: { arguments: '{"city":"Oslo"}' },
-    });
+    expect(convertChunks(calls(startedCall), calls({ index: 0, ...start }, { index: 0, ...end }, { index: 0 }))[1]).toStrictEqual(
+      {
+        function_call: { arguments: '{"city":"Oslo"}' },
+      },
+    );
   });
 
   test('keeps the first call of each choice', () => {
@@ -272,8 +288,8 @@ describe('FunctionCallReply with several tool calls', () => {
 
 describe('FunctionCallReply with unusual chunks', () => {
   test('drops null and empty tool calls', () => {
-    expect(told(chunk({ content: 'a', tool_calls: [] }))).toStrictEqual([{ content: 'a' }]);
-    expect(told(chunk({ content: 'a', tool_calls: null as never }))).toStrictEqual([{ content: 'a', tool_calls: null }]);
+    expect(convertChunks(chunk({ content: 'a', tool_calls: [] }))).toStrictEqual([{ content: 'a' }]);
+    expect(convertChunks(chunk({ content: 'a', tool_calls: null as never }))).toStrictEqual([{ content: 'a', tool_calls: null }]);
   });
 });
 

@@ -2,24 +2,24 @@ import { expect, it } from 'vitest';
 import { defaultProtocol, getTraits, modelProtocols, type ProtocolName, protocols } from './protocols.ts';
 
 /** Returns the protocols that match a predicate. */
-const those = (holds: (name: ProtocolName) => boolean) => (Object.keys(protocols) as ProtocolName[]).filter(holds);
+const filterProtocols = (holds: (name: ProtocolName) => boolean) => (Object.keys(protocols) as ProtocolName[]).filter(holds);
 
 it('protocols has an entry for each kind of upstream and for applications', () => {
   expect(modelProtocols).toEqual(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'mistral', 'dial', 'demo']);
-  expect(those(() => true)).toEqual([...modelProtocols, 'application']);
+  expect(filterProtocols(() => true)).toEqual([...modelProtocols, 'application']);
   expect(defaultProtocol).toBe('openai');
 });
 
 it('protocols lists the requirements of upstreams', () => {
-  expect(those((name) => protocols[name].needsEndpoint)).toEqual(['openai', 'azure', 'anthropic', 'application']);
-  expect(those((name) => protocols[name].needsKey)).toEqual(['gemini', 'mistral']);
-  expect(those((name) => protocols[name].needsApiVersion)).toEqual(['azure']);
+  expect(filterProtocols((name) => protocols[name].needsEndpoint)).toEqual(['openai', 'azure', 'anthropic', 'application']);
+  expect(filterProtocols((name) => protocols[name].needsKey)).toEqual(['gemini', 'mistral']);
+  expect(filterProtocols((name) => protocols[name].needsApiVersion)).toEqual(['azure']);
 });
 
 it('protocols shows which upstreams use the Messages dialect', () => {
   const speaking = (model: string, address?: string) => {
     const endpoint = address === undefined ? undefined : new URL(address);
-    return those((name) => protocols[name].speaksMessages({ model, endpoint }));
+    return filterProtocols((name) => protocols[name].speaksMessages({ model, endpoint }));
   };
   expect(speaking('gpt')).toEqual(['anthropic']);
   expect(speaking('Claude-x')).toEqual(['anthropic', 'vertex']);

@@ -37,27 +37,35 @@ it.each([
   expect(findErrors({ p: entry })).toEqual([]);
 });
 
-const insecure = 'must be an https:// address without user name and password, or an http:// address of this machine';
-const noClaim = 'must be a claim or a dotted path of claims, without empty claims or spaces around them';
+const insecureUrlError = 'must be an https:// address without user name and password, or an http:// address of this machine';
+const claimError = 'must be a claim or a dotted path of claims, without empty claims or spaces around them';
 
 it.each([
   ['no issuer', { audience: 'api' }, ['identityProviders.p.issuer: is missing']],
   ['an empty issuer', { ...good, issuer: '' }, ['identityProviders.p.issuer: must not be empty']],
-  ['an issuer that is not a URL', { ...good, issuer: 'id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
-  ['an issuer over http', { ...good, issuer: 'http://id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  ['an issuer that is not a URL', { ...good, issuer: 'id.example' }, [`identityProviders.p.issuer: ${insecureUrlError}`]],
+  ['an issuer over http', { ...good, issuer: 'http://id.example' }, [`identityProviders.p.issuer: ${insecureUrlError}`]],
   [
     'an issuer whose host only starts with localhost',
     { ...good, issuer: 'http://localhost.example' },
-    [`identityProviders.p.issuer: ${insecure}`],
+    [`identityProviders.p.issuer: ${insecureUrlError}`],
   ],
-  ['an issuer with a password', { ...good, issuer: 'https://a:b@id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
-  ['keys over http', { ...good, jwksUrl: 'http://10.0.0.1/keys' }, [`identityProviders.p.jwksUrl: ${insecure}`]],
-  ['keys in a file', { ...good, jwksUrl: 'file:///keys' }, [`identityProviders.p.jwksUrl: ${insecure}`]],
+  [
+    'an issuer with a password',
+    { ...good, issuer: 'https://a:b@id.example' },
+    [`identityProviders.p.issuer: ${insecureUrlError}`],
+  ],
+  ['keys over http', { ...good, jwksUrl: 'http://10.0.0.1/keys' }, [`identityProviders.p.jwksUrl: ${insecureUrlError}`]],
+  ['keys in a file', { ...good, jwksUrl: 'file:///keys' }, [`identityProviders.p.jwksUrl: ${insecureUrlError}`]],
   ['an empty audience', { ...good, audience: '' }, ['identityProviders.p.audience: must not be empty']],
   ['an empty user claim', { ...good, userIdClaim: '' }, ['identityProviders.p.userIdClaim: must not be empty']],
-  ['a blank roles claim', { ...good, rolesClaim: ' ' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
-  ['a path with an empty part', { ...good, rolesClaim: 'realm_access..roles' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
-  ['a path that ends in a dot', { ...good, userIdClaim: 'sub.' }, [`identityProviders.p.userIdClaim: ${noClaim}`]],
+  ['a blank roles claim', { ...good, rolesClaim: ' ' }, [`identityProviders.p.rolesClaim: ${claimError}`]],
+  [
+    'a path with an empty part',
+    { ...good, rolesClaim: 'realm_access..roles' },
+    [`identityProviders.p.rolesClaim: ${claimError}`],
+  ],
+  ['a path that ends in a dot', { ...good, userIdClaim: 'sub.' }, [`identityProviders.p.userIdClaim: ${claimError}`]],
   ['a sign-in option without a client', { ...good, signIn: {} }, ['identityProviders.p.signIn.clientId: is missing']],
   [
     'a secret of its client',
@@ -67,7 +75,7 @@ it.each([
   [
     'a token endpoint over http',
     { ...good, signIn: { clientId: 'page', tokenEndpoint: 'http://id.example/token' } },
-    [`identityProviders.p.signIn.tokenEndpoint: ${insecure}`],
+    [`identityProviders.p.signIn.tokenEndpoint: ${insecureUrlError}`],
   ],
   [
     'parameters that the page sets',
@@ -88,7 +96,7 @@ it.each([
     [
       'identityProviders.p.introspection.clientId: is missing',
       'identityProviders.p.introspection.clientSecret: is missing',
-      `identityProviders.p.introspection.url: ${insecure}`,
+      `identityProviders.p.introspection.url: ${insecureUrlError}`,
       'identityProviders.p.introspection.cacheSeconds: must be 3600 or less',
     ],
   ],
@@ -121,24 +129,24 @@ it('findIdentityProviderIssues rejects a name that consists of digits', () => {
   ]);
 });
 
-function told(page: object): readonly string[] {
+function listPageErrors(page: object): readonly string[] {
   const checked = checkConfiguration({ models: demo, keys: { 'a-key': { project: 'p' } }, page });
   return [...('errors' in checked ? checked.errors : []), ...checked.warnings].map(({ path, message }) => `${path} ${message}`);
 }
 
 it('checkConfiguration rejects multi-line names, invalid pictures, and named colors', () => {
-  expect(told({ name: 'Acme\nCorp' })).toEqual(['page.name must be one line without spaces around it']);
-  expect(told({ accent: 'blue' })).toEqual(['page.accent must be a color such as #0b57d0']);
-  expect(told({ logo: 'data:text/html;base64,AAAA' })).toEqual([
+  expect(listPageErrors({ name: 'Acme\nCorp' })).toEqual(['page.name must be one line without spaces around it']);
+  expect(listPageErrors({ accent: 'blue' })).toEqual(['page.accent must be a color such as #0b57d0']);
+  expect(listPageErrors({ logo: 'data:text/html;base64,AAAA' })).toEqual([
     expect.stringContaining('page.logo must be a file name, or a base64 data: URL'),
   ]);
 });
 
 it('findConfigurationWarnings reports an accent that is illegible in the light theme', () => {
-  expect(told({ accent: '#ffdd00' })).toEqual([
+  expect(listPageErrors({ accent: '#ffdd00' })).toEqual([
     expect.stringMatching(/^page.accent is too pale for the light theme, which uses #[0-9a-f]{6} instead$/),
   ]);
-  expect(told({ accent: '#0B57D0', name: 'Acme', notice: 'Two\nlines' })).toEqual([]);
+  expect(listPageErrors({ accent: '#0B57D0', name: 'Acme', notice: 'Two\nlines' })).toEqual([]);
 });
 
 it.each([

@@ -3,7 +3,7 @@ import { ParleyError, toParleyError } from '../errors/errors.ts';
 import { toMessagesError } from './dialect.ts';
 import { parseCountRequest, parseMessagesRequest } from './messages-request.ts';
 
-const right = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
+const validBody = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 
 function getErrorMessage(body: unknown): string {
   try {
@@ -14,16 +14,16 @@ function getErrorMessage(body: unknown): string {
   return 'none';
 }
 
-const withBlocks = (...content: unknown[]) => ({ ...right, messages: [{ role: 'user', content }] });
+const withBlocks = (...content: unknown[]) => ({ ...validBody, messages: [{ role: 'user', content }] });
 const createAssistantBody = (...content: unknown[]) => ({
-  ...right,
-  messages: [...right.messages, { role: 'assistant', content }],
+  ...validBody,
+  messages: [...validBody.messages, { role: 'assistant', content }],
 });
 
 describe('parseMessagesRequest', () => {
   it('returns a valid request unchanged, including unknown fields', () => {
     const body = {
-      ...right,
+      ...validBody,
       system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }],
       messages: [
         {
@@ -45,30 +45,30 @@ describe('parseMessagesRequest', () => {
 
   it.each([
     [[], 'The body must be an object.'],
-    [{ ...right, max_tokens: undefined }, 'max_tokens: is required.'],
-    [{ ...right, max_tokens: '10' }, 'max_tokens: must be an integer.'],
-    [{ ...right, messages: undefined }, 'messages: is required.'],
-    [{ ...right, messages: [] }, 'messages: must have at least 1 item.'],
-    [{ ...right, messages: [{ content: 'x' }] }, 'messages.0.role: is required.'],
-    [{ ...right, messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.role: must be "user", "assistant" or "system".'],
-    [{ ...right, messages: [{ role: 'user' }] }, 'messages.0.content: is required.'],
-    [{ ...right, messages: [{ role: 'user', content: 1 }] }, 'messages.0.content: must be a string or an array.'],
+    [{ ...validBody, max_tokens: undefined }, 'max_tokens: is required.'],
+    [{ ...validBody, max_tokens: '10' }, 'max_tokens: must be an integer.'],
+    [{ ...validBody, messages: undefined }, 'messages: is required.'],
+    [{ ...validBody, messages: [] }, 'messages: must have at least 1 item.'],
+    [{ ...validBody, messages: [{ content: 'x' }] }, 'messages.0.role: is required.'],
+    [{ ...validBody, messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.role: must be "user", "assistant" or "system".'],
+    [{ ...validBody, messages: [{ role: 'user' }] }, 'messages.0.content: is required.'],
+    [{ ...validBody, messages: [{ role: 'user', content: 1 }] }, 'messages.0.content: must be a string or an array.'],
     [
-      { ...right, messages: [{ role: 'user', Content: 'x', content: 'y' }] },
+      { ...validBody, messages: [{ role: 'user', Content: 'x', content: 'y' }] },
       'messages.0.Content: is not a known field. The name is content.',
     ],
-    [{ ...right, Model: 'other' }, 'Model: is not a known field. The name is model.'],
-    [{ ...right, temperature: 1.5 }, 'temperature: must be at most 1.'],
-    [{ ...right, top_p: -1 }, 'top_p: must be at least 0.'],
-    [{ ...right, stop_sequences: ['a', 1] }, 'stop_sequences.1: must be a string.'],
-    [{ ...right, stream: 'yes' }, 'stream: must be a boolean.'],
-    [{ ...right, system: [{ type: 'text' }] }, 'system.0.text: is required.'],
-    [{ ...right, tools: [{ input_schema: {} }] }, 'tools.0.name: is required.'],
-    [{ ...right, tools: [{ name: 'a b' }] }, 'tools.0.name: must match ^[a-zA-Z0-9_-]{1,128}$.'],
-    [{ ...right, tool_choice: { type: 'some' } }, 'tool_choice.type: must be "auto", "any", "tool" or "none".'],
-    [{ ...right, tool_choice: { type: 'tool' } }, 'tool_choice.name: is required with the type tool.'],
-    [{ ...right, thinking: { type: 'enabled', budget_tokens: 'many' } }, 'thinking.budget_tokens: must be an integer.'],
-    [{ ...right, metadata: { user_id: 5 } }, 'metadata.user_id: must be a string or null.'],
+    [{ ...validBody, Model: 'other' }, 'Model: is not a known field. The name is model.'],
+    [{ ...validBody, temperature: 1.5 }, 'temperature: must be at most 1.'],
+    [{ ...validBody, top_p: -1 }, 'top_p: must be at least 0.'],
+    [{ ...validBody, stop_sequences: ['a', 1] }, 'stop_sequences.1: must be a string.'],
+    [{ ...validBody, stream: 'yes' }, 'stream: must be a boolean.'],
+    [{ ...validBody, system: [{ type: 'text' }] }, 'system.0.text: is required.'],
+    [{ ...validBody, tools: [{ input_schema: {} }] }, 'tools.0.name: is required.'],
+    [{ ...validBody, tools: [{ name: 'a b' }] }, 'tools.0.name: must match ^[a-zA-Z0-9_-]{1,128}$.'],
+    [{ ...validBody, tool_choice: { type: 'some' } }, 'tool_choice.type: must be "auto", "any", "tool" or "none".'],
+    [{ ...validBody, tool_choice: { type: 'tool' } }, 'tool_choice.name: is required with the type tool.'],
+    [{ ...validBody, thinking: { type: 'enabled', budget_tokens: 'many' } }, 'thinking.budget_tokens: must be an integer.'],
+    [{ ...validBody, metadata: { user_id: 5 } }, 'metadata.user_id: must be a string or null.'],
     [withBlocks('x'), 'messages.0.content.0: must be an object.'],
     [withBlocks({ text: 'x' }), 'messages.0.content.0.type: is required.'],
     [withBlocks({ type: 'text' }), 'messages.0.content.0.text: is required.'],
@@ -113,11 +113,11 @@ describe('parseMessagesRequest', () => {
     ],
     [createAssistantBody({ type: 'thinking', thinking: 'x' }), 'messages.1.content.0.signature: is required.'],
     [
-      { ...right, messages: [{ role: 'user', content: 'x', parley: { custom_content: { state: {} } } }] },
+      { ...validBody, messages: [{ role: 'user', content: 'x', parley: { custom_content: { state: {} } } }] },
       'messages.0.parley.custom_content.state: is for assistant messages only.',
     ],
     [
-      { ...right, messages: [{ role: 'user', content: 'x', parley: { custom_content: { attachments: [{}] } } }] },
+      { ...validBody, messages: [{ role: 'user', content: 'x', parley: { custom_content: { attachments: [{}] } } }] },
       'messages.0.parley.custom_content.attachments.0: must have data or url.',
     ],
   ])('rejects %j', (body, message) => {
@@ -125,7 +125,7 @@ describe('parseMessagesRequest', () => {
   });
 
   it('requires max_tokens, but parseCountRequest does not', () => {
-    const { max_tokens: _bound, ...body } = right;
+    const { max_tokens: _bound, ...body } = validBody;
     expect(parseCountRequest(body)).toEqual(body);
     expect(() => parseCountRequest({ ...body, messages: [] })).toThrow(ParleyError);
   });

@@ -65,8 +65,8 @@ function toParts(color: string): readonly number[] {
   return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 }
 
-/** Parses a logo from a `data:` URL. Returns undefined if the URL has another form or the logo is too large. */
-export function readLogoData(text: string): { readonly type: string /** Base64. */; readonly data: string } | undefined {
+/** Returns the media type and the base64 data of a logo in a `data:` URL. Returns undefined if the URL has another form or the logo is too large. */
+export function readLogoData(text: string): { readonly type: string; readonly data: string } | undefined {
   const [, type, data] = logoUrlPattern.exec(text) ?? [];
   if (type === undefined || data === undefined) return undefined;
   return (data.length * 3) / 4 > maxLogoBytes + 2 ? undefined : { type, data };

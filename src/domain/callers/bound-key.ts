@@ -10,6 +10,7 @@ import type { Caller } from './caller.ts';
 export type BoundKeys = 'accepts bound keys';
 
 type Keys = Pick<Caller, 'userKey' | 'configuredKey'>;
+/** Part of a caller that shows whether its own key is bound. */
 type Holder = Keys & { readonly chain: object | null };
 
 const tagBytes = 16;

@@ -41,7 +41,10 @@ export function requireSignedIn(caller: Caller): void {
     );
 }
 
-/** Returns the maximum number and lifetime of keys that a caller may create. Throws `access_denied` with a suggestion if it may not create any. */
+/**
+ * Returns the maximum number and lifetime of keys that a caller may create. Throws `access_denied` with a suggestion if it may
+ * not create any.
+ */
 export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, caller: Caller): SelfService {
   requireSignedIn(caller);
   const right = findSelfService(roles, caller.roles);

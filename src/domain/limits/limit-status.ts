@@ -167,7 +167,7 @@ function formatAmount({ kind }: Window, value: number): string {
 
 /** Usage of one limit, for users. Amounts are tokens, requests, or USD. */
 export interface LimitUsage {
-  /** Kind and period, such as `cost.month` or `calls.parallel`. Followed by the deployment if the limit has one, such as `tokens.day:gpt`. */
+  /** Public name of the window, such as `cost.month`, `calls.parallel`, or `tokens.day:gpt`. */
   readonly window: string;
   readonly limit: number;
   /** For `calls.parallel`, the calls in progress. */

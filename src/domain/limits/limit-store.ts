@@ -61,8 +61,7 @@ export interface LimitStore {
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome | Promise<ReserveOutcome>;
   /**
    * Adds each amount to its counter regardless of the total, and releases the claims, in one atomic operation. Returns the value of
-   * each counter after the operation, in the order of the counters, unless
-   * `isApproximate`.
+   * each counter after the operation, in the order of the counters, unless `isApproximate`.
    */
   settle(counters: readonly Counter[], leasedClaims: LeasedClaims): readonly number[] | Promise<readonly number[]>;
 }

@@ -42,7 +42,7 @@ export interface RestToolDefinition {
   /** JSON Schema for the model, without constants. */
   readonly parameters: JsonObject;
   readonly method: RestMethod;
-  /** Absolute HTTP(S) URL. `{name}` in the path or query is a placeholder for an argument or constant of place `path`. */
+  /** Absolute HTTP(S) URL. `{name}` in the path or query is a placeholder for an argument or constant with the location `path`. */
   readonly url: string;
   readonly arguments: readonly RestArgument[];
   readonly constants: readonly RestConstant[];

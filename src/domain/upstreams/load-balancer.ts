@@ -67,8 +67,10 @@ export interface PickOptions {
   readonly call?: object;
 }
 
+/** State of an upstream on this node. */
 export interface UpstreamState {
   readonly id: string;
+  /** Whether the upstream is paused. */
   readonly off: boolean;
   readonly reason: 'rate_limited' | 'failing' | undefined;
   /** Calls in progress. 0 for an upstream without `maxParallel`, whose calls are not counted. */
@@ -97,7 +99,7 @@ export interface FailedCall {
   readonly message?: string | undefined;
 }
 
-/** State of an upstream, with its cause. */
+/** State of an upstream, with the reason for its pause. */
 export interface BackOff extends UpstreamState {
   readonly failuresInARow: number;
   /** Status of the last response if it is 401, 402, 403, or 429, which the client did not cause. */

@@ -178,7 +178,7 @@ export class RuntimeEntries {
    * - `configured_in_file` for an entry of the files.
    * - `in_use` if entries that are not written would become invalid, or would refer to a missing entry.
    * - `key_revoked` if a secret that was deleted or replaced would become valid again.
-   * - `last_administrator` if nobody could administer Parley afterward.
+   * - `last_administrator` if no administrator would remain.
    */
   change(plan: (view: EntryView) => readonly PlannedWrite[], options: ChangeOptions): Promise<ChangeResult> {
     const result = this.#lastChange.catch(() => undefined).then(() => this.#change(plan, options));

@@ -55,7 +55,10 @@ interface IndexedAlert extends AlertEntry {
 
 type NewDelivery = Parameters<AlertStore['add']>[0];
 
-/** Sends one webhook for each threshold and period, on the first node that claims it. A node that ends leaves the rest to other nodes. */
+/**
+ * Sends one webhook for each threshold and period, on the first node that claims it. Other nodes continue the work of a node that
+ * ends.
+ */
 export class AlertDeliveries {
   readonly #deps: AlertDeliveriesDeps;
   readonly #recurring: Recurring;

@@ -38,7 +38,7 @@ export interface StoredResourcesDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** Part of a file to read. */
+/** Part of a file to read. With `none`, only its properties are read. */
 export type Selection = 'complete' | 'none' | ByteRange;
 
 export interface OpenedFile {

@@ -7,7 +7,7 @@ import { createCheck } from '#contract/schemas/compile-shape.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ChatShare, ChatSnapshot, NewShare as NewShareRecord, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
-import { describeFiles, toSnapshot } from '#domain/chats/chat-snapshot.ts';
+import { describeFiles, toChatSnapshot } from '#domain/chats/chat-snapshot.ts';
 import type { ChatRef, StoredChat } from '#domain/chats/chat-store.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import type { ContentLocation } from '#domain/files/resource-location.ts';
@@ -90,7 +90,7 @@ async function storeShare(
 
 function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: StoredChat): Promise<ChatSnapshot> {
   const owner = toOwner(subject);
-  return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toFileLocation(subject, path)))?.etag);
+  return toChatSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toFileLocation(subject, path)))?.etag);
 }
 
 /** Adds the names of the deployments to the replies. The client sends them, so they reveal only names that the user knows. */
@@ -147,7 +147,7 @@ async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: F
   if ((await deps.files.find(toOwner(subject), fileLocation)) === undefined) throw sharedFileNotFound();
   const content = await deps.files.openFile(toOwner(subject), fileLocation, (file) => {
     if (file.etag !== shared.etag) throw sharedFileNotFound();
-    return request.method === 'HEAD' ? 'nothing' : 'whole';
+    return request.method === 'HEAD' ? 'none' : 'complete';
   });
   return sendFile(request, reply, content);
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { isTextPart, toTextPart, toContent, toText } from '#contract/chat/content.ts';
+import { isTextPart, toContent, toText, toTextPart } from '#contract/chat/content.ts';
 import { isFunctionCallId, maxFunctionNameChars, toHashedName } from '#contract/chat/function-calling.ts';
 import { type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import type {

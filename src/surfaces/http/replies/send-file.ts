@@ -11,9 +11,9 @@ import { disconnectStalled } from './event-stream.ts';
  * of the file.
  */
 export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileInfo): Selection {
-  if (isNotModified(headers, file) || method === 'HEAD') return 'nothing';
+  if (isNotModified(headers, file) || method === 'HEAD') return 'none';
   const range = isRangeCurrent(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
-  if (range !== 'unsatisfiable') return range ?? 'whole';
+  if (range !== 'unsatisfiable') return range ?? 'complete';
   reply.header('content-range', `bytes */${file.contentLength}`);
   throw createHttpRejection(416, `The range is outside the file, which has ${file.contentLength} bytes.`, { param: 'range' });
 }
@@ -39,7 +39,7 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, { file, s
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
   });
-  if (selection === 'nothing' && isNotModified(request.headers, file)) return reply.code(304).send();
+  if (selection === 'none' && isNotModified(request.headers, file)) return reply.code(304).send();
   reply.headers({
     'content-type': file.contentType,
     'content-disposition': toDisposition(file.path),
