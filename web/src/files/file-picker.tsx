@@ -75,10 +75,10 @@ export function FilePicker({ attach, close }: FilePickerProps) {
             {isLoading ? common.loading : query.trim() === '' ? strings.noFiles : common.nothingFound(query.trim())}
           </p>
         )}
+        <p id={hint} className="soft small">
+          {count === 0 && strings.chooseFirst}
+        </p>
         <div className="row end">
-          <span id={hint} className="soft small">
-            {count === 0 && strings.chooseFirst}
-          </span>
           <button type="button" className="button" onClick={closeDialog}>
             {common.cancel}
           </button>
