@@ -88,7 +88,6 @@ const routes: Readonly<Record<string, RouteEntries | readonly RouteEntries[]>> =
   'src/surfaces/applications/access-routes.ts': 'applicationAccess',
   'src/surfaces/applications/evaluation/case-routes.ts': 'evaluationCases',
   'src/surfaces/applications/evaluation/evaluation-routes.ts': 'evaluationCases',
-  'src/surfaces/applications/import-routes.ts': 'nothing',
   'src/surfaces/applications/routes.ts': 'application',
   'src/surfaces/applications/tool-routes.ts': 'nothing',
   'src/surfaces/chats/routes.ts': 'chat',
