@@ -92,7 +92,7 @@ describe('a search', () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('straw');
     await page.locator('.head', { hasText: 'Straw' }).getByRole('link').click();
-    await page.getByText('only in the title').waitFor();
+    await page.getByText('in the title or a file name').waitFor();
     expect(await page.locator('.excerpt').count()).toBe(0);
     await page.getByRole('searchbox').press('Tab');
     await page.keyboard.press('Enter');

@@ -3,7 +3,7 @@ import type { SearchStrings } from '../../en/chat/search.ts';
 export const searchGerman: SearchStrings = {
   inConversation: 'Gefunden in diesem Gespräch',
   position: (at, count) => `${at} von ${count}`,
-  notInText: 'nur im Titel',
+  notInText: 'im Titel oder in einem Dateinamen',
   earlier: 'Vorheriger Treffer',
   later: 'Nächster Treffer',
   removeHighlights: 'Hervorhebungen entfernen',

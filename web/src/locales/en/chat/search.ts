@@ -1,7 +1,7 @@
 export const searchEnglish = {
   inConversation: 'Found in this chat',
   position: (at: number, count: number) => `${at} of ${count}`,
-  notInText: 'only in the title',
+  notInText: 'in the title or a file name',
   earlier: 'Previous match',
   later: 'Next match',
   removeHighlights: 'Remove highlights',

@@ -3,7 +3,7 @@ import type { SearchStrings } from '../../en/chat/search.ts';
 export const searchSpanish: SearchStrings = {
   inConversation: 'Encontrado en esta conversación',
   position: (at, count) => `${at} de ${count}`,
-  notInText: 'solo en el título',
+  notInText: 'en el título o en un nombre de archivo',
   earlier: 'Resultado anterior',
   later: 'Resultado siguiente',
   removeHighlights: 'Quitar el resaltado',

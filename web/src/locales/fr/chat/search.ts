@@ -3,7 +3,7 @@ import type { SearchStrings } from '../../en/chat/search.ts';
 export const searchFrench: SearchStrings = {
   inConversation: 'Trouvé dans cette conversation',
   position: (at, count) => `${at} sur ${count}`,
-  notInText: 'seulement dans le titre',
+  notInText: 'dans le titre ou un nom de fichier',
   earlier: 'Résultat précédent',
   later: 'Résultat suivant',
   removeHighlights: 'Retirer le surlignage',
