@@ -18,13 +18,12 @@ describe('createRestTool replies', () => {
   });
 
   it('converts a web page to text, or returns it unchanged if it has no text', async () => {
-    for (const [body, text] of [
-      ['<p>hi <b>you</b></p>', 'hi you'],
-      ['<img src="a.png">', '<img src="a.png">'],
+    for (const [type, body, text] of [
+      ['text/html', '<p>hi <b>you</b></p>', 'hi you'],
+      ['text/html', '<img src="a.png">', '<img src="a.png">'],
+      ['application/xhtml+xml; charset=utf-8', '<script src="a.js"/><p>hi</p>', 'hi'],
     ] as const) {
-      const server = await startServer((_request, response) =>
-        response.writeHead(200, { 'content-type': 'text/html' }).end(body),
-      );
+      const server = await startServer((_request, response) => response.writeHead(200, { 'content-type': type }).end(body));
       expect(await callTool({ url: server.url }, {})).toEqual({ text, attachments: [], failed: false });
     }
   });

@@ -120,8 +120,9 @@ function toResult(status: number, content: Content, maxBytes: number): ToolResul
 
 /** Converts a web page to text. A page without text is returned unchanged. */
 function toReadable(text: string | undefined, { type }: Content): string | undefined {
-  if (text === undefined || !/^(text\/html|application\/xhtml\+xml)$/.test(type)) return text;
-  return htmlToText(text) || text;
+  const isXml = type === 'application/xhtml+xml';
+  if (text === undefined || (!isXml && type !== 'text/html')) return text;
+  return htmlToText(text, { isXml }) || text;
 }
 
 function toErrorResult(status: number, text: string | undefined, { bytes, type }: Content): ToolResult {

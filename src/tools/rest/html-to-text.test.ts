@@ -32,6 +32,24 @@ it.each([
   expect(htmlToText(html)).toBe(text);
 });
 
+it.each([
+  ['<script src="x"/><p>a</p><style/>b', 'a\n\nb'],
+  ['a <svg/>b <SVG viewBox="0 0 1 1" />c<object data="x"/>', 'a b c'],
+  ['<title/><p>a</p><h2/>b<pre/>c  d <a href="/x"/>e', 'a\n\nb\nc d e'],
+  ['<table><tr><td>a</td><td/><td>b</td></tr></table>', 'a |  | b |'],
+  ['a<br/>b<script>hidden</script>c', 'a\nbc'],
+])('htmlToText treats a tag with a slash as complete in XHTML: %s', (html, text) => {
+  expect(htmlToText(html, { isXml: true })).toBe(text);
+});
+
+it.each([
+  ['a <svg/>b <object data="x" />c <button/>d <math/>e', 'a b c d\ne'],
+  ['a<svg><title>hidden</title><path/></svg>b', 'ab'],
+  ['a<script src="x"/>hidden</script>b<textarea/>hidden', 'ab'],
+])('htmlToText ignores the slash in HTML if browsers hide the text that follows: %s', (html, text) => {
+  expect(htmlToText(html)).toBe(text);
+});
+
 it('htmlToText reads a page with many tags in linear time', async () => {
   const count = 100_000;
   let text = '';
@@ -40,4 +58,14 @@ it('htmlToText reads a page with many tags in linear time', async () => {
   };
   expect(await measureEventLoopBlock(read)).toBeLessThan(3_000);
   expect(text).toBe('a | b'.repeat(count));
+});
+
+it('htmlToText reads a page with many tags with a slash in linear time', async () => {
+  const count = 100_000;
+  let text = '';
+  const read = (): void => {
+    text = htmlToText('<svg/>a<script/><title/>'.repeat(count), { isXml: true });
+  };
+  expect(await measureEventLoopBlock(read)).toBeLessThan(3_000);
+  expect(text).toBe(Array(count).fill('a').join('\n\n'));
 });

@@ -1,5 +1,10 @@
 /** Tags whose content is not visible. */
 const hiddenTags = new Set('script style noscript template svg iframe object select button textarea'.split(' '));
+/**
+ * Hidden tags that are complete if they end with a slash, also in HTML. Browsers ignore the slash of `object` and `button`, but
+ * show the text that follows.
+ */
+const selfClosingTags = new Set(['svg', 'object', 'button']);
 const inlineTags = new Set(
   'a abbr b bdi bdo cite code data del dfn em font i img ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
@@ -13,15 +18,21 @@ const entities: Readonly<Record<string, string>> = {
   ...{ eacute: 'é', egrave: 'è', agrave: 'à', ccedil: 'ç' },
 };
 
+interface PageOptions {
+  /** Whether the page is XHTML, where each tag that ends with a slash is a complete element. Default: false. */
+  readonly isXml?: boolean;
+}
+
 /** Converts a web page to text. Headings, lists, tables, and links become Markdown. The time is linear in the length. */
-export function htmlToText(html: string): string {
-  return new PageReader(html).toText();
+export function htmlToText(html: string, options: PageOptions = {}): string {
+  return new PageReader(html, options).toText();
 }
 
 class PageReader {
   readonly #html: string;
   /** The page with lowercase ASCII letters. Other letters are unchanged, because a change of their length would move positions. */
   readonly #lower: string;
+  readonly #isXml: boolean;
   readonly #pieces: string[] = [];
   #lastCharacter = '';
   /** Number of open `pre` tags. */
@@ -29,8 +40,9 @@ class PageReader {
   /** Addresses of the open links. Empty for a link that is not written. */
   readonly #openLinks: string[] = [];
 
-  constructor(html: string) {
+  constructor(html: string, { isXml = false }: PageOptions) {
     this.#html = html;
+    this.#isXml = isXml;
     this.#lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   }
 
@@ -64,9 +76,16 @@ class PageReader {
     }
     const end = findTagEnd(html, position);
     const isClosing = html[position + 1] === '/';
-    if (!isClosing && hiddenTags.has(name)) return findEnd(html, '>', findEnd(this.#lower, `</${name}`, end));
-    this.#addTag(name, isClosing, html.slice(position, end));
+    const isEmpty = !isClosing && html.startsWith('/>', end - 2) && (this.#isXml || selfClosingTags.has(name));
+    if (!isClosing && hiddenTags.has(name)) return isEmpty ? end : findEnd(html, '>', findEnd(this.#lower, `</${name}`, end));
+    if (isEmpty) this.#addEmpty(name);
+    else this.#addTag(name, isClosing, html.slice(position, end));
     return end;
+  }
+
+  /** Adds an element without content. The text that follows is not part of a link or a heading. */
+  #addEmpty(name: string): void {
+    if (!inlineTags.has(name)) this.#append(getSeparator(name, true));
   }
 
   #addTag(name: string, isClosing: boolean, tag: string): void {
