@@ -291,6 +291,21 @@ describeOnEach('responses in progress', (node) => {
     expect(await here().runs.readEventsAfter(orphaned.id, 1)).toEqual([{ sequence_number: 2 }]);
     expect(await here().find(alive, nowMs)).toMatchObject({ status: 'in_progress' });
   });
+
+  it('do not fail while their node writes events after its lease expired', async () => {
+    const run = running({ isBackground: true, node: 'slow' });
+    await here().begin(run);
+    await here().runs.append(run, 'slow', { first: 0, events: [{ sequence_number: 0 }] });
+    await there().runs.renewLease('slow', nowMs - 1);
+    const fail = (each: StoredResponse, next: number) => {
+      // The node wrote its event after this node read the number of the next one.
+      const first = each.id === run.id ? next - 1 : next;
+      return { response: { ...each, status: 'failed' as const }, events: { first, events: [{ sequence_number: -1 }] } };
+    };
+    expect(await there().runs.failOrphaned(nowMs, fail)).toBeGreaterThan(0);
+    expect(await here().find(run, nowMs)).toMatchObject({ status: 'in_progress' });
+    expect(await here().runs.readEventsAfter(run.id, -1)).toEqual([{ sequence_number: 0 }]);
+  });
 });
 
 describe('two nodes that query PostgreSQL concurrently', () => {

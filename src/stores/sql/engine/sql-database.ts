@@ -89,16 +89,27 @@ export class SqlDatabase {
     );
   }
 
-  /** Runs several statements in one transaction. It is rolled back if the time limit expires. */
-  transact<Value>(work: (transaction: Kysely<Schema>) => Promise<Value>): Promise<Value> {
+  /**
+   * Runs several statements in one transaction. It is rolled back if the time limit expires. `rollBack` throws, so that the
+   * transaction is rolled back and its value is returned. For an expected result, use it instead of an error. An error counts as
+   * a failure of the database.
+   */
+  transact<Value>(work: (transaction: Kysely<Schema>, rollBack: (value: Value) => never) => Promise<Value>): Promise<Value> {
+    const rollBack = (value: Value): never => {
+      throw new Rollback(value);
+    };
     return this.#runWithTimeLimit((deadline) =>
       this.#kysely
         .transaction()
         .setIsolationLevel('read committed')
         .execute(async (transaction) => {
-          const value = await work(transaction);
+          const value = await work(transaction, rollBack);
           deadline.throwIfExpired();
           return value;
+        })
+        .catch((error: unknown) => {
+          if (error instanceof Rollback) return error.value as Value;
+          throw error;
         }),
     );
   }
@@ -114,6 +125,16 @@ export class SqlDatabase {
       const reason = deadline.isExpired ? `the database took more than ${this.#timeoutMs} ms` : toOperationReason(cause);
       throw new StoreError(reason, { cause });
     }
+  }
+}
+
+/** Rolls a transaction back and carries the value that it returns. */
+class Rollback extends Error {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    super('the transaction is rolled back');
+    this.value = value;
   }
 }
 

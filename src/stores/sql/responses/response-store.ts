@@ -174,7 +174,7 @@ export class SqlResponseStore implements ResponseStore {
     const [first] = endings;
     const isAsync = endings.every(canCommitAsync);
     const write = async (kysely: Kysely<Schema>, { node, ...ended }: ResponseEnd): Promise<boolean> =>
-      endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true, isAsync }, ended, node);
+      endRun({ kysely, seal: this.#seal, statements: this.#statements, isAsync }, ended, node);
     if (first !== undefined && endings.length === 1 && isAsync)
       return [await this.#database.run((kysely) => write(kysely, first))];
     return this.#database.transact(async (transaction) => {

@@ -9,8 +9,11 @@ interface RunEndContext {
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
   readonly statements: ResponseStatements;
-  /** Whether the owning node ends the response. It may already have written the last events without acknowledgement. */
-  readonly isOwn: boolean;
+  /**
+   * Called if the owning node has written events after another node read the response. Undefined if the owning node ends the
+   * response itself. Then it may already have written the last events without acknowledgement.
+   */
+  readonly rollBack?: ((isEnded: false) => never) | undefined;
   /** Whether all writes of this end may be committed asynchronously. */
   readonly isAsync: boolean;
 }
@@ -22,7 +25,7 @@ export function canCommitAsync({ response, turn }: EndedResponse): boolean {
 
 /** Writes the end of a response if the node owns it, and returns whether it does. Always releases the conversation. */
 export async function endRun(
-  { kysely, seal, statements, isOwn, isAsync }: RunEndContext,
+  { kysely, seal, statements, rollBack, isAsync }: RunEndContext,
   { response, turn, events }: EndedResponse,
   node: string,
 ): Promise<boolean> {
@@ -34,7 +37,7 @@ export async function endRun(
   const { rows } = await ending.run(kysely, { ...toEndedFields(seal, response), id, node });
   const isEnded = rows.length > 0;
   // The row is locked from here on. Another node that tries to end the response waits, and then finds that it has ended.
-  if (isEnded && isBackground) await writeEvents({ kysely, seal, isOwn }, id, events);
+  if (isEnded && isBackground) await writeEvents({ kysely, seal, rollBack }, id, events);
   if (turn !== undefined && isEnded && hadConversation)
     await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
   return isEnded;
@@ -54,18 +57,23 @@ export async function releaseConversation(kysely: Kysely<Schema>, conversation: 
 
 /** Adds the last events of a response and adds the size of all its events to its bytes. */
 async function writeEvents(
-  { kysely, seal, isOwn }: Pick<RunEndContext, 'kysely' | 'seal' | 'isOwn'>,
+  { kysely, seal, rollBack }: Pick<RunEndContext, 'kysely' | 'seal' | 'rollBack'>,
   id: string,
   last: EventRun | undefined,
 ): Promise<void> {
   if (last !== undefined) {
     const row = toEventRow(seal, id, last);
-    const adding = kysely.insertInto('response_events').values(row);
     const replacement = { last: row.last, sealed_events: row.sealed_events };
-    await (isOwn
-      ? adding.onConflict((conflict) => conflict.columns(['response', 'first']).doUpdateSet(replacement))
-      : adding
-    ).execute();
+    const insertedRow = await kysely
+      .insertInto('response_events')
+      .values(row)
+      .onConflict((conflict) => {
+        const sameEvents = conflict.columns(['response', 'first']);
+        return rollBack === undefined ? sameEvents.doUpdateSet(replacement) : sameEvents.doNothing();
+      })
+      .returning('first')
+      .executeTakeFirst();
+    if (insertedRow === undefined) rollBack?.(false);
   }
   const eventBytes = sql<number>`(select coalesce(sum(length(sealed_events)), 0) from response_events where response = ${id})`;
   await kysely

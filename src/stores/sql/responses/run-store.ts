@@ -213,8 +213,8 @@ export class SqlRunStore implements RunStore {
         if (row.status === 'cancelled') return this.release(row, node);
         const ended = await this.#toEnded(row, node, (stored) => toFailed(stored, next));
         if (ended === undefined) return;
-        const endOptions = { seal: this.#seal, statements: this.#statements, isOwn: false, isAsync: false };
-        await this.#database.transact((kysely) => endRun({ kysely, ...endOptions }, ended, node));
+        const endOptions = { seal: this.#seal, statements: this.#statements, isAsync: false };
+        await this.#database.transact<boolean>((kysely, rollBack) => endRun({ kysely, rollBack, ...endOptions }, ended, node));
       }),
     );
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;

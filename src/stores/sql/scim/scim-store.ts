@@ -17,7 +17,6 @@ import {
   type ScimWriteResult,
   scimAuthor,
 } from '#domain/scim/scim-store.ts';
-import { StoreError } from '#domain/store-error.ts';
 import { raiseUsersRevision } from '../callers/blocked-user-store.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/stored-values.ts';
@@ -215,21 +214,15 @@ export class SqlScimStore implements ScimStore {
   }
 
   /** Takes the lock of the revision first, so that concurrent writes queue. A result other than `stored` changes nothing. */
-  async #write(work: (kysely: Kysely<Schema>) => Promise<ScimWriteResult>): Promise<ScimWriteResult> {
-    try {
-      return await this.#database.transact(async (kysely) => {
-        await kysely
-          .updateTable('scim_revision')
-          .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
-          .execute();
-        const result = await work(kysely);
-        if (result !== 'stored') throw new Rollback(result);
-        return result;
-      });
-    } catch (error) {
-      if (error instanceof StoreError && error.cause instanceof Rollback) return error.cause.result;
-      throw error;
-    }
+  #write(work: (kysely: Kysely<Schema>) => Promise<ScimWriteResult>): Promise<ScimWriteResult> {
+    return this.#database.transact<ScimWriteResult>(async (kysely, rollBack) => {
+      await kysely
+        .updateTable('scim_revision')
+        .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
+        .execute();
+      const result = await work(kysely);
+      return result === 'stored' ? result : rollBack(result);
+    });
   }
 
   #toUserRow({ id, userName, externalId, isActive, attributes, createdAtMs, updatedAtMs }: ScimUser): ScimUserRow {
@@ -248,16 +241,6 @@ export class SqlScimStore implements ScimStore {
       const times = { createdAtMs: row.created_at_ms, updatedAtMs: row.updated_at_ms };
       return { id, userName, externalId, isActive: row.is_active === 1, attributes, ...times };
     });
-  }
-}
-
-/** Rolls a transaction back and carries its result. */
-class Rollback extends Error {
-  readonly result: ScimWriteResult;
-
-  constructor(result: ScimWriteResult) {
-    super(result);
-    this.result = result;
   }
 }
 
