@@ -11,8 +11,8 @@ const upward = layers.slice(0, -1).map((layer, height) => ({
   to: { path: layers.slice(height + 1).map((higher) => `^src/${higher}/`) },
 }));
 
-/** Folders of one layer that do not import each other. */
-const separateFolders = [
+/** Folders and files of one layer that do not import each other. */
+const separateParts = [
   {
     name: 'borders-are-separate',
     severity: 'error',
@@ -24,6 +24,26 @@ const separateFolders = [
     severity: 'error',
     from: { path: '^src/services/([^/]+)/', pathNot: '\\.test\\.ts$' },
     to: { path: '^src/services/', pathNot: ['^src/services/$1/', '^src/services/node/'] },
+  },
+  {
+    name: 'features-are-separate',
+    comment: 'A feature is one file, which only the list of features imports.',
+    severity: 'error',
+    from: { path: '^src/', pathNot: ['^src/app/service/features\\.ts$', '\\.test\\.ts$'] },
+    to: { path: '^src/app/features/' },
+  },
+  {
+    name: 'features-are-in-their-folder',
+    comment: 'The list of features imports each one from its file, and defines none.',
+    severity: 'error',
+    from: { path: '^src/app/service/features\\.ts$' },
+    to: {
+      path: '^src/',
+      pathNot: [
+        ...['^src/app/features/[^/]+$', '^src/app/service/feature\\.ts$', '^src/contract/'],
+        ...['^src/surfaces/http/openapi/', '^src/surfaces/ops/openapi\\.ts$'],
+      ],
+    },
   },
   {
     name: 'folders-inside-a-border-are-separate',
@@ -88,7 +108,7 @@ module.exports = {
     },
     { name: 'src-does-not-import-web', severity: 'error', from: { path: '^src/' }, to: { path: '^web/' } },
     ...upward,
-    ...separateFolders,
+    ...separateParts,
     ...ownership,
   ],
   options: {

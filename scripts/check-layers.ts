@@ -1,7 +1,10 @@
-/** Runs dependency-cruiser over src and web. Also fails if it saw fewer modules than there are files. */
+/**
+ * Runs dependency-cruiser over src and web. Also fails if it saw fewer modules than there are files, or if a file of
+ * src/app/features does not define exactly one feature.
+ */
 
 import { spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 
 const run = spawnSync('depcruise', ['src', 'web/src', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'], {
   encoding: 'utf8',
@@ -17,7 +20,16 @@ interface Cruise {
 const { modules, summary } = JSON.parse(run.stdout) as Cruise;
 const files = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}']);
 const cruised = modules.filter(({ source }) => /^(src|web)\/.*\.tsx?$/.test(source)).length;
-for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} → ${to}`);
-if (cruised < files.length) console.error(`only ${cruised} of ${files.length} modules were checked`);
-if (summary.violations.length > 0 || cruised < files.length) process.exit(1);
+const features = globSync('src/app/features/**/*.ts').filter((path) => !path.endsWith('.test.ts'));
+const errors = [
+  ...summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`),
+  ...(cruised < files.length ? [`only ${cruised} of ${files.length} modules were checked`] : []),
+  ...features.filter((path) => countFeatures(path) !== 1).map((path) => `features-are-files: ${path} must define one feature`),
+];
+for (const error of errors) console.error(error);
+if (errors.length > 0) process.exit(1);
 console.log(`layers: ${cruised} modules, no violation`);
+
+function countFeatures(path: string): number {
+  return readFileSync(path, 'utf8').match(/^export const \w+: Feature = /gm)?.length ?? 0;
+}
