@@ -1,5 +1,5 @@
 import { shellCaches, storageLock } from '../src/offline/shell-caches.ts';
-import { isGatewayError } from '../src/service/is-gateway-error.ts';
+import { isGatewayError } from '../src/service/service-error.ts';
 
 /**
  * Stores the page as built, so that it opens without a network. API responses are not stored. Each build has its own cache. Files

@@ -2,9 +2,8 @@ import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
-import { getFileName } from '../service/file-name.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
-import { toReferencePath } from '../service/service-path.ts';
+import { getFileName, toReferencePath } from '../service/service-path.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { describeFileError, readContent } from './read-content.ts';
 

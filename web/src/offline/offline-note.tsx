@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { useIsUnreachable } from '../service/use-is-unreachable.ts';
+import { useIsUnreachable } from '../service/reachability.ts';
 import { useStrings } from '../strings/strings.tsx';
 
 /** A note while the service is unreachable. When it returns, the list of deployments is reloaded. */
 export function OfflineNote() {
   const strings = useStrings();
   const { service, refresh } = usePage();
-  const isUnreachable = useIsUnreachable(service);
+  const isUnreachable = useIsUnreachable(service.reachability);
   const wasUnreachable = useRef(false);
   useEffect(() => {
     if (wasUnreachable.current && !isUnreachable) void refresh().catch(() => undefined);

@@ -9,8 +9,8 @@ import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Mark } from '../parts/operator-brand.tsx';
 import { SearchField } from '../parts/search-field.tsx';
+import { useIsUnreachable } from '../service/reachability.ts';
 import { Service } from '../service/service.ts';
-import { useIsUnreachable } from '../service/use-is-unreachable.ts';
 import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
 import { type KnownUser, readKnownUser } from './known-user.ts';
 import '../chat/turns/thread.css';
@@ -34,7 +34,7 @@ function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly 
   const strings = useOfflineStrings();
   const { strings: common } = useLanguage();
   const page = useReadOnlyPage(knownUser, close);
-  const isUnreachable = useIsUnreachable(page.service);
+  const isUnreachable = useIsUnreachable(page.service.reachability);
   const [id, setId] = useState<string>();
   const { summaries, open } = useOfflineChats(knownUser.user, id);
   return (

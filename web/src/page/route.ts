@@ -1,3 +1,6 @@
+import { tryDecode } from '#base/http/url-path.ts';
+import { encodePath } from '../service/service.ts';
+
 /** Location within the page. It is stored after `#`, so that it does not conflict with API paths. */
 export type Route =
   /** `project` of the new chat. `missingTarget`: the user requested a chat or a view that does not exist. */
@@ -93,18 +96,11 @@ function formatAdministrationRoute({ section, id }: Extract<Route, { at: 'admini
   return id === '' ? `${base}?new` : `${base}/${encodePath(id)}`;
 }
 
-function encodePath(id: string): string {
-  return id.split('/').map(encodeURIComponent).join('/');
-}
-
 function optional<Key extends string>(key: Key, value: string | null): { [key in Key]?: string } {
   return value === null || value === '' ? {} : ({ [key]: value } as { [key in Key]: string });
 }
 
+/** Returns '' for an invalid encoding. */
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
+  return tryDecode(text) ?? '';
 }

@@ -13,9 +13,8 @@ import { deleteKnownUser, type KnownUser, readKnownUser, saveKnownUser } from '.
 import type { ChatRuns } from '../service/chat-runs.ts';
 import { Chats } from '../service/chats.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
-import { isGatewayError } from '../service/is-gateway-error.ts';
 import type { Service } from '../service/service.ts';
-import { toErrorDetails } from '../service/service-error.ts';
+import { isGatewayError, toErrorDetails } from '../service/service-error.ts';
 
 /** Data from the sign-in to the sign-out. */
 export interface Session {

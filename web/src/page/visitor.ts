@@ -1,6 +1,6 @@
 import { tryParseJson } from '#base/json/json.ts';
 import type { Strings } from '../locales/en/page.ts';
-import type { Credentials } from '../service/credentials.ts';
+import type { Credentials } from '../service/service.ts';
 import type { SharedSignIn } from '../sign-in/shared-sign-in.ts';
 import { clearSignIn, getStorage } from '../sign-in/sign-in-storage.ts';
 

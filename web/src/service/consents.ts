@@ -1,5 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
+import { parseConsentForm } from './service-error.ts';
 
 /** Whether each deployment that an application can call requires consent, by deployment ID. */
 export type ConsentForm = ReadonlyMap<string, boolean>;
@@ -43,6 +44,5 @@ export async function listConsents(service: Service): Promise<readonly AcceptedC
 }
 
 function toForm(consent: unknown): ConsentForm {
-  if (!isJsonObject(consent)) return new Map();
-  return new Map(Object.entries(consent).map(([id, item]) => [id, isJsonObject(item) && item.consentRequired === true]));
+  return new Map(isJsonObject(consent) ? Object.entries(parseConsentForm(consent)) : []);
 }

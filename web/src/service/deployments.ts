@@ -1,3 +1,4 @@
+import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 
@@ -107,11 +108,7 @@ export function toDeployment(item: JsonObject, position: number, ownPrefix: stri
 /** Returns a readable name for an ID: the last segment for a saved deployment, otherwise the complete ID. */
 export function getReadableName(id: string): string {
   const last = id.startsWith(savedIdPrefix) ? (id.split('/').at(-1) ?? id) : id;
-  try {
-    return decodeURIComponent(last);
-  } catch {
-    return last;
-  }
+  return tryDecode(last) ?? last;
 }
 
 function toPricing(pricing: unknown): Deployment['pricing'] {

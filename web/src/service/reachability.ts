@@ -1,4 +1,5 @@
-import { isGatewayError } from './is-gateway-error.ts';
+import { useSyncExternalStore } from 'react';
+import { isGatewayError } from './service-error.ts';
 
 const recheckAfterMs = 5_000;
 
@@ -53,4 +54,9 @@ export class Reachability {
     this.#isUnreachable = isUnreachable;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Whether the service is currently unreachable. */
+export function useIsUnreachable({ subscribe, isUnreachable }: Reachability): boolean {
+  return useSyncExternalStore(subscribe, isUnreachable);
 }

@@ -61,7 +61,9 @@ export function parseErrorDetails(body: unknown, status: number): ErrorDetails {
     ...(param !== '' && { param }),
     ...(Array.isArray(error.errors) && { errors: error.errors.filter(isJsonObject).map(toFieldError) }),
     ...(Array.isArray(error.usedBy) && { usedBy: error.usedBy.map(String) }),
-    ...(isJsonObject(error.consent) && { consent: { deployment: text(error.deployment), form: toForm(error.consent) } }),
+    ...(isJsonObject(error.consent) && {
+      consent: { deployment: text(error.deployment), form: parseConsentForm(error.consent) },
+    }),
   };
 }
 
@@ -74,7 +76,8 @@ export function isRejection({ status, type }: Pick<ErrorDetails, 'status' | 'typ
   return [400, 413, 415, 422].includes(status) || (status === 200 && type === 'invalid_request_error');
 }
 
-function toForm(consent: object): Readonly<Record<string, boolean>> {
+/** Parses a consent form: whether each deployment requires consent, by ID. */
+export function parseConsentForm(consent: object): Readonly<Record<string, boolean>> {
   const requiresConsent = (item: unknown): boolean => isJsonObject(item) && item.consentRequired === true;
   return Object.fromEntries(Object.entries(consent).map(([id, item]) => [id, requiresConsent(item)]));
 }
@@ -83,4 +86,9 @@ function toForm(consent: object): Readonly<Record<string, boolean>> {
 export function toErrorDetails(error: unknown): ErrorDetails {
   if (error instanceof ServiceError) return error.details;
   return { status: 0, code: 'connection_lost', message: '' };
+}
+
+/** Whether a status comes from a proxy that cannot reach the service. */
+export function isGatewayError(status: number): boolean {
+  return status >= 502 && status <= 504;
 }

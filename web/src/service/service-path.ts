@@ -1,3 +1,5 @@
+import { tryDecode } from '#base/http/url-path.ts';
+
 /** Kinds of reference targets: stored files, and the files of a shared chat. */
 const referenceKinds: ReadonlySet<string> = new Set(['files', 'shared-chats']);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop some of them from an address
@@ -28,10 +30,9 @@ export function isServicePath(path: string): boolean {
   return tail.every((segment, index) => (segment !== '' || index === tail.length - 1) && !/^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
-function tryDecode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+/** Returns the decoded file name of a reference. */
+export function getFileName(reference: string): string {
+  const [path = ''] = reference.split('#', 1);
+  const last = path.split('/').at(-1) ?? path;
+  return tryDecode(last) ?? last;
 }

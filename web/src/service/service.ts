@@ -1,8 +1,17 @@
 import { tryParseJson } from '#base/json/json.ts';
-import type { AuthHeaders, Credentials } from './credentials.ts';
 import { Reachability } from './reachability.ts';
 import { parseErrorDetails, ServiceError, toErrorDetails } from './service-error.ts';
 import { isServicePath, toReferencePath } from './service-path.ts';
+
+/** Header fields that authenticate the user. */
+export type AuthHeaders = Readonly<Record<string, string>>;
+
+/** Credentials for each request to the service. */
+export interface Credentials {
+  getHeaders(): Promise<AuthHeaders>;
+  /** Returns whether new credentials replaced the rejected ones. */
+  renew(rejected: AuthHeaders): Promise<boolean>;
+}
 
 export interface ServiceRequest {
   readonly method?: string;

@@ -17,7 +17,7 @@ import { isComposing } from '../../parts/is-composing.ts';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import type { Deployment } from '../../service/deployments.ts';
-import { useIsUnreachable } from '../../service/use-is-unreachable.ts';
+import { useIsUnreachable } from '../../service/reachability.ts';
 import { onDictationChange, readDictation } from '../../speech/recognition.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
@@ -69,7 +69,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
   const recipients = addressees.length > 0 || deployment === undefined ? addressees : [deployment];
   const { uploads, add, remove, clear, restore, isBlocked, isUploading, ready } = useUploads(recipients);
   const isDraggingOver = useFileDrop(add);
-  const isUnreachable = useIsUnreachable(service);
+  const isUnreachable = useIsUnreachable(service.reachability);
   const canReason = deployment?.canReason === true;
   const canUseAddons = hasAddons && deployment?.isApplication === false && deployment.hasTools;
   const hasContent = text.trim() !== '' || ready.length > 0;

@@ -1,4 +1,5 @@
 import { useCallback, useId } from 'react';
+import { isJsonObject } from '#base/json/json.ts';
 import { type ChatSettings, type Effort, efforts, isEffort } from '../../conversation/chat-settings.ts';
 import { chatSettingsGerman } from '../../locales/de/chat/chat-settings.ts';
 import { effortGerman } from '../../locales/de/chat/effort.ts';
@@ -12,7 +13,7 @@ import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import { listAddons } from '../../service/addons.ts';
+import type { Service } from '../../service/service.ts';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
 import './chat-settings.css';
 
@@ -125,6 +126,24 @@ export function ToolChoice({ selectedIds, choose }: ToolChoiceProps) {
       ))}
     </fieldset>
   );
+}
+
+/** A tool of the service that a model can use for a question. */
+interface Addon {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Throws `ServiceError`. */
+async function listAddons(service: Service): Promise<readonly Addon[]> {
+  const answer = await service.json('openai/addons');
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  return items.map(({ id, display_name: name, description }) => ({
+    id: String(id),
+    name: typeof name === 'string' ? name : String(id),
+    description: typeof description === 'string' ? description : '',
+  }));
 }
 
 /** Texts of the chat settings, in a separate chunk that is loaded with the settings. */

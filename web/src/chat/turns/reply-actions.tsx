@@ -13,7 +13,7 @@ import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
-import { rateReply } from '../../service/rate-reply.ts';
+import { encodePath, type Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { ReadAloudButton } from '../../speech/read-aloud-button.tsx';
 import { useStrings } from '../../strings/strings.tsx';
@@ -223,6 +223,12 @@ function RatingButtons({ reply, conversationId }: { readonly reply: Reply; reado
       <ErrorMessage error={error} />
     </>
   );
+}
+
+/** Stores a rating of an answer. Throws `ServiceError`. */
+async function rateReply(service: Service, { deployment, responseId }: Reply, { isGood, comment }: Rating): Promise<void> {
+  const body = { rate: isGood, ...(comment !== '' && { comment }), ...(responseId !== undefined && { responseId }) };
+  await service.send(`v1/deployments/${encodePath(deployment)}/rate`, { method: 'POST', body });
 }
 
 function CommentForm({ onSubmit }: { readonly onSubmit: (comment: string) => void }) {
