@@ -1,5 +1,5 @@
 import { usePage } from '../page/page.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { IconButton } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -20,9 +20,5 @@ export function SaveButton({ attachment, name }: { readonly attachment: Displaye
     );
   };
   const action = isPassage ? strings.downloadPassage : strings.download;
-  return (
-    <button {...{ type: 'button', className: 'icon-button', title: action, onClick: save }} aria-label={`${action}: ${name}`}>
-      <Icon name="save" />
-    </button>
-  );
+  return <IconButton icon="save" label={action} aria-label={`${action}: ${name}`} onClick={save} />;
 }

@@ -10,7 +10,7 @@ import { DialogButton } from '../palette/dialog-button.tsx';
 import { toKeys } from '../palette/keys.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
-import { PageHeader } from '../parts/named-page.tsx';
+import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { Notice } from '../parts/operator-brand.tsx';
 import { type Deployment, getReadableName } from '../service/deployments.ts';
 import { ShareButton } from '../share/share-button.tsx';
@@ -70,7 +70,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   useEffect(() => {
     if (id !== undefined) void library.open(id).then((isThere) => !isThere && go({ at: 'new', missingTarget: 'conversation' }));
   }, [id, library, go]);
-  useTabTitle(temporary === undefined ? conversation?.title : strings.temporaryChat);
+  useTitle(temporary === undefined ? conversation?.title : strings.temporaryChat);
 
   const choose = (selectedId: string): void => {
     saveLastDeployment(selectedId);
@@ -185,14 +185,6 @@ function ConversationTools({ conversation, leaveTitle, deployment }: Conversatio
       {conversation !== undefined && <ExportMenu conversation={conversation} />}
     </>
   );
-}
-
-/** Sets the tab title, which the browser keeps in its history. */
-function useTabTitle(title = ''): void {
-  const { product } = useStrings();
-  useEffect(() => {
-    document.title = title === '' ? product : `${title} · ${product}`;
-  }, [title, product]);
 }
 
 interface NoticesProps extends Pick<ChatPageProps, 'missingTarget'> {

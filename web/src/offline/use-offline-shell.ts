@@ -1,7 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { deleteAllDrafts } from '../chat/composer/drafts.ts';
 import { readBrand } from '../page/brand.ts';
-import { isSparing } from './is-sparing.ts';
 import { deleteKnownUser } from './known-user.ts';
 import { shellCaches, storageLock } from './shell-caches.ts';
 
@@ -34,7 +33,7 @@ interface ScriptPolicies {
 /** Registers the service worker, so that the page opens without a network. */
 async function installShell(): Promise<void> {
   const { serviceWorker: workers } = navigator;
-  if (workers === undefined || isSparing()) return;
+  if (workers === undefined || isSavingData()) return;
   const { trustedTypes } = globalThis as { trustedTypes?: ScriptPolicies };
   // Only this script can become a worker. See the policy of the page.
   const policy = trustedTypes?.createPolicy('parley-worker', { createScriptURL: () => address });
@@ -51,4 +50,10 @@ async function removeShell(): Promise<void> {
   await navigator.locks?.request(storageLock, async () => {
     for (const name of await caches.keys()) if (name.startsWith(shellCaches)) await caches.delete(name);
   });
+}
+
+/** Whether the user asks the browser to save data. */
+export function isSavingData(): boolean {
+  const { connection } = navigator as { connection?: { readonly saveData?: boolean } };
+  return connection?.saveData === true;
 }

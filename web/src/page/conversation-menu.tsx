@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { ConversationSummary } from '../conversation/database.ts';
-import { Icon } from '../parts/icon.tsx';
+import { IconButton } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import './conversation-menu.css';
 import type { Arrangement } from '../conversation/arrangement.ts';
@@ -24,15 +24,13 @@ export function ConversationMenu({ summary, title, onSelect }: ConversationMenuP
   const id = useId();
   return (
     <>
-      <button
-        {...{ ref: button, type: 'button', className: 'icon-button head-more', title: strings.more }}
+      <IconButton
+        {...{ ref: button, icon: 'more', className: 'head-more', label: strings.more }}
         aria-label={strings.moreFor(title)}
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         onClick={() => setIsOpen(!isOpen)}
-      >
-        <Icon name="more" />
-      </button>
+      />
       {isOpen && <Choices {...{ id, summary, title, onSelect, button }} close={() => setIsOpen(false)} />}
     </>
   );

@@ -1,16 +1,16 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { Strings } from '../locales/en/page.ts';
 import { deleteKnownUser } from '../offline/known-user.ts';
-import { OfflineReader } from '../offline/offline-reader.tsx';
 import { useOfflineShell } from '../offline/use-offline-shell.ts';
 import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
 import { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
-import { consumeProviderResponse } from '../sign-in/provider-response.ts';
 import { SessionEndedNote } from '../sign-in/session-ended-note.tsx';
 import { requestSharedSignIn, type SharedSignIn, shareSignIn, signOutOtherTabs } from '../sign-in/shared-sign-in.ts';
 import { SignInError } from '../sign-in/sign-in-error.ts';
-import { loadSignIn } from '../sign-in/sign-in-storage.ts';
+import type { StoredSignIn } from '../sign-in/sign-in-storage.ts';
+import { consumeProviderResponse, loadSignIn } from '../sign-in/sign-in-storage.ts';
+import type { TokenVisitorOptions } from '../sign-in/token-visitor.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useTypeface } from '../typeface/use-typeface.ts';
 import { useAppearance } from './appearance.ts';
@@ -20,6 +20,7 @@ import { SignedIn } from './signed-in.tsx';
 import { consumeLinkedKey, createKeyVisitor, loadKey, storeKey, type Visitor } from './visitor.ts';
 
 const SignIn = lazyView(() => import('./sign-in.tsx').then(({ SignIn: view }) => view));
+const OfflinePage = lazyView(() => import('../offline/offline-page.tsx').then(({ OfflinePage: view }) => view));
 const LinkedKey = lazyView(() => import('../sign-in/linked-key.tsx').then(({ LinkedKey: view }) => view));
 
 interface ActiveSession {
@@ -103,7 +104,12 @@ export function Entrance() {
   if (active === undefined) {
     const onKey = (key: string, isPersistent: boolean): void =>
       void enter(Promise.resolve(createKeyVisitor(key, { isPersistent })));
-    if (isReadingOffline) return <OfflineReader close={() => setIsReadingOffline(false)} />;
+    if (isReadingOffline)
+      return (
+        <Guard fallback={<MissingPart />} pending={<main aria-busy="true" />}>
+          <OfflinePage close={() => setIsReadingOffline(false)} />
+        </Guard>
+      );
     if (isRestoring || linkedKey !== undefined) return <main className="sign-in" aria-busy="true" />;
     return (
       <Guard fallback={<MissingPart />} pending={<main className="sign-in" aria-busy="true" />}>
@@ -202,14 +208,9 @@ function findKnownVisitor(): (() => Promise<Visitor>) | undefined {
   if (providerResponse !== undefined)
     return once(async () => {
       const { redeem } = await import('../sign-in/authorization-code.ts');
-      const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
-      return new TokenVisitor(await redeem(providerResponse), { isResumed: false });
+      return createTokenVisitor(await redeem(providerResponse), { isResumed: false });
     });
-  if (storedSignIn !== undefined)
-    return async () => {
-      const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
-      return new TokenVisitor(storedSignIn, { isResumed: true });
-    };
+  if (storedSignIn !== undefined) return () => createTokenVisitor(storedSignIn, { isResumed: true });
   return storedKey && (async () => createKeyVisitor(storedKey.key, storedKey));
 }
 
@@ -220,9 +221,12 @@ async function loadSharedVisitor(): Promise<Visitor | undefined> {
 /** Returns the visitor of another tab. */
 async function toVisitor(shared: SharedSignIn | undefined): Promise<Visitor | undefined> {
   if (shared?.kind === 'key') return createKeyVisitor(shared.key, shared);
-  if (shared === undefined) return undefined;
+  return shared && createTokenVisitor(shared.signIn, { isResumed: true });
+}
+
+async function createTokenVisitor(signIn: StoredSignIn, options: TokenVisitorOptions): Promise<Visitor> {
   const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
-  return new TokenVisitor(shared.signIn, { isResumed: true });
+  return new TokenVisitor(signIn, options);
 }
 
 function once<Value>(create: () => Promise<Value>): () => Promise<Value> {

@@ -1,40 +1,23 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { ConversationSummary } from '../conversation/database.ts';
-import type { Library } from '../conversation/library.ts';
-import type { Outbox } from '../conversation/outbox.ts';
-import type { ReplyRunner } from '../conversation/reply-runner.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
-import { type Deployment, getReadableName } from '../service/deployments.ts';
-import type { Service } from '../service/service.ts';
+import { getReadableName } from '../service/deployments.ts';
 import { useStrings } from '../strings/strings.tsx';
 import type { Route } from './route.ts';
-import type { UndoOffer } from './undo-offer.ts';
+import type { Session } from './session.ts';
+
+/** An action that can be undone. */
+export interface UndoOffer {
+  /** Description of the action. */
+  readonly message: string;
+  readonly undo: () => void;
+  /** Called if it is not undone. */
+  readonly onExpire?: () => void;
+}
 
 /** Context that all parts of the page share after the sign-in. */
-export interface Page {
-  readonly service: Service;
-  readonly library: Library;
-  readonly replyRunner: ReplyRunner;
-  /** Messages that wait for an answer. */
-  readonly outbox: Outbox;
-  readonly deployments: readonly Deployment[];
-  /** Name of the user at the service. */
-  readonly user: string;
-  /** The model that names chats, if one is configured and available to the user. */
-  readonly titleModel?: string;
-  /** Whether chats can be shared with links. */
-  readonly sharesChats: boolean;
-  /** Whether the user can store files, prompts, a memory, and projects. */
-  readonly storesFiles: boolean;
-  /** Whether the service has tools for models. */
-  readonly hasAddons: boolean;
-  /** Whether the user has the role `admin`, which can change the configuration. */
-  readonly isAdmin: boolean;
-  /** Whether the user may see the usage of all users, the operations page, and the administration. */
-  readonly canAudit: boolean;
-  /** Roles of the user. */
-  readonly roles: readonly string[];
+export interface Page extends Omit<Session, 'close'> {
   /** Reloads the list of deployments. */
   readonly refresh: () => Promise<void>;
   readonly route: Route;
@@ -46,7 +29,6 @@ export interface Page {
   readonly announce: (text: string) => void;
   /** Offers to undo the last action. */
   readonly offerUndo: (offer: UndoOffer) => void;
-  readonly isStorageUnavailable: boolean;
   /** Commands of the palette, in addition to chats, deployments, and pages. */
   readonly commands: CommandRegistry;
   /** Whether this is the test chat of an application. */

@@ -21,6 +21,7 @@ export interface Session {
   readonly service: Service;
   readonly library: Library;
   readonly replyRunner: ReplyRunner;
+  /** Messages that wait for an answer. */
   readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
   /** Name of the user at the service. */
@@ -36,7 +37,7 @@ export interface Session {
   readonly roles: readonly string[];
   /** Whether the user has the role `admin`, which can change the configuration. */
   readonly isAdmin: boolean;
-  /** Whether the user may see the views of administrators. */
+  /** Whether the user may see the usage of all users, the operations page, and the administration. */
   readonly canAudit: boolean;
   /** Sends pending changes and removes the chats from this browser. */
   readonly close: () => void;

@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useEffectEvent, useMemo, useRef, useState } 
 import { isJsonObject } from '#base/json/json.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { toKeys } from '../palette/keys.ts';
-import { Icon, type IconName } from '../parts/icon.tsx';
+import { Icon, IconButton, type IconName } from '../parts/icon.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
 import { Mark } from '../parts/operator-brand.tsx';
 import { SearchField } from '../parts/search-field.tsx';
@@ -69,24 +69,8 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
             <Mark size={26} />
             {strings.product}
           </a>
-          <button
-            type="button"
-            className="icon-button wide-only sidebar-collapse"
-            aria-label={strings.hideConversations}
-            title={strings.hideConversations}
-            onClick={collapse}
-          >
-            <Icon name="panel" />
-          </button>
-          <button
-            type="button"
-            className="icon-button narrow-only"
-            aria-label={strings.close}
-            title={strings.close}
-            onClick={closeMenu}
-          >
-            <Icon name="close" />
-          </button>
+          <IconButton icon="panel" className="wide-only sidebar-collapse" label={strings.hideConversations} onClick={collapse} />
+          <IconButton icon="close" className="narrow-only" label={strings.close} onClick={closeMenu} />
         </div>
         <a
           className="button new-conversation"
@@ -174,22 +158,22 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
   useEffect(() => {
     if (isStale) onSelect('all');
   }, [isStale, onSelect]);
-  const options: readonly [string, ConversationFilter, boolean][] = [
-    ...tags.map(
-      (tag) => [tag, { tag }, typeof filter === 'object' && filter.tag === tag] as [string, ConversationFilter, boolean],
-    ),
-    ...(isArchive ? [[strings.archived, 'archived', filter === 'archived'] as [string, ConversationFilter, boolean]] : []),
+  const options: readonly (readonly [string, ConversationFilter])[] = [
+    ...tags.map((tag) => [tag, { tag }] as const),
+    ...(isArchive ? [[strings.archived, 'archived'] as const] : []),
   ];
+  const isSelected = (option: ConversationFilter): boolean =>
+    typeof option === 'object' && typeof filter === 'object' ? option.tag === filter.tag : option === filter;
   return (
     <>
       {options.length > 0 && (
         <div {...{ className: 'shelves', role: 'group', 'aria-label': strings.showOnly }}>
-          {options.map(([name, option, isChosen]) => (
+          {options.map(([name, option]) => (
             <button
               key={typeof option === 'object' ? `tag ${name}` : option}
               {...{ type: 'button', className: 'button slim' }}
-              aria-pressed={isChosen}
-              onClick={() => onSelect(isChosen ? 'all' : option)}
+              aria-pressed={isSelected(option)}
+              onClick={() => onSelect(isSelected(option) ? 'all' : option)}
             >
               {name}
             </button>

@@ -1,16 +1,17 @@
 import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useId, useState } from 'react';
-import { UnreachableNote } from '../offline/unreachable-note.tsx';
+import type { SignInOption } from '#contract/page/sign-in-option.ts';
+import { readKnownUser } from '../offline/known-user.ts';
+import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { Mark, Notice } from '../parts/operator-brand.tsx';
-import { describeProblem } from '../sign-in/describe-problem.ts';
-import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
 import { openChannel, type SharedSignIn, send, type TabMessage } from '../sign-in/shared-sign-in.ts';
-import type { SignInProblem } from '../sign-in/sign-in-error.ts';
-import { useSignInStrings } from '../sign-in/sign-in-strings.ts';
-import { useSignInOptions } from '../sign-in/use-sign-in-options.ts';
+import { SignInError, type SignInProblem } from '../sign-in/sign-in-error.ts';
+import { readSignInOptions, useSignInOptions } from '../sign-in/sign-in-options.ts';
+import { describeProblem, useSignInStrings } from '../sign-in/sign-in-strings.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { readBrand } from './brand.ts';
 import { parseRoute } from './route.ts';
+import '../sign-in/sign-in.css';
 
 const FirstStart = lazyView(() => import('../sign-in/first-start.tsx').then(({ FirstStart: view }) => view));
 
@@ -147,5 +148,62 @@ function KeyForm({ isTrying, onKey, failure, isPrimary, children }: KeyFormProps
         {isTrying ? signInStrings.signingIn : strings.signIn}
       </button>
     </form>
+  );
+}
+
+interface ProviderButtonsProps {
+  readonly providers: readonly SignInOption[];
+  /** Whether the browser stores the sign-in until the user signs out. */
+  readonly isPersistent: boolean;
+  readonly onProblem: (problem: { readonly message: string | SignInProblem } | undefined) => void;
+}
+
+/** A button for each identity provider, which leaves the page. */
+function ProviderButtons({ providers, isPersistent, onProblem }: ProviderButtonsProps) {
+  const strings = useStrings();
+  const signInStrings = useSignInStrings();
+  const redirect = async (provider: SignInOption): Promise<void> => {
+    onProblem(undefined);
+    try {
+      const { startSignIn } = await import('../sign-in/authorization-code.ts');
+      location.assign(await startSignIn(provider.endpoints === null ? await reloadProvider(provider) : provider, isPersistent));
+    } catch (error) {
+      onProblem({ message: error instanceof SignInError ? error.problem : strings.unreachable });
+    }
+  };
+  return (
+    <div className="providers">
+      {providers.map((provider) => (
+        <button key={provider.name} type="button" className="button primary" onClick={() => void redirect(provider)}>
+          {signInStrings.signInWith(provider.displayName)}
+        </button>
+      ))}
+      <p className="divider soft small">
+        <span>{signInStrings.orWithKey}</span>
+      </p>
+    </div>
+  );
+}
+
+/** Reloads a provider that was unavailable when the page opened. */
+async function reloadProvider(provider: SignInOption): Promise<SignInOption> {
+  return (await readSignInOptions()).providers.find(({ name }) => name === provider.name) ?? provider;
+}
+
+/** A note that the user cannot sign in, with a link to the saved chats. */
+function UnreachableNote({ onReadOffline }: { readonly onReadOffline: () => void }) {
+  const strings = useStrings();
+  return (
+    <div className="farewell" role="status">
+      <p className="away-note">
+        <Icon name="offline" />
+        {strings.awaySigningIn(!navigator.onLine)}
+      </p>
+      {readKnownUser() !== undefined && (
+        <button type="button" className="button" onClick={onReadOffline}>
+          {strings.readOffline}
+        </button>
+      )}
+    </div>
   );
 }

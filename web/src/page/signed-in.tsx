@@ -13,7 +13,6 @@ import { type Page, PageContext, usePage } from './page.tsx';
 import { formatRoute, parseRoute, type Route } from './route.ts';
 import type { Session } from './session.ts';
 import { Sidebar } from './sidebar.tsx';
-import { useSidebar } from './use-sidebar.ts';
 import { useUndo } from './use-undo.tsx';
 
 const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
@@ -208,4 +207,40 @@ async function isNewVersionServed(): Promise<boolean> {
   if (currentScript == null || answer?.ok !== true) return false;
   const html = await answer.text().catch(() => '');
   return html.includes('src="./assets/') && !html.includes(`src="${currentScript}"`);
+}
+
+const sidebarKey = 'parley sidebar';
+/** Narrower windows show the sidebar as a drawer (page.css). */
+const narrow = '(max-width: 52rem)';
+
+interface SidebarState {
+  /** Whether the drawer of a narrow window is open. */
+  readonly isMenuOpen: boolean;
+  /** Whether a wide window hides the sidebar. The browser stores this choice. */
+  readonly isCollapsed: boolean;
+  /** Opens the drawer, or shows the sidebar again. */
+  readonly open: () => void;
+  readonly closeMenu: () => void;
+  readonly collapse: () => void;
+}
+
+function useSidebar(): SidebarState {
+  const [isMenuOpen, setIsMenuOpen] = useState(false);
+  const [isCollapsed, setIsCollapsed] = useState(() => localStorage.getItem(sidebarKey) === 'collapsed');
+  const wasCollapsed = useRef(isCollapsed);
+  useEffect(() => {
+    if (wasCollapsed.current === isCollapsed) return;
+    wasCollapsed.current = isCollapsed;
+    if (isCollapsed) localStorage.setItem(sidebarKey, 'collapsed');
+    else localStorage.removeItem(sidebarKey);
+    // The button that was used is hidden now.
+    document.querySelector<HTMLElement>(isCollapsed ? '.page-header button' : '.sidebar-collapse')?.focus();
+  }, [isCollapsed]);
+  return {
+    isMenuOpen,
+    isCollapsed,
+    open: () => (matchMedia(narrow).matches ? setIsMenuOpen(true) : setIsCollapsed(false)),
+    closeMenu: () => setIsMenuOpen(false),
+    collapse: () => setIsCollapsed(true),
+  };
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useCommands } from '../palette/use-commands.ts';
 import { useStrings } from '../strings/strings.tsx';
-import type { UndoOffer } from './undo-offer.ts';
+import type { UndoOffer } from './page.tsx';
 import './undo-note.css';
 
 /** Offers to undo the last action. A new offer ends the previous one. The caller renders `note`. */

@@ -36,10 +36,10 @@ export function PageHeader({ openMenu, children }: { readonly openMenu: () => vo
   );
 }
 
-/** Sets the window title to the content and the product. */
-export function useTitle(title: string): void {
+/** Sets the window title, which the browser also stores in its history, to the content, if any, and the product. */
+export function useTitle(title = ''): void {
   const { product } = useStrings();
   useEffect(() => {
-    document.title = `${title} · ${product}`;
+    document.title = title === '' ? product : `${title} · ${product}`;
   }, [title, product]);
 }

@@ -1,6 +1,6 @@
 import type { SignInOption } from '#contract/page/sign-in-option.ts';
-import type { ProviderResponse } from './provider-response.ts';
 import { SignInError } from './sign-in-error.ts';
+import type { ProviderResponse } from './sign-in-storage.ts';
 import { type PendingSignIn, type ReadyProvider, type StoredSignIn, storePending } from './sign-in-storage.ts';
 import { decodeClaims, requestTokens } from './tokens.ts';
 

@@ -28,9 +28,6 @@ export function SessionEndedNote({ provider }: { readonly provider: VisitorProvi
 }
 
 async function loadDescription(problem: SignInProblem, language: Language): Promise<string> {
-  const [{ describeProblem }, { signInStrings }] = await Promise.all([
-    import('./describe-problem.ts'),
-    import('./sign-in-strings.ts'),
-  ]);
+  const { describeProblem, signInStrings } = await import('./sign-in-strings.ts');
   return describeProblem(problem, signInStrings[language]);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { signInGerman as german } from '../locales/de/sign-in.ts';
 import { signInEnglish as english } from '../locales/en/sign-in.ts';
-import { describeProblem } from './describe-problem.ts';
 import type { SignInProblem } from './sign-in-error.ts';
+import { describeProblem } from './sign-in-strings.ts';
 
 const refused = (code: string, detail = ''): SignInProblem => ({ kind: 'refused', name: 'Corp', code, detail });
 

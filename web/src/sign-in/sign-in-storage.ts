@@ -57,7 +57,7 @@ export function storePending({ provider, returnHash, ...otherFields }: PendingSi
 }
 
 /** Returns the sign-in that was started in this tab. It can be read once. */
-export function consumePending(): PendingSignIn | undefined {
+function consumePending(): PendingSignIn | undefined {
   const fields = loadObject<StoredPending>(pendingKey, 'state');
   sessionStorage.removeItem(pendingKey);
   if (fields === undefined) return undefined;
@@ -97,4 +97,20 @@ function loadObject<Stored>(
   const value = tryParseJson(storage.getItem(name) ?? '');
   const isComplete = isJsonObject(value) && isJsonObject(value.way) && value[requiredField] !== undefined;
   return isComplete ? (value as Stored) : undefined;
+}
+
+/** Response of an identity provider in the address. */
+export interface ProviderResponse {
+  readonly query: URLSearchParams;
+  /** The sign-in that was started in this tab, or undefined. */
+  readonly pending: PendingSignIn | undefined;
+}
+
+/** Reads the response from the address and immediately removes it. The user then is at the place where the sign-in started. */
+export function consumeProviderResponse(): ProviderResponse | undefined {
+  const query = new URLSearchParams(location.search);
+  if (!query.has('state') || !(query.has('code') || query.has('error'))) return undefined;
+  const pending = consumePending();
+  history.replaceState(null, '', `${location.pathname}${pending?.returnHash ?? location.hash}`);
+  return { query, pending };
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { Icon } from '../parts/icon.tsx';
+import { IconButton } from '../parts/icon.tsx';
 import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
 import { findRecognitionMode, listen, onDictationChange, type RecognitionMode } from './recognition.ts';
 import './dictation.css';
@@ -50,13 +50,13 @@ export function DictateButton({ text, setText }: DictateButtonProps) {
   const name = isListening ? strings.stopDictating : strings.dictate;
   return (
     <>
-      <button
-        {...{ type: 'button', 'aria-label': name, title: name, 'aria-pressed': isListening }}
-        className={isListening ? 'icon-button listening' : 'icon-button'}
+      <IconButton
+        icon={isListening ? 'stop' : 'microphone'}
+        className={isListening ? 'listening' : ''}
+        label={name}
+        aria-pressed={isListening}
         onClick={isListening ? stop : start}
-      >
-        <Icon name={isListening ? 'stop' : 'microphone'} />
-      </button>
+      />
       <p className="dictation-note small" role="status">
         {isListening && (mode === 'maker' ? strings.heardByMaker : strings.heardHere)}
         {state === 'failed' && strings.dictationFailed}

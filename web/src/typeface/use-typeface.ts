@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { isSparing } from '../offline/is-sparing.ts';
+import { isSavingData } from '../offline/use-offline-shell.ts';
 import file from './public-sans.woff2?url';
 
 /** Delay after the page is usable, when no required data waits for the network. */
@@ -9,7 +9,7 @@ const afterMs = 1_000;
 export function useTypeface(isUsable: boolean): void {
   useEffect(() => {
     if (navigator.serviceWorker?.controller) void loadTypeface();
-    else if (isUsable && !isSparing()) {
+    else if (isUsable && !isSavingData()) {
       const timer = setTimeout(loadTypeface, afterMs);
       return () => clearTimeout(timer);
     }

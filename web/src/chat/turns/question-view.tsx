@@ -4,7 +4,7 @@ import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Question, ToolResult } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { Uploads } from '../composer/composer.tsx';
 import { useUploads } from '../composer/use-uploads.ts';
@@ -63,16 +63,7 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
         <BranchSwitch {...{ conversationId, branches }} turnId={question.id} />
         {text !== '' && <CopyButton text={() => text} />}
         {control === undefined && results.length === 0 && (
-          <button
-            type="button"
-            ref={editButton}
-            className="icon-button edit-question"
-            aria-label={strings.edit}
-            title={strings.edit}
-            onClick={edit}
-          >
-            <Icon name="edit" />
-          </button>
+          <IconButton ref={editButton} icon="edit" className="edit-question" label={strings.edit} onClick={edit} />
         )}
       </div>
     </article>
