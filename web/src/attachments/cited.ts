@@ -1,3 +1,4 @@
+import { createContext } from 'react';
 import type { DisplayedAttachment } from './attachment-kind.ts';
 
 export interface CitedSource {
@@ -59,3 +60,13 @@ export function listCitedNumbers(text: string): readonly number[] {
 export function listRange(first: number, last: number): readonly number[] {
   return Array.from({ length: Math.max(0, Math.min(last - first, maxRangeLength) + 1) }, (_, index) => first + index);
 }
+
+/** Targets of citation numbers. */
+export interface Sources {
+  /** Returns the displayed number and the name of a source, by the number in the text. */
+  readonly find: (cited: number) => { readonly number: number; readonly name: string } | undefined;
+  readonly show: (number: number) => void;
+}
+
+/** Undefined if numbers are not citations. */
+export const SourcesContext = createContext<Sources | undefined>(undefined);

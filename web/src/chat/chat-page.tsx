@@ -1,6 +1,7 @@
 import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
 import { type ChatSettings, hasSettings } from '../conversation/chat-settings.ts';
+import type { UserMessage } from '../conversation/conversation.ts';
 import { type Conversation, groupBranches, listVisibleTurns, type Turn } from '../conversation/conversation.ts';
 import type { ReplyRunner } from '../conversation/reply-runner.ts';
 import { useConversation, usePage } from '../page/page.tsx';
@@ -23,7 +24,6 @@ import { pickDefaultDeployment, recordUse, saveLastDeployment } from './deployme
 import { focusMessage } from './focus-message.ts';
 import { StartView } from './start-view.tsx';
 import { useAnnouncements } from './use-announcements.ts';
-import type { UserMessage } from './user-message.ts';
 import './deployments/picker.css';
 import { Menu } from '../parts/menu.tsx';
 

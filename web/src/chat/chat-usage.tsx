@@ -2,7 +2,7 @@ import type { Conversation, Reply, Turn } from '../conversation/conversation.ts'
 import { usePage } from '../page/page.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { computeCost, formatUsd } from './reply-usage.ts';
+import { computeCost, formatUsd } from './reply-usage.tsx';
 import { useAnswerStrings } from './turns/answer-strings.ts';
 import './chat-usage.css';
 

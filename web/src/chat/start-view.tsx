@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
+import type { UserMessage } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { type Deployment, readStarters } from '../service/deployments.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { DeploymentIcon } from './deployments/deployment-icon.tsx';
 import { focusMessage } from './focus-message.ts';
-import type { UserMessage } from './user-message.ts';
 import './start-view.css';
 
 interface StartViewProps {

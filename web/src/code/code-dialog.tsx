@@ -9,9 +9,8 @@ import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useCodeStrings } from './code-strings.ts';
-import { type CreatedKey, OwnKeys } from './own-keys.tsx';
+import { type CreatedKey, OwnKeys, UserKeys } from './own-keys.tsx';
 import { toSnippets, withKey } from './snippets.ts';
-import { UserKeys } from './user-keys.ts';
 import '../parts/question-dialog.css';
 import './code.css';
 

@@ -29,6 +29,12 @@ export interface Question {
   readonly toolResults?: readonly ToolResult[];
 }
 
+/** The content of a new question. */
+export type UserMessage = Pick<Question, 'text' | 'attachments' | 'control' | 'filled' | 'toolName' | 'toolResults'> & {
+  /** Deployments for this message only, in place of the deployment of the chat. Several answers are shown side by side. */
+  readonly deployments?: readonly string[];
+};
+
 export interface ToolResult {
   /** ID of the tool call. */
   readonly id: string;

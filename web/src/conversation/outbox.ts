@@ -1,6 +1,5 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import type { UserMessage } from '../chat/user-message.ts';
-import { hasEndedWell, listVisibleTurns, type Reply } from './conversation.ts';
+import { hasEndedWell, listVisibleTurns, type Reply, type UserMessage } from './conversation.ts';
 import type { Library } from './library.ts';
 import type { ReplyRunner } from './reply-runner.ts';
 
@@ -29,7 +28,7 @@ const noMessages: readonly QueuedMessage[] = [];
 
 /** Messages that wait for an answer. Each is sent when the previous answer has ended well. */
 export class Outbox {
-  readonly #options: Omit<OutboxOptions, 'kept'>;
+  readonly #options: Omit<OutboxOptions, 'storage'>;
   readonly #waiting = new Map<string, readonly QueuedMessage[]>();
   /** IDs of messages that are sent as soon as the answer being stopped has ended. */
   readonly #urgent = new Set<string>();

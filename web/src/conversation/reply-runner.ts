@@ -15,6 +15,7 @@ import {
   type Reply,
   type Turn,
   type UsedContext,
+  type UserMessage,
   withReply,
   withTurn,
 } from './conversation.ts';
@@ -40,10 +41,7 @@ export interface ReplyRunnerOptions {
   readonly nextFrame: (callback: () => void) => void;
 }
 
-type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled' | 'toolName' | 'toolResults'> & {
-  /** Deployments in place of the deployment of the chat. Several answers are shown side by side. */
-  readonly deployments?: readonly string[];
-};
+type NewQuestion = UserMessage & Pick<Question, 'parent'>;
 
 interface AnswerOptions {
   /** An earlier answer. If it failed and can be continued, the new one continues after its completed work. */

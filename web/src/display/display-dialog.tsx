@@ -1,12 +1,16 @@
 import { useId, useState } from 'react';
-import { FollowUpSection } from '../follow-ups/follow-up-section.tsx';
-import { NoticeChoice } from '../notifications/notice-choice.tsx';
+import { chooseFollowUps, wantsFollowUps } from '../follow-ups/follow-up-choice.ts';
+import { displayGerman } from '../locales/de/display.ts';
+import { type DisplayStrings, displayEnglish } from '../locales/en/display.ts';
+import { displaySpanish } from '../locales/es/display.ts';
+import { displayFrench } from '../locales/fr/display.ts';
+import { canNotify, setNotices, wantsNotices } from '../notifications/ready-notices.ts';
+import { useGetName, usePage } from '../page/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
-import { DictationSection } from '../speech/dictation-section.tsx';
-import { useStrings } from '../strings/strings.tsx';
+import { canRecognizeSpeech, chooseDictation, type DictationChoice, readDictation } from '../speech/recognition.ts';
+import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import { contrasts, type Display, densities, motions, readDisplay, saveDisplay, textSizes } from './display.ts';
-import { useDisplayStrings } from './display-strings.ts';
 import '../parts/question-dialog.css';
 import './display.css';
 
@@ -59,4 +63,90 @@ export function DisplayDialog({ close }: { readonly close: () => void }) {
       </div>
     </dialog>
   );
+}
+
+/** Setting for follow-up questions. Not rendered if no model is configured for them. */
+function FollowUpSection() {
+  const strings = useDisplayStrings();
+  const { titleModel } = usePage();
+  const getName = useGetName();
+  const [isOn, setIsOn] = useState(wantsFollowUps);
+  if (titleModel === undefined) return null;
+  const choose = (isEnabled: boolean): void => {
+    chooseFollowUps(isEnabled);
+    setIsOn(isEnabled);
+  };
+  return (
+    <>
+      <Segments
+        name={strings.followUps}
+        value={isOn ? 'on' : 'off'}
+        options={[
+          ['off', strings.followUpsOff],
+          ['on', strings.followUpsOn],
+        ]}
+        onSelect={(value) => choose(value === 'on')}
+      />
+      <p className="note">{strings.followUpsMean(getName(titleModel))}</p>
+    </>
+  );
+}
+
+/** Setting for notifications about answers. Not rendered if the browser has no notifications. */
+function NoticeChoice() {
+  const strings = useDisplayStrings();
+  const [isOn, setIsOn] = useState(wantsNotices);
+  const [isRejected, setIsRejected] = useState(false);
+  if (!canNotify()) return null;
+  const choose = async (isEnabled: boolean): Promise<void> => {
+    setIsRejected(!(await setNotices(isEnabled)));
+    setIsOn(wantsNotices());
+  };
+  return (
+    <>
+      <Segments
+        name={strings.notices}
+        value={isOn ? 'on' : 'off'}
+        options={[
+          ['off', strings.noticesOff],
+          ['on', strings.noticesOn],
+        ]}
+        onSelect={(value) => void choose(value === 'on')}
+      />
+      <p className={isRejected ? 'trouble small' : 'note'} role="status">
+        {isRejected ? strings.noticesRefused : strings.noticesWhen}
+      </p>
+    </>
+  );
+}
+
+/** Setting for dictation and its mode. Not rendered if the browser does not support dictation. */
+function DictationSection() {
+  const strings = useDisplayStrings();
+  const [choice, setChoice] = useState(readDictation);
+  if (!canRecognizeSpeech()) return null;
+  const choose = (next: DictationChoice): void => {
+    chooseDictation(next);
+    setChoice(next);
+  };
+  return (
+    <>
+      <Segments
+        name={strings.dictation}
+        value={choice}
+        options={[
+          ['off', strings.dictationOff],
+          ['machine', strings.dictationMachine],
+          ['maker', strings.dictationMaker],
+        ]}
+        {...{ onSelect: choose }}
+      />
+      <p className="note">{strings.dictationMeans[choice]}</p>
+    </>
+  );
+}
+
+/** Loaded in a separate chunk when the display settings open. */
+function useDisplayStrings(): DisplayStrings {
+  return useLocalizedStrings({ en: displayEnglish, de: displayGerman, fr: displayFrench, es: displaySpanish });
 }

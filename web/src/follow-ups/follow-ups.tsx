@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
 import { useAnswerStrings } from '../chat/turns/answer-strings.ts';
-import type { UserMessage } from '../chat/user-message.ts';
-import type { Question, Reply } from '../conversation/conversation.ts';
+import type { Question, Reply, UserMessage } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { wantsFollowUps } from './follow-up-choice.ts';
 import './follow-ups.css';

@@ -1,13 +1,12 @@
 import type { Token, Tokens } from 'marked';
 import { type MouseEvent, type ReactNode, use } from 'react';
-import { citationMarks, listRange } from '../attachments/cited.ts';
+import { citationMarks, listRange, SourcesContext } from '../attachments/cited.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { Formula } from './formula.tsx';
 import { type FootnoteRefToken, nestTags, type TagToken } from './html-parts.ts';
 import type { MathToken } from './lexer.ts';
-import { SourcesContext } from './sources.ts';
-import { toText } from './to-text.ts';
+import { toText } from './lexer.ts';
 
 /** Inline parts of a text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {

@@ -2,7 +2,6 @@ import { useEffect, useEffectEvent } from 'react';
 import type { Reply } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
-import { wantsNotices } from './notices.ts';
 
 /** Notifies a user who looks at something else about a complete or failed answer. A click opens it. */
 export function ReadyNotices(): null {
@@ -31,4 +30,23 @@ function notify(title: string, options: NotificationOptions, open: () => void): 
   } catch {
     // Browsers that allow notifications only from workers show none. See the setting.
   }
+}
+
+const storageKey = 'parley notices';
+
+/** Whether notifications about answers are enabled and still allowed. */
+export function wantsNotices(): boolean {
+  return canNotify() && Notification.permission === 'granted' && localStorage.getItem(storageKey) === 'on';
+}
+
+/** Whether the browser offers notifications here. Some browsers do so only on HTTPS pages. */
+export function canNotify(): boolean {
+  return 'Notification' in globalThis && isSecureContext;
+}
+
+/** Resolves with whether the setting took effect, because the user or the browser may deny notifications. */
+export async function setNotices(isOn: boolean): Promise<boolean> {
+  if (!isOn) localStorage.removeItem(storageKey);
+  else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(storageKey, 'on');
+  return wantsNotices() === isOn;
 }

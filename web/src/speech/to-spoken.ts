@@ -1,7 +1,6 @@
 import type { Token, Tokens } from 'marked';
 import { citationMarks } from '../attachments/cited.ts';
-import { toBlocks } from '../markdown/lexer.ts';
-import { toText } from '../markdown/to-text.ts';
+import { toBlocks, toText } from '../markdown/lexer.ts';
 
 /** Converts markdown to sentences for reading aloud, without code, display formulas, citation marks, and addresses. */
 export function toSpoken(markdown: string, language: string): readonly string[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Conversation, listVisibleTurns } from '../conversation/conversation.ts';
 import { toExportJson } from '../conversation/export.ts';
 import { importFile } from './import-file.ts';
-import { exportAll } from './use-transfer.ts';
+import { exportAll } from './transfer-dialog.tsx';
 
 async function readFile(content: unknown) {
   const conversations: Conversation[] = [];

@@ -3,7 +3,7 @@ import type { Chunk } from '#contract/chat/chunk.ts';
 import { Composer } from '../../chat/composer/composer.tsx';
 import { Thread } from '../../chat/turns/thread.tsx';
 import { useAnnouncements } from '../../chat/use-announcements.ts';
-import type { UserMessage } from '../../chat/user-message.ts';
+import type { UserMessage } from '../../conversation/conversation.ts';
 import { type Conversation, listVisibleTurns, type Turn } from '../../conversation/conversation.ts';
 import { type Page, PageContext, useConversation, usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';

@@ -10,6 +10,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import type { ChatSettings } from '../../conversation/chat-settings.ts';
+import type { UserMessage } from '../../conversation/conversation.ts';
 import type { QueuedMessage } from '../../conversation/outbox.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
@@ -21,7 +22,6 @@ import { useIsUnreachable } from '../../service/reachability.ts';
 import { onDictationChange, readDictation } from '../../speech/recognition.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
-import type { UserMessage } from '../user-message.ts';
 import { readDraft, saveDraft } from './drafts.ts';
 import type { UploadListProps } from './upload-list.tsx';
 import { useAddressee, usePromptChoice } from './use-composer-choices.tsx';

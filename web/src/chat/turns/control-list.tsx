@@ -1,12 +1,11 @@
 import { lazy, Suspense } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Control } from '#contract/chat/chunk.ts';
-import type { Question } from '../../conversation/conversation.ts';
+import type { Question, UserMessage } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
 import { Guard } from '../../parts/lazy-view.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
-import type { UserMessage } from '../user-message.ts';
 import './controls.css';
 import '../../forms/forms.css';
 

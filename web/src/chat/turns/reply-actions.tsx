@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { toContinuation } from '../../conversation/continuation.ts';
+import type { UserMessage } from '../../conversation/conversation.ts';
 import {
   forkConversation,
   hasControls,
@@ -20,10 +21,9 @@ import { useStrings } from '../../strings/strings.tsx';
 import { hasRefusedStage } from '../consent/consent-refusal.ts';
 import { DeploymentDialog } from '../deployments/deployment-dialog.tsx';
 import { focusMessage } from '../focus-message.ts';
-import type { UserMessage } from '../user-message.ts';
+import { UsageLine } from '../reply-usage.tsx';
 import { useAnswerStrings } from './answer-strings.ts';
 import { BranchSwitch } from './branch-switch.tsx';
-import { UsageLine } from './usage-line.tsx';
 
 interface ReplyActionsProps {
   readonly reply: Reply;

@@ -1,12 +1,18 @@
 import { useDeferredValue, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { DisplayedAttachment } from '../../attachments/attachment-kind.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
-import { type CitedSource, listCitedNumbers, toCited, withoutMark } from '../../attachments/cited.ts';
+import {
+  type CitedSource,
+  listCitedNumbers,
+  type Sources,
+  SourcesContext,
+  toCited,
+  withoutMark,
+} from '../../attachments/cited.ts';
 import { SourceRow } from '../../attachments/source-row.tsx';
 import { listClientCalls, type Reply, type UsedContext } from '../../conversation/conversation.ts';
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
 import type { Strings } from '../../locales/en/page.ts';
-import { type Sources, SourcesContext } from '../../markdown/sources.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { describeAnswerError } from '../../strings/describe-error.ts';

@@ -1,6 +1,4 @@
-import type { Reply } from '../../conversation/conversation.ts';
-import { withTurn } from '../../conversation/conversation.ts';
-import { toEditedReply } from '../../conversation/edited-reply.ts';
+import { type Reply, withTurn } from '../../conversation/conversation.ts';
 import { usePage } from '../../page/page.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { useAnswerStrings } from './answer-strings.ts';
@@ -38,4 +36,14 @@ export function ReplyEditor({ reply, conversationId, isLast, close }: ReplyEdito
       </TurnEditor>
     </article>
   );
+}
+
+/** Returns another version of an answer with the user's text. It keeps the sources and the state, but not the steps and forms. */
+function toEditedReply(reply: Reply, text: string, identity: { readonly id: string; readonly atMs: number }): Reply {
+  const { parent, deployment, custom } = reply;
+  const { attachments, state } = custom;
+  return {
+    ...{ kind: 'reply', ...identity, parent, deployment, state: 'done', text, isEdited: true, stageTimes: {} },
+    custom: { ...(attachments !== undefined && { attachments }), ...(state !== undefined && { state }) },
+  };
 }

@@ -1,4 +1,5 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import type { UserMessage } from '../../conversation/conversation.ts';
 import { listClientCalls, type Question, type Reply } from '../../conversation/conversation.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
@@ -11,7 +12,6 @@ import { describeAnswerError } from '../../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { suggestAction } from '../../strings/suggest-action.ts';
 import { ConsentPrompt } from '../consent/consent-prompt.tsx';
-import type { UserMessage } from '../user-message.ts';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import '../notes.css';
 

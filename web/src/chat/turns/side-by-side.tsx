@@ -2,8 +2,8 @@ import { type Reply, withVisibleTurn } from '../../conversation/conversation.ts'
 import { useConversation, usePage } from '../../page/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
+import { UsageLine } from '../reply-usage.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
-import { UsageLine } from './usage-line.tsx';
 import './side-by-side.css';
 
 interface SideBySideProps {

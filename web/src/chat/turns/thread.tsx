@@ -1,9 +1,9 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { UserMessage } from '../../conversation/conversation.ts';
 import { type Conversation, groupBranches, listVersions, type Turn } from '../../conversation/conversation.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
-import type { UserMessage } from '../user-message.ts';
 import { QuestionView } from './question-view.tsx';
 import { ReplyView } from './reply-view.tsx';
 import './thread.css';

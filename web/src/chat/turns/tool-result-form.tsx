@@ -1,8 +1,7 @@
 import { type FormEvent, Fragment, useId, useState } from 'react';
-import type { ClientCall } from '../../conversation/conversation.ts';
+import type { ClientCall, UserMessage } from '../../conversation/conversation.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
-import type { UserMessage } from '../user-message.ts';
 
 interface ToolResultFormProps {
   readonly calls: readonly ClientCall[];

@@ -1,5 +1,7 @@
 import type { Reply } from '../conversation/conversation.ts';
+import { useGetName, usePage } from '../page/page.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { useLanguage } from '../strings/strings.tsx';
 
 interface ModelCount {
   readonly model: string;
@@ -29,10 +31,7 @@ export function formatUsd(amount: number, language: string): string {
 }
 
 /** Counts the tokens of a reply for each model. */
-export function countPerModel(
-  { statistics, usage, deployment }: Reply,
-  deployments: readonly Deployment[],
-): readonly ModelCount[] {
+function countPerModel({ statistics, usage, deployment }: Reply, deployments: readonly Deployment[]): readonly ModelCount[] {
   const perModel = Array.isArray(statistics?.usage_per_model) ? statistics.usage_per_model : [];
   if (perModel.length === 0) return usage === undefined ? [] : [toModelCount(usage, deployment, deployments)];
   return perModel.map((item) => toModelCount(item, item.model ?? item.name, deployments));
@@ -50,4 +49,39 @@ function toModelCount(item: Tokens, model: string, deployments: readonly Deploym
   const pricing = deployments.find(({ id }) => id === model)?.pricing;
   const usd = pricing && prompt * pricing.prompt + completion * pricing.completion;
   return { model, prompt, completion, isEstimated: item.estimated === true, usd };
+}
+
+const minSeconds = 0.05;
+
+/** Tokens and approximate cost of the answer. Unfolded, it lists them by model. */
+export function UsageLine({ reply }: { readonly reply: Reply }) {
+  const { strings, language } = useLanguage();
+  const { deployments } = usePage();
+  const getName = useGetName();
+  const counts = countPerModel(reply, deployments);
+  const number = (value: number): string => value.toLocaleString(language);
+  const total = counts.reduce((sum, { prompt, completion }) => sum + prompt + completion, 0);
+  if (total === 0) return null;
+  const usd = computeCost(reply, deployments);
+  const money = (amount: number | undefined): string =>
+    amount === undefined || amount === 0 ? '' : ` · ${strings.cost(formatUsd(amount, language))}`;
+  const seconds = reply.endedAtMs === undefined ? 0 : (reply.endedAtMs - reply.atMs) / 1000;
+  return (
+    <details className="usage">
+      <summary>
+        {strings.tokens(number(total))}
+        {money(usd)}
+        {seconds > minSeconds && ` · ${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`}
+      </summary>
+      <ul aria-label={strings.usageOfModels}>
+        {counts.map(({ model, prompt, completion, isEstimated, usd: part }) => (
+          <li key={model}>
+            <strong>{getName(model)}</strong> {strings.tokensInAndOut(number(prompt), number(completion))}
+            {isEstimated && ` (${strings.estimated})`}
+            {money(part)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
 }
