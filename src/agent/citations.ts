@@ -60,8 +60,10 @@ export class Citations {
   }
 
   /**
-   * Returns the attachments for a reply, ordered by number: the citations in its text. If the reply cites no passage, returns
-   * the passages of this run that share its wording, otherwise the most recent passage marked as best, if one exists.
+   * Returns the attachments for a reply, ordered by number. They are the first of these that exist:
+   * 1. the passages that the reply cites
+   * 2. the passages of this run that share its wording
+   * 3. the most recent passage marked as best
    */
   collectAttachments(reply: string): readonly Attachment[] {
     if (reply.trim() === '') return [];
@@ -158,7 +160,7 @@ function* listSignificantWords(text: string): Iterable<string> {
 }
 
 /** Returns pairs of characters, because scripts without spaces have no visible word boundaries. */
-function* listPairs(run: string): Iterable<string> {
-  const characters = [...run];
+function* listPairs(word: string): Iterable<string> {
+  const characters = [...word];
   for (let index = 0; index + 1 < characters.length; index += 1) yield `${characters[index]}${characters[index + 1]}`;
 }

@@ -32,7 +32,8 @@ export function parseJsonc(text: string): ParsedText {
     {
       onObjectBegin: () => builder.open(Object.create(null)),
       onObjectEnd: () => builder.close(),
-      onObjectProperty: (key, _offset, _length, line, character) => builder.key(key, { line: line + 1, column: character + 1 }),
+      onObjectProperty: (key, _offset, _length, line, character) =>
+        builder.startProperty(key, { line: line + 1, column: character + 1 }),
       onArrayBegin: () => builder.open([]),
       onArrayEnd: () => builder.close(),
       onLiteralValue: (value) => builder.put(value),
@@ -66,7 +67,7 @@ class ValueBuilder {
     this.#open.pop();
   }
 
-  key(key: string, location: { line: number; column: number }): void {
+  startProperty(key: string, location: { line: number; column: number }): void {
     const object = this.#open.at(-1);
     if (object !== undefined && Object.hasOwn(object, key)) {
       this.duplicateKeyErrors.push({ ...location, message: 'this key is a duplicate' });

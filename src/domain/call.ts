@@ -22,8 +22,8 @@ export interface Call {
   /** Telemetry of the call, including its trace context. */
   readonly record: CallRecord;
   /**
-   * Request that the call arrived with. Undefined for a call without a request. A built-in application passes on its own
-   * origin.
+   * Request that the call arrived with. Undefined for a call without a request. An inner call of a built-in
+   * application has the origin of its outer call.
    */
   readonly origin?: CallOrigin | undefined;
   /** Whether the client requests a trace of the application. Only a caller that may edit the application receives it. */
@@ -84,9 +84,9 @@ export type ReplySink = Sink<Frame>;
 
 /** A reply in progress. */
 export interface Answer extends Handle {
-  /** Header fields for the client, such as the remaining limits. Complete from the first frame, or from the error, on. */
+  /** Header fields for the client, such as the remaining limits. Complete once the first frame or the error has been pushed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Fields of the request that did not reach a model. Complete from the first frame on. */
+  /** Fields of the request that did not reach a model. Complete once the first frame has been pushed. */
   readonly ignored: ReadonlySet<string>;
   /** Resolves when the reply ends, even if it failed or was canceled. */
   readonly ended: Promise<void>;
@@ -128,7 +128,7 @@ export interface Calls {
   /** Pushes the reply into `reply`. Throws an error with status 400 if the request is invalid. */
   answer(target: Target, input: ChatInput, reply: ReplySink): Answer;
   embed(target: Target, request: EmbeddingsRequest, signal: AbortSignal): Promise<EmbeddingsReply>;
-  /** Pushes the response to a request that is passed through into `reply`. */
+  /** Passes a request through to an upstream, and pushes the response into `reply`. */
   passThrough(target: Target, request: PassThroughRequest, reply: Sink<PassThroughFrame>): Answer;
   /** Counts or estimates the tokens of a request. Does not charge the caller. */
   countTokens(target: Target, input: ChatInput, signal: AbortSignal): Promise<number>;

@@ -110,18 +110,18 @@ async function begin(
 function prepare(
   { states }: AnswerChatDeps,
   target: Target,
-  { request: sentRequest, native, isTranslated = false, affinity, remote, includesCost = false, onAdmitted }: ChatInput,
+  { request: clientRequest, native, isTranslated = false, affinity, remote, includesCost = false, onAdmitted }: ChatInput,
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
-  const request = withoutCostOption(prepareRequest(sentRequest, deployment));
+  const request = withoutCostOption(prepareRequest(clientRequest, deployment));
   if (request.messages.at(-1)?.custom_content?.completed_control !== undefined) checkControl(request, deployment);
   const { quickApp } = deployment;
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
   const promptTokens = estimatePromptTokens(request);
-  const wantsCost = includesCost || isCostRequested(sentRequest);
-  const account = new CallAccount({ target, request, sentRequest, promptTokens, includesCost: wantsCost });
-  if (quickApp !== undefined) account.recordIgnored(listIgnoredFields(quickApp, sentRequest));
+  const wantsCost = includesCost || isCostRequested(clientRequest);
+  const account = new CallAccount({ target, request, clientRequest, promptTokens, includesCost: wantsCost });
+  if (quickApp !== undefined) account.recordIgnored(listIgnoredFields(quickApp, clientRequest));
   return {
     target,
     account,

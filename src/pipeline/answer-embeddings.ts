@@ -28,12 +28,12 @@ interface EmbeddingsCall {
 /** Answers an authorized embeddings call: reserves its limits, calls the upstreams, and charges its usage. */
 export async function answerEmbeddings(
   deps: EmbeddingsDeps,
-  { target, request: sentRequest, signal }: EmbeddingsCall,
+  { target, request: clientRequest, signal }: EmbeddingsCall,
 ): Promise<EmbeddingsReply> {
   const { deployment } = target;
-  const request = { ...deployment.defaults, ...sentRequest };
+  const request = { ...deployment.defaults, ...clientRequest };
   const promptTokens = estimateInputTokens(request);
-  const account = new CallAccount({ target, sentRequest, promptTokens });
+  const account = new CallAccount({ target, clientRequest, promptTokens });
   account.admit(await deps.reserveLimits(target, { promptTokens, maxTokens: 0, isClientConnected: () => !signal.aborted }));
   let isComplete = false;
   try {

@@ -25,11 +25,12 @@ export interface PassThroughDeps extends UpstreamDeps {
  * metered reply.
  */
 export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput, reply: Sink<PassThroughFrame>): Answer {
-  const { target, request: sentRequest } = input;
+  const { target, request: clientRequest } = input;
   const { deployment } = target;
-  const request = 'form' in sentRequest ? sentRequest : { ...sentRequest, body: { ...deployment.defaults, ...sentRequest.body } };
+  const request =
+    'form' in clientRequest ? clientRequest : { ...clientRequest, body: { ...deployment.defaults, ...clientRequest.body } };
   const promptTokens = estimatePromptTokens(request);
-  const account = new CallAccount({ target, sentRequest: {}, promptTokens });
+  const account = new CallAccount({ target, clientRequest: {}, promptTokens });
   const metered = new MeteredReply<PassThroughFrame>(target, account, new CountedReply(account.usage, reply));
   const start = (sink: Sink<PassThroughFrame>): Handle => callUpstreams(deps, { target, request, account }, sink);
   const limitRequest = { promptTokens, maxTokens: getMaxTokens(request), isClientConnected: () => !metered.hasEnded };

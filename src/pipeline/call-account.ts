@@ -18,7 +18,7 @@ export interface AccountOptions {
   /** The request with defaults. Its files are readable for the deployment. Undefined if the API has no conversation. */
   readonly request?: ChatRequest;
   /** The request as the client sent it. Fields that come from defaults are not reported as ignored. */
-  readonly sentRequest: object;
+  readonly clientRequest: object;
   /** Estimated number of prompt tokens. */
   readonly promptTokens: number;
   /** Whether the usage includes the cost of the reply, if the deployment has prices. */
@@ -97,7 +97,7 @@ export class CallAccount {
   recordIgnored(fields: readonly string[]): void {
     for (const field of fields) {
       const [root = field] = field.split('.', 1);
-      if (this.ignored.size < maxIgnoredFields && Object.hasOwn(this.#options.sentRequest, root)) this.ignored.add(field);
+      if (this.ignored.size < maxIgnoredFields && Object.hasOwn(this.#options.clientRequest, root)) this.ignored.add(field);
     }
   }
 

@@ -22,10 +22,10 @@ interface CountInput extends ChatInput {
  */
 export async function countTokens(
   deps: UpstreamDeps,
-  { target, request: sentRequest, native, signal }: CountInput,
+  { target, request: clientRequest, native, signal }: CountInput,
 ): Promise<number> {
   const { deployment } = target;
-  const request = prepareRequest(sentRequest, deployment);
+  const request = prepareRequest(clientRequest, deployment);
   const upstreams = deployment.upstreams.filter((upstream) => deps.protocols[upstream.protocol]?.countTokens !== undefined);
   if (native === undefined || upstreams.length === 0) return estimateRequestTokens(request);
   const attempts = {

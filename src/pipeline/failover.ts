@@ -193,7 +193,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     this.#attempt?.end(getOutcome(cause), this.#deps.clock.nowMs());
     this.#vacate();
     const upstream = this.#upstream;
-    if (upstream !== undefined) this.#deps.loadBalancer.recordDisconnect(upstream, this);
+    if (upstream !== undefined) this.#deps.loadBalancer.releaseProbe(upstream, this);
     if (!(cause instanceof UpstreamError) || upstream === undefined) return this.#sink.fail(cause);
     const error = withoutSecrets(cause, upstream, this.#secrets);
     const isRejection = isCallRejection(error, upstream);
@@ -210,7 +210,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   override cancel(): void {
     this.#attempt?.end('left', this.#deps.clock.nowMs());
     this.#vacate();
-    if (this.#upstream !== undefined) this.#deps.loadBalancer.recordDisconnect(this.#upstream, this);
+    if (this.#upstream !== undefined) this.#deps.loadBalancer.releaseProbe(this.#upstream, this);
     super.cancel();
   }
 

@@ -6,6 +6,6 @@ import type { Feature } from '../service/feature.ts';
 export const mcpServer: Feature = {
   operations: () => mcpOperations,
   add({ app, deploymentActions, ...core }) {
-    mcpRoutes(app, { ...core, otherMethods: deploymentActions });
+    mcpRoutes(app, { ...core, otherRoutes: deploymentActions });
   },
 };

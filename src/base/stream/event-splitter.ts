@@ -9,7 +9,10 @@ const minLargeEventBytes = 256 * 1024;
 
 const byteOrderMark = '\u00ef\u00bb\u00bf';
 
-/** Splits server-sent events (latin1 text) where complete events end, for any split of the reads. Converts line ends to LF. */
+/**
+ * Collects the reads of a stream of server-sent events (latin1 text), and returns its complete events. A read can end anywhere in
+ * an event. Converts line ends to LF.
+ */
 export class EventSplitter {
   /** Maximum size of one event in bytes. */
   maxEventBytes = 16 * 1024 * 1024;
@@ -29,7 +32,7 @@ export class EventSplitter {
     if (end === text.length - 2 && this.#rest === '' && end !== -1) return text;
     if (end !== -1) return this.#split(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
     if (this.#restEndsWithLf && text.startsWith('\n')) return this.#split(`${this.#rest}\n`, text.slice(1));
-    // Only the new piece is searched. The rest is joined where its event ends, because otherwise each read would copy all of it.
+    // Searches only the new piece. A search in the joined text would make V8 copy all of it with each read.
     if (this.#rest.length > minLargeEventBytes) this.#countLines(text);
     this.#storeRest(this.#rest + text, text === '' ? this.#restEndsWithLf : text.endsWith('\n'));
     return '';

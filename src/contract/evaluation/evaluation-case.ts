@@ -7,7 +7,7 @@ export const caseBounds = {
   maxCases: 1000,
   maxPatterns: 1000,
   maxChars: 200_000,
-  maxCharsOfAll: 4 * 1024 ** 2,
+  maxTotalChars: 4 * 1024 ** 2,
   maxChecks: 20,
 } as const;
 

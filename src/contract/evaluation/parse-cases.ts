@@ -34,8 +34,8 @@ export function parseCaseList(list: readonly unknown[], path: string): readonly 
   const subject = path === '' ? 'The body' : path;
   if (list.length === 0) throw createRequestError(subject, 'must have at least one case');
   if (list.length > caseBounds.maxCases) throw createRequestError(subject, `must have at most ${caseBounds.maxCases} cases`);
-  if (JSON.stringify(list).length > caseBounds.maxCharsOfAll)
-    throw createRequestError(subject, `must have at most ${caseBounds.maxCharsOfAll} characters of JSON`);
+  if (JSON.stringify(list).length > caseBounds.maxTotalChars)
+    throw createRequestError(subject, `must have at most ${caseBounds.maxTotalChars} characters of JSON`);
   const patterns: LocatedPattern[] = [];
   const cases = list.map((item, index) => readCase(item, `${path}[${index}]`, patterns));
   requirePatterns(patterns, subject);

@@ -228,7 +228,7 @@ export class LimitCounters {
 
   #listCounters({ limits }: Account, amounts: Amounts): Counter[] {
     const nowMs = this.#clock.epochMs();
-    const ends = this.#calendar.endsAt(nowMs);
+    const ends = this.#calendar.getEnds(nowMs);
     return limits.map(({ window, total, holder, claim }) => ({
       window,
       holder,
@@ -242,7 +242,7 @@ export class LimitCounters {
   #findPeriodEnds(reset: CompleteReset, nowMs: number): PeriodEnds {
     const calendar = this.#calendars.get(reset) ?? new Calendar(reset);
     this.#calendars.set(reset, calendar);
-    return calendar.endsAt(nowMs);
+    return calendar.getEnds(nowMs);
   }
 }
 

@@ -97,7 +97,7 @@ const neverMs = Number.MAX_SAFE_INTEGER;
 export type PeriodEnds = Readonly<Record<Period, number>>;
 
 /** Returns the ends of the calendar periods that contain a moment. Weeks start on Monday. Without `reset`, uses the UTC calendar. */
-export function periodEnds(atMs: number, reset?: CompleteReset, toLocalDate = createLocalDate(reset)): PeriodEnds {
+export function periodEnds(atMs: number, reset?: CompleteReset, toLocalDate = createToLocalDate(reset)): PeriodEnds {
   const clockEnds = { minute: nextMultiple(minuteMs, atMs), hour: nextMultiple(hourMs, atMs), parallel: neverMs };
   if (reset !== undefined) return { ...clockEnds, ...findLocalEnds(atMs, reset, toLocalDate) };
   const at = new Date(atMs);
@@ -118,11 +118,11 @@ export class Calendar {
 
   constructor(reset?: CompleteReset) {
     this.#reset = reset;
-    this.#toLocalDate = createLocalDate(reset);
+    this.#toLocalDate = createToLocalDate(reset);
     this.#ends = periodEnds(0, reset, this.#toLocalDate);
   }
 
-  endsAt(atMs: number): PeriodEnds {
+  getEnds(atMs: number): PeriodEnds {
     const { minute } = this.#ends;
     if (atMs >= minute || atMs < minute - minuteMs) this.#ends = periodEnds(atMs, this.#reset, this.#toLocalDate);
     return this.#ends;
@@ -136,7 +136,7 @@ function nextMultiple(lengthMs: number, atMs: number): number {
 /** Returns the date in a time zone as the UTC midnight of the same date. */
 type ToLocalDate = (atMs: number) => number;
 
-function createLocalDate({ timeZone }: Pick<CompleteReset, 'timeZone'> = { timeZone: 'UTC' }): ToLocalDate {
+function createToLocalDate({ timeZone }: Pick<CompleteReset, 'timeZone'> = { timeZone: 'UTC' }): ToLocalDate {
   // Loading the time zones takes 6 MB.
   if (timeZone === 'UTC') return (atMs) => Math.floor(atMs / dayMs) * dayMs;
   const format = new Intl.DateTimeFormat('en', {

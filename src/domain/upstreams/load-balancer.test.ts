@@ -100,9 +100,9 @@ describe('LoadBalancer', () => {
       undefined,
       undefined,
     ]);
-    loadBalancer.recordDisconnect(one, other);
+    loadBalancer.releaseProbe(one, other);
     expect(pickId(7_000)).toBeUndefined();
-    loadBalancer.recordDisconnect(one, call);
+    loadBalancer.releaseProbe(one, call);
     expect([pickId(7_000), pickId(7_000)]).toEqual(['a', undefined]);
     loadBalancer.recordSuccess(one, 7_000);
     expect([pickId(7_000), pickId(7_000)]).toEqual(['a', 'a']);

@@ -22,7 +22,7 @@ const ampleShare = 0.5;
 const unauthorized = 401;
 const credentialRejections: ReadonlySet<number> = new Set([unauthorized, 402, 403]);
 
-/** Returns the time until the next attempt after such an error, in seconds. Clients receive the same value. */
+/** Returns the seconds to wait before the next attempt at an upstream that returned this error. Clients receive the same value. */
 export function getWaitSeconds({ retryAfterSeconds }: Pick<UpstreamError, 'retryAfterSeconds'>, defaultSeconds: number): number {
   return Math.min(maxOffSeconds, retryAfterSeconds ?? defaultSeconds);
 }
@@ -47,11 +47,11 @@ interface UpstreamHealth {
   blamedCaller: string | undefined;
   /** Whether a request may have caused each of the consecutive failures. */
   isBlamedOnRequests: boolean;
-  /** Call that tries the upstream while it is closed. */
+  /** Call that tries the upstream while it is unavailable. */
   probe: object | undefined;
   /** Time of the last failure or of the last probe. */
-  requestedAtMs: number;
-  /** State of the smooth weighted selection. */
+  lastAttemptAtMs: number;
+  /** State of the smooth weighted round-robin. */
   credit: number;
   /** The last reported quota, and the time of the report. */
   quota: (UpstreamQuota & { readonly atMs: number }) | undefined;
@@ -63,7 +63,7 @@ export interface PickOptions {
   readonly triedIds: ReadonlySet<string>;
   readonly nowMs: number;
   readonly affinity?: string | undefined;
-  /** Identity of the call, until `recordDisconnect`. If undefined, the call cannot be a probe. */
+  /** Object that identifies the call if it becomes the probe. If undefined, the call cannot be a probe. */
   readonly call?: object;
 }
 
@@ -118,8 +118,8 @@ interface WorkerPosition {
 
 /**
  * Selects upstreams and pauses unhealthy ones (docs/upstreams.md, Retries and pauses). All times are milliseconds of one clock.
- * - Lower tiers come first. Within a tier, selection is smooth and weighted. The weight of an upstream with less than half of its
- * quota decreases in proportion.
+ * - Lower tiers come first. Within a tier, selection is a smooth weighted round-robin. The weight of an upstream with less than half
+ * of its quota decreases in proportion.
  * - A 429 pauses an upstream for its Retry-After (at most 60 s), or for 30 s.
  * - From the second consecutive failed call on, an upstream is paused for 1 s, doubling up to 5 min.
  * - If no other upstream is available, one whose failures concern only one caller stays available. If requests of several
@@ -154,19 +154,22 @@ export class LoadBalancer {
   pick(upstreams: readonly Upstream[], picking: PickOptions): Upstream | 'full' | undefined {
     const { triedIds, nowMs, affinity } = picking;
     const [only] = upstreams;
-    const isHealthy = only !== undefined && (!this.#health.has(only.revision) || !this.#isClosed(only, nowMs));
+    const isHealthy = only !== undefined && (!this.#health.has(only.revision) || !this.#isUnavailable(only, nowMs));
     if (upstreams.length === 1 && isHealthy && only.weight > 0) return this.#isFull(only) ? 'full' : only;
-    const good = upstreams.filter((upstream) => upstream.weight > 0 && !this.#isOff(upstream, nowMs));
-    const open = good.length > 0 ? good : upstreams.filter((upstream) => upstream.weight > 0 && !this.#isClosed(upstream, nowMs));
-    if (open.length === 0) return this.#pickProbed(upstreams, picking);
-    const free = this.#parallel.size === 0 ? open : open.filter((upstream) => !this.#isFull(upstream));
+    const unpaused = upstreams.filter((upstream) => upstream.weight > 0 && !this.#isOff(upstream, nowMs));
+    const available =
+      unpaused.length > 0
+        ? unpaused
+        : upstreams.filter((upstream) => upstream.weight > 0 && !this.#isUnavailable(upstream, nowMs));
+    if (available.length === 0) return this.#pickProbed(upstreams, picking);
+    const free = this.#parallel.size === 0 ? available : available.filter((upstream) => !this.#isFull(upstream));
     if (free.length === 0) return 'full';
     const fresh = free.filter((upstream) => !triedIds.has(upstream.id));
     const candidates = fresh.length > 0 ? fresh : free;
     if (candidates.length < 2) return candidates[0];
     const tier = Math.min(...candidates.map((upstream) => upstream.tier));
-    const equals = candidates.filter((upstream) => upstream.tier === tier);
-    return affinity === undefined ? this.#choose(equals, nowMs) : findNearest(equals, affinity);
+    const sameTier = candidates.filter((upstream) => upstream.tier === tier);
+    return affinity === undefined ? this.#choose(sameTier, nowMs) : chooseByAffinity(sameTier, affinity);
   }
 
   /** Counts a call in progress at an upstream with `maxParallel`, until `vacate`. */
@@ -185,7 +188,7 @@ export class LoadBalancer {
     const health = this.#health.get(upstream.revision);
     if (health === undefined || (health.reason === 'rate_limited' && health.limitedAtMs > requestedAtMs)) return;
     health.probe = undefined;
-    health.requestedAtMs = Number.NEGATIVE_INFINITY;
+    health.lastAttemptAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
     health.refusedStatus = undefined;
     health.consecutiveRejections = 0;
@@ -195,8 +198,8 @@ export class LoadBalancer {
     health.reason = undefined;
   }
 
-  /** Records that a call no longer uses the upstream. If it was the probe, another call can be the next probe. */
-  recordDisconnect(upstream: Upstream, call: object): void {
+  /** Ends the probe of a call that no longer uses the upstream, so that another call can be the next probe. */
+  releaseProbe(upstream: Upstream, call: object): void {
     const health = this.#health.get(upstream.revision);
     if (health?.probe === call) health.probe = undefined;
   }
@@ -240,11 +243,11 @@ export class LoadBalancer {
     health.rejectedKey = upstream.key;
   }
 
-  /** Counts a failed call once, regardless of its attempts. Does not count calls that started before the pause. */
+  /** Counts a failed call once, regardless of its attempts. Does not count a failure during a pause. */
   recordFailure(upstream: Upstream, { nowMs, caller, message }: FailedCall): void {
     const health = this.#getHealth(upstream, nowMs);
     const isFirst = health.failuresInARow === 0;
-    health.requestedAtMs = nowMs;
+    health.lastAttemptAtMs = nowMs;
     health.refusedStatus = undefined;
     health.lastError = message;
     health.isBlamedOnRequests = caller !== undefined && (isFirst || health.isBlamedOnRequests);
@@ -313,22 +316,22 @@ export class LoadBalancer {
   }
 
   /**
-   * Returns whether an upstream is paused for every caller. Failures that requests of one caller caused do not close it for
-   * others.
+   * Returns whether an upstream is paused for every caller. It is not if only requests of one caller can have caused the
+   * failures.
    */
-  #isClosed(upstream: Upstream, nowMs: number): boolean {
+  #isUnavailable(upstream: Upstream, nowMs: number): boolean {
     const { reason, blamedCaller } = this.#health.get(upstream.revision) ?? {};
     return this.#isOff(upstream, nowMs) && (reason === 'rate_limited' || blamedCaller === undefined);
   }
 
-  /** Returns a closed upstream that this call may try as a probe. */
+  /** Returns an unavailable upstream that this call may try as a probe. */
   #pickProbed(upstreams: readonly Upstream[], { nowMs, call }: PickOptions): Upstream | undefined {
     if (call === undefined) return undefined;
     for (const upstream of upstreams.toSorted((left, right) => left.tier - right.tier)) {
       const health = this.#health.get(upstream.revision);
       if (upstream.weight === 0 || health === undefined || !isProbeDue(health, nowMs)) continue;
       health.probe = call;
-      health.requestedAtMs = nowMs;
+      health.lastAttemptAtMs = nowMs;
       return upstream;
     }
     return undefined;
@@ -389,7 +392,7 @@ const initialHealth: Readonly<UpstreamHealth> = {
   blamedCaller: undefined,
   isBlamedOnRequests: false,
   probe: undefined,
-  requestedAtMs: Number.NEGATIVE_INFINITY,
+  lastAttemptAtMs: Number.NEGATIVE_INFINITY,
   credit: 0,
   quota: undefined,
 };
@@ -402,8 +405,8 @@ function computeShare({ quota }: UpstreamHealth, nowMs: number): number {
   return share >= ampleShare ? 1 : Math.max(minShare, share / ampleShare);
 }
 
-function isProbeDue({ reason, isBlamedOnRequests: isOfRequests, probe, requestedAtMs }: UpstreamHealth, nowMs: number): boolean {
-  return reason === 'failing' && isOfRequests && probe === undefined && nowMs - requestedAtMs >= probeEveryMs;
+function isProbeDue({ reason, isBlamedOnRequests, probe, lastAttemptAtMs }: UpstreamHealth, nowMs: number): boolean {
+  return reason === 'failing' && isBlamedOnRequests && probe === undefined && nowMs - lastAttemptAtMs >= probeEveryMs;
 }
 
 function findRejection(
@@ -422,7 +425,7 @@ function isSameKey(left: Secret | undefined, right: Secret | undefined): boolean
  * Selects by weighted rendezvous hashing. Each upstream has an independent score for the affinity, so that adding or removing
  * one moves only its own calls.
  */
-function findNearest(upstreams: readonly Upstream[], affinity: string): Upstream | undefined {
+function chooseByAffinity(upstreams: readonly Upstream[], affinity: string): Upstream | undefined {
   let best: Upstream | undefined;
   let bestScore = Number.NEGATIVE_INFINITY;
   for (const upstream of upstreams) {

@@ -14,20 +14,20 @@ interface AuthorizedRequest {
 interface DeploymentNaming {
   /** Deployment ID from the path. It replaces `model` in the body. */
   readonly deployment?: string | undefined;
-  /** Error message for a body without a model. */
-  readonly unnamed?: string;
+  /** Message of the error for a body without `model`. */
+  readonly missingModelMessage?: string;
 }
 
 /** Returns the chat deployment that the path or `model` in the body names. Throws unless the caller may use it. */
 export async function authorizeByModel(
   { handler, calls }: { readonly handler: RequestHandler; readonly calls: Calls },
   { context, caller }: { readonly context: RequestContext; readonly caller: Caller },
-  { deployment: inPath, unnamed }: DeploymentNaming = {},
+  { deployment: inPath, missingModelMessage }: DeploymentNaming = {},
 ): Promise<AuthorizedRequest> {
   const bytes = await handler.readJson(context);
   const { length } = bytes;
-  const value = toNamed(parseBody(bytes), inPath);
-  const deployment = readModel(value, unnamed);
+  const value = withModel(parseBody(bytes), inPath);
+  const deployment = readModel(value, missingModelMessage);
   const { id, record, request } = context;
   record.setDeployment(deployment);
   const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
@@ -35,6 +35,6 @@ export async function authorizeByModel(
   return { target, value };
 }
 
-function toNamed(body: unknown, deployment: string | undefined): unknown {
+function withModel(body: unknown, deployment: string | undefined): unknown {
   return deployment !== undefined && isJsonObject(body) ? { ...body, model: deployment } : body;
 }

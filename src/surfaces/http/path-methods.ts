@@ -7,7 +7,7 @@ import type { ApiOperation } from './openapi/operation.ts';
 import type { RawConfig } from './serve-raw.ts';
 
 export interface MethodDeps {
-  /** The operations of the document, and path patterns that it does not contain. */
+  /** Operations of `/openapi.json`, and path patterns that it does not contain. */
   readonly operations: () => readonly MethodOfPath[];
   /** Origins whose pages may read responses. */
   readonly allowedOrigins: () => readonly string[];
@@ -60,7 +60,7 @@ const displayablePath = /^(?:\/[\w.:-]{1,100}){1,8}$/;
 /**
  * Returns the path that a client with a wrong base URL or with extra slashes probably meant. Undefined if no such path exists.
  */
-function suggestPath(url: string, method: string, described: PathMethods): string | undefined {
+function suggestPath(url: string, method: string, pathMethods: PathMethods): string | undefined {
   const requested = getPath(url);
   if (requested.length > maxHintedPathLength) return undefined;
   const path = `/${requested
@@ -71,7 +71,7 @@ function suggestPath(url: string, method: string, described: PathMethods): strin
   const withVersion = path.replace(/^\/\w+(?=\/)/, '$&/v1');
   const withoutSecond = path.replace(/\/v1(?=\/v1\/)/, '');
   const candidates = [path, ...bases.map((base) => `${base}${path}`), withVersion, withoutSecond];
-  return candidates.find((candidate) => candidate !== requested && described.at(candidate).includes(method));
+  return candidates.find((candidate) => candidate !== requested && pathMethods.at(candidate).includes(method));
 }
 
 /** Returns a 405 error with an `Allow` header. `hint` is appended to the message. */
@@ -81,7 +81,7 @@ export function methodNotAllowed(method: string, allowed: readonly string[], hin
 }
 
 /** Returns a function that finds the methods of routes without an operation, such as the routes of the page. */
-function collectRouteMethods(app: FastifyInstance, described: PathMethods): (url: string) => readonly string[] {
+function collectRouteMethods(app: FastifyInstance, pathMethods: PathMethods): (url: string) => readonly string[] {
   const methodsByRoute = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const knownMethods = methodsByRoute.get(url) ?? new Set();
@@ -91,7 +91,7 @@ function collectRouteMethods(app: FastifyInstance, described: PathMethods): (url
   const isAt = (route: string, path: string): boolean => {
     if (!route.endsWith('*')) return route === path;
     const prefix = route.slice(0, -1);
-    return prefix !== '' && path.startsWith(prefix) && !described.hasBelow(prefix);
+    return prefix !== '' && path.startsWith(prefix) && !pathMethods.hasBelow(prefix);
   };
   return (url) => {
     const [path = ''] = url.split('?', 1);
@@ -155,7 +155,7 @@ function toPattern(path: string): RegExp {
   return new RegExp(`^${parts.join('')}${path.endsWith('{bucket}') ? '/?' : ''}$`);
 }
 
-/** Returns the methods for `Allow`. Every path also answers OPTIONS. */
+/** Returns the methods for `Allow`, with HEAD if GET is one of them. Omits OPTIONS, which every path supports. */
 export function toAllowed(methods: Iterable<string>): readonly string[] {
   const all = new Set(methods);
   if (all.has('GET')) all.add('HEAD');

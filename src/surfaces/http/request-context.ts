@@ -49,7 +49,7 @@ export class RequestContext {
   #error: ParleyError | undefined;
   /** The reply in progress or the reply that was sent. */
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
-  #following: { readonly answer: Answer; readonly reply: CancelableReply } | undefined;
+  #activeReply: { readonly answer: Answer; readonly reply: CancelableReply } | undefined;
   #isPaused = false;
   #isHandedOver = false;
   /** Resolves when the response is sent or its connection is closed. */
@@ -118,10 +118,10 @@ export class RequestContext {
    */
   async follow(answer: Answer, reply: CancelableReply): Promise<void> {
     this.#answer = answer;
-    this.#following = { answer, reply };
+    this.#activeReply = { answer, reply };
     if (this.#cancellation !== undefined) this.#cancelReply(this.#cancellation.reason);
     await answer.ended;
-    this.#following = undefined;
+    this.#activeReply = undefined;
   }
 
   /** Attaches a reply that is not streamed to the client, for its headers and its usage. */
@@ -133,10 +133,10 @@ export class RequestContext {
   pauseUntil(drained: () => Promise<void>): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
-    this.#following?.answer.pause();
+    this.#activeReply?.answer.pause();
     void drained().then(() => {
       this.#isPaused = false;
-      this.#following?.answer.resume();
+      this.#activeReply?.answer.resume();
     });
   }
 
@@ -148,7 +148,7 @@ export class RequestContext {
     this.#cancelReply(reason);
   }
 
-  /** Stores the error for the call record and returns it as a contract error. */
+  /** Stores the error for the call record, and returns it as a `ParleyError`. */
   recordError(error: unknown): ParleyError {
     this.#error = toParleyError(error);
     return this.#error;
@@ -173,7 +173,7 @@ export class RequestContext {
     else sendJson(response, error.status, bytes, headers);
   }
 
-  /** Lets a run that continues after the request end the record. */
+  /** Hands the call record over to a run that continues after the request. The run then ends the record. */
   handOverRecord(): void {
     this.#isHandedOver = true;
   }
@@ -195,8 +195,8 @@ export class RequestContext {
   }
 
   #cancelReply(reason: unknown): void {
-    this.#following?.answer.cancel();
-    this.#following?.reply.fail(reason);
+    this.#activeReply?.answer.cancel();
+    this.#activeReply?.reply.fail(reason);
   }
 
   /**

@@ -24,8 +24,8 @@ export interface McpServerDeps {
   readonly calls: Calls;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
-  /** Handlers of other POST routes below a deployment, by the last path segment. */
-  readonly otherMethods: ReadonlyMap<string, ServeRaw>;
+  /** Handlers of the other POST routes of a deployment, by the last path segment. */
+  readonly otherRoutes: ReadonlyMap<string, ServeRaw>;
   /** Undefined if there are no other nodes. */
   readonly broadcast?: NodeBroadcast | undefined;
 }
@@ -48,7 +48,7 @@ export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
     });
   serveRaw(app, 'POST', `${base}*`, (raw) => {
     const path = stripPathPrefix(base, raw.request.url ?? '');
-    return (deps.otherMethods.get(path.slice(path.lastIndexOf('/') + 1)) ?? serveMcp)(raw);
+    return (deps.otherRoutes.get(path.slice(path.lastIndexOf('/') + 1)) ?? serveMcp)(raw);
   });
 }
 

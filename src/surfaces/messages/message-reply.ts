@@ -146,7 +146,7 @@ function toMessagesField(field: string): string {
   return field === thoughtFields.plain || field === thoughtFields.signed ? 'content.thinking' : field;
 }
 
-/** Returns whether a piece is a valid JSON string body. The parser rejects other pieces. */
+/** Returns whether a piece is valid inside a JSON string. A frame with an invalid piece fails when its chunks are parsed. */
 function isJsonText(piece: string): boolean {
   return !escapesOrControls.test(piece) || tryParseJson(`"${piece}"`) !== undefined;
 }

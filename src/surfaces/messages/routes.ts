@@ -97,7 +97,7 @@ interface AuthorizedRequest {
 }
 
 async function authorize(deps: MessagesDeps, exchange: Exchange): Promise<AuthorizedRequest> {
-  const { target, value } = await authorizeByModel(deps, exchange, { unnamed: missingModelMessage });
+  const { target, value } = await authorizeByModel(deps, exchange, { missingModelMessage });
   const affinity = prefersCache(exchange.context.request.headers)
     ? hashConversationStart(value, target.call.caller.subject)
     : undefined;

@@ -12,7 +12,7 @@ import type { ErrorReply, ReplyDialect } from '../upstream-reply.ts';
 import { RelayedEvents, TranslatedEvents, toEndError } from './event-readers.ts';
 import { MessageReader, toUsage } from './message-reader.ts';
 
-/** Status of the dialect for an overloaded upstream. */
+/** Status that the Messages API returns while it is overloaded. */
 const overloadedStatus = 529;
 const unavailableStatus = 503;
 
@@ -84,8 +84,8 @@ function selectClientHeaders(headers: ReplyHeaders): Record<string, string> {
 }
 
 /**
- * Returns a complete reply of the dialect as a completion, equal to the sum of its stream. Throws `UpstreamError` if the reply
- * is not a message.
+ * Converts a complete reply to a completion. The same reply as a stream results in an equal completion. Throws `UpstreamError`
+ * if the reply is not a message.
  */
 function toCompletion(reply: JsonObject, createdSeconds: number, model: string): Completion {
   const { content, stop_reason, stop_details, usage } = reply;

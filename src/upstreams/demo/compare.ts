@@ -23,7 +23,7 @@ function dot(first: Float32Array, second: Float32Array): number {
   return sum;
 }
 
-/** Returns the error as an `UpstreamError`. Returns the signal's reason if the client disconnected. */
+/** Converts an error to an `UpstreamError`. Returns it unchanged if the client disconnected. */
 export function toDemoError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof UpstreamError) return error;
   if (!(error instanceof EmbeddingError)) return new UpstreamError('broken', 'The embedder failed.', { cause: error });

@@ -245,7 +245,7 @@ class SqlCaseStore implements CaseStore {
       if ((await lockRow(transaction, first.application)) === undefined) return 'absent';
       const { count, chars, last } = await readCaseTotals(transaction, first.application);
       const rows = cases.map((stored, index) => this.#toRow(stored, last + index + 1));
-      if (count + rows.length > caseBounds.maxCases || chars + countChars(rows) > caseBounds.maxCharsOfAll * sealedFactor)
+      if (count + rows.length > caseBounds.maxCases || chars + countChars(rows) > caseBounds.maxTotalChars * sealedFactor)
         return 'full';
       for (const batch of splitIntoBatches(rows, rowsPerStatement))
         await transaction.insertInto('evaluation_cases').values(batch).execute();

@@ -102,10 +102,10 @@ function caseNotFound(): ParleyError {
 }
 
 function tooManyCases(): ParleyError {
-  const { maxCases, maxCharsOfAll } = caseBounds;
+  const { maxCases, maxTotalChars } = caseBounds;
   return new ParleyError(
     'invalid_request',
-    `An application may have at most ${maxCases} cases with ${maxCharsOfAll} characters in total.`,
+    `An application may have at most ${maxCases} cases with ${maxTotalChars} characters in total.`,
   );
 }
 
