@@ -125,7 +125,7 @@ export const builderFrench: BuilderStrings = {
   personOrRoleHint:
     'Saisissez un nom, une adresse e-mail complète ou un ID. Par le début d’un nom, vous ne trouvez que les personnes qui ont un rôle ou une équipe en commun avec vous. Le nom complet d’une clé ou d’une équipe suffit toujours.',
   nobodyFound: (text: string) =>
-    `Aucun résultat pour « ${text} ». Saisissez l’adresse e-mail complète de la personne, ou le nom complet de la clé, de l’équipe ou du rôle. Une personne nouvelle ici doit d’abord se connecter une fois.`,
+    `Aucun résultat pour « ${text} ». Saisissez l’adresse e-mail complète de la personne, ou le nom complet de la clé, de l’équipe ou du rôle. Une personne qui n’a jamais utilisé Parley doit d’abord se connecter une fois.`,
   matchesFound: 'Résultats',
   hasAccess: 'Avec accès',
   you: 'Vous',
