@@ -5,8 +5,6 @@ import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools
 
 /** Owner of configured deployments and addons in listings. */
 export const operator = 'organization-owner';
-/** 21 significant digits are enough for every number. */
-const decimalFormat = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 21, useGrouping: false });
 
 /** Returns the fields of a deployment that all listings share (docs/wire.md, Listings). Missing settings are undefined. */
 export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
@@ -122,5 +120,11 @@ function isUrl(value: unknown): boolean {
 
 /** Formats a non-negative number without an exponent, such as `0.0000005`. The result parses to exactly the same number. */
 export function toDecimal(value: number): string {
-  return decimalFormat.format(value);
+  // Intl.NumberFormat would load 4 MB of data.
+  const [mantissa = '', exponent] = String(value).split('e');
+  if (exponent === undefined) return mantissa;
+  const [integer = '', fraction = ''] = mantissa.split('.');
+  const digits = integer + fraction;
+  const point = integer.length + Number(exponent);
+  return point <= 0 ? `0.${'0'.repeat(-point)}${digits}` : digits.padEnd(point, '0');
 }
