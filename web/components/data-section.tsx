@@ -1,6 +1,6 @@
 import { TableView } from '../src/attachments/attachment-body.tsx';
 import { Chart } from '../src/attachments/chart.tsx';
-import { StateMark } from '../src/background/state-mark.tsx';
+import { StateMark } from '../src/background/answer-view.tsx';
 import '../src/background/background.css';
 import { DataTable } from '../src/parts/data-table.tsx';
 import { Sample, Section } from './section.tsx';

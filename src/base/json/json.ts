@@ -258,6 +258,11 @@ export function filterObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+/** Returns the value if it is a string, otherwise an empty string. */
+export function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** Returns the strings of a list. The result is empty if the value is not a list. */
 export function filterStrings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

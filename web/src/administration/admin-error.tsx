@@ -1,7 +1,7 @@
 import type { AdminStrings } from '../locales/en/administration.ts';
 import { ErrorMessage, ErrorSupport } from '../parts/error-message.tsx';
 import type { ErrorDetails } from '../service/service-error.ts';
-import { useAdminStrings } from './strings/admin-strings.ts';
+import { useAdminStrings } from './admin-strings.ts';
 
 /** Returns an explanation for an error code of the administration API, or undefined for other codes. */
 function explainError({ code, usedBy = [], status }: ErrorDetails, strings: AdminStrings): string | undefined {

@@ -1,11 +1,11 @@
 import { useCallback } from 'react';
-import { SharedSection } from '../builder/sharing/shared-section.tsx';
 import { usePage } from '../page/page.tsx';
 import { formatRoute, type Route } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { AdminError } from './admin-error.tsx';
+import { getKindTexts, useAdminStrings } from './admin-strings.ts';
 import { AlertsSection } from './alerts-section.tsx';
 import { ChangesSection } from './changes-section.tsx';
 import { type Kind, readKinds } from './entries.ts';
@@ -13,12 +13,11 @@ import { EntryList } from './entry-list.tsx';
 import { EntryPage } from './entry-page.tsx';
 import { KeysSection } from './keys-section.tsx';
 import { LimitsSection } from './limits-section.tsx';
-import { useAdminStrings } from './strings/admin-strings.ts';
+import { SharedSection } from './shared-section.tsx';
 import { useEntries } from './use-entries.ts';
 import './administration.css';
 import '../builder/builder.css';
 import '../forms/forms.css';
-import { getKindTexts } from './kind-texts.ts';
 
 interface AdministrationPageProps {
   /** Kind or name of the open section. If undefined, the start page is open. */

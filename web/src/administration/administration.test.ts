@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type JsonObject, toObject } from '#base/json/json.ts';
 import { type EntryKind, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
-import { foldedKeyword } from '../builder/editors/properties.tsx';
-import { getInitialValue, type Property, toShape } from '../builder/editors/shape.ts';
+import { formKeywords, getInitialValue, type Property, toShape } from '../builder/editors/shape.ts';
 import { fieldsEnglish } from '../locales/en/fields.ts';
 import { toEntryErrors } from './entries.ts';
 import { toFormSchema, toPathLabel } from './form-schema.ts';
@@ -12,7 +11,7 @@ import { mergeChanges } from './use-entry-draft.ts';
 
 function getFormSchema(kind: EntryKind): JsonObject {
   const schema = toWrittenSchema(entryKinds[kind].schema, { acceptsReferences: false });
-  return toFormSchema(isJsonObject(schema) ? schema : {}, {
+  return toFormSchema(toObject(schema), {
     ...{ kind, strings: fieldsEnglish, deployments: ['gpt'], roles: ['staff'] },
   });
 }
@@ -27,10 +26,10 @@ function listProperties(schema: JsonObject): readonly Property[] {
 describe('toFormSchema', () => {
   it('shows common fields first, and folds advanced ones', () => {
     const properties = listProperties(getFormSchema('models'));
-    const visible = properties.filter(({ schema }) => schema[foldedKeyword] !== true).map(({ name }) => name);
+    const visible = properties.filter(({ schema }) => schema[formKeywords.folded] !== true).map(({ name }) => name);
     expect(visible).toEqual(['displayName', 'upstreams', 'description', 'type', 'userRoles', 'pricing']);
     const upstreams = properties.find(({ name }) => name === 'upstreams')?.schema ?? {};
-    const fields = listProperties(upstreams).filter(({ schema }) => schema[foldedKeyword] !== true);
+    const fields = listProperties(upstreams).filter(({ schema }) => schema[formKeywords.folded] !== true);
     expect(fields.map(({ schema }) => schema.title)).toEqual([
       ...['Provider', 'Address', 'Key of the provider', 'Name of the model at the provider'],
     ]);

@@ -1,14 +1,13 @@
 import { useCallback } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
-import { toMoment } from '../operations/to-moment.ts';
 import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
+import { useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import { type ConfiguredAlert, listAlerts } from './entries.ts';
-import { useAdminStrings } from './strings/admin-strings.ts';
-import { useFieldStrings } from './strings/field-strings.ts';
 
 const example = `alerts:
   - of: project:search
@@ -90,14 +89,17 @@ function AlertState({ alert: { lastSentAtMs, lastFailure, nextAttemptAtMs, pendi
   const { locale: language } = useLanguage();
   return (
     <span className="alert-state">
-      <span>{lastSentAtMs === undefined ? strings.notSent : strings.lastSent(toMoment(lastSentAtMs, language))}</span>
+      <span>{lastSentAtMs === undefined ? strings.notSent : strings.lastSent(formatDateTime(lastSentAtMs, language))}</span>
       {lastFailure !== undefined && (
         <span className="trouble">
-          {strings.sendingFailed(lastFailure.atMs === undefined ? '' : toMoment(lastFailure.atMs, language), lastFailure.error)}
+          {strings.sendingFailed(
+            lastFailure.atMs === undefined ? '' : formatDateTime(lastFailure.atMs, language),
+            lastFailure.error,
+          )}
         </span>
       )}
       {nextAttemptAtMs !== undefined && (
-        <span>{strings.nextAttempt(toMoment(nextAttemptAtMs, language), pending.toLocaleString(language))}</span>
+        <span>{strings.nextAttempt(formatDateTime(nextAttemptAtMs, language), pending.toLocaleString(language))}</span>
       )}
     </span>
   );

@@ -1,19 +1,17 @@
 import { useCallback, useState } from 'react';
-import { toMoment } from '../operations/to-moment.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
+import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import { DifferenceList } from './difference-list.tsx';
 import { type Change, type ChangePage, type Kind, listChanges, readChange, rollBack, type Write } from './entries.ts';
 import { expandDifference, toPathLabel } from './form-schema.ts';
-import { getKindTexts } from './kind-texts.ts';
-import { useAdminStrings } from './strings/admin-strings.ts';
-import { useFieldStrings } from './strings/field-strings.ts';
 
 /** Changes at run time, the latest first, each with its author and its differences. */
 export function ChangesSection({ kinds }: { readonly kinds: readonly Kind[] }) {
@@ -94,7 +92,7 @@ function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, wri
       setError(toErrorDetails(error));
     }
   };
-  const time = toMoment(atMs, language);
+  const time = formatDateTime(atMs, language);
   return (
     <li>
       <div className="sheet-title">

@@ -1,4 +1,4 @@
-import { useAdminStrings } from './strings/admin-strings.ts';
+import { useAdminStrings } from './admin-strings.ts';
 
 const maxChars = 200;
 

@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
+import { isWithin } from '../builder/editors/form.ts';
 import type { Service } from '../service/service.ts';
 import { type ErrorDetails, ServiceError } from '../service/service-error.ts';
 
@@ -91,7 +92,7 @@ const facts = ['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'last
 /** Loads the kinds with their schemas. */
 export async function readKinds(service: Service, signal?: AbortSignal): Promise<readonly Kind[]> {
   const body = toObject(await service.json('v1/admin/schema', signal && { signal }));
-  return toObjects(body.data).map(({ kind, section, schema }) => ({
+  return filterObjects(body.data).map(({ kind, section, schema }) => ({
     kind: String(kind),
     section: String(section),
     schema: toObject(schema),
@@ -124,7 +125,7 @@ export async function listAll<Item>(
   for (let token: string | undefined = ''; token !== undefined && items.length < maxEntries; ) {
     const query = new URLSearchParams({ limit: String(pageSize), ...(token !== '' && { token }) });
     const body = toObject(await service.json(`v1/admin/${path}?${query}`, signal && { signal }));
-    items = [...items, ...toObjects(body.data).map(toItem)];
+    items = [...items, ...filterObjects(body.data).map(toItem)];
     onPage?.(items);
     token = typeof body.nextToken === 'string' ? body.nextToken : undefined;
   }
@@ -166,7 +167,7 @@ export async function rotateKey(service: Service, id: string, overlapSeconds: nu
 
 export async function listBlockedUsers(service: Service, signal?: AbortSignal): Promise<readonly BlockedUser[]> {
   const body = toObject(await service.json('v1/admin/blocked-users?limit=500', signal && { signal }));
-  return toObjects(body.data).map(({ user, reason, blockedAt }) => ({
+  return filterObjects(body.data).map(({ user, reason, blockedAt }) => ({
     user: String(user),
     reason: typeof reason === 'string' ? reason : '',
     blockedAtMs: Number(blockedAt),
@@ -193,7 +194,7 @@ export async function listChanges(service: Service, token?: string, signal?: Abo
   const query = new URLSearchParams({ limit: '25', ...(token !== undefined && { token }) });
   const body = toObject(await service.json(`v1/admin/changes?${query}`, signal && { signal }));
   return {
-    changes: toObjects(body.data).map(toChange),
+    changes: filterObjects(body.data).map(toChange),
     next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
   };
 }
@@ -232,8 +233,7 @@ export function toEntryErrors({ errors = [], param, message }: ErrorDetails, sec
     errors.length > 0 || param === undefined ? errors : [{ path: `${prefix}.${param}`, message: toClaim(message, param) }];
   for (const { path, message: claim } of all) {
     const text = `${claim.charAt(0).toUpperCase()}${claim.slice(1)}`.replace(/\.?$/, '.');
-    const field =
-      path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`) ? path.slice(prefix.length).replace(/^\./, '') : '';
+    const field = isWithin(path, prefix) ? path.slice(prefix.length).replace(/^\./, '') : '';
     if (field === '') general.push(path === prefix ? text : `${path}: ${text}`);
     else byField.set(field, [byField.get(field), text].filter(Boolean).join(' '));
   }
@@ -282,7 +282,7 @@ function toMs(time: unknown): number | undefined {
 }
 
 function toChange({ id, at, user, action, entries, entryCount }: JsonObject): Change {
-  const writes = toObjects(entries).map(toWrite);
+  const writes = filterObjects(entries).map(toWrite);
   return {
     ...{ id: String(id), atMs: Number(at), user: String(user), action: String(action), writes },
     writeCount: typeof entryCount === 'number' ? entryCount : writes.length,
@@ -292,7 +292,7 @@ function toChange({ id, at, user, action, entries, entryCount }: JsonObject): Ch
 function toWrite({ kind, id, action, differences }: JsonObject): Write {
   return {
     ...{ kind: String(kind), id: String(id), action: String(action) },
-    differences: toObjects(differences).map(({ path, before, after }) => ({ path: String(path), before, after })),
+    differences: filterObjects(differences).map(({ path, before, after }) => ({ path: String(path), before, after })),
   };
 }
 
@@ -300,12 +300,4 @@ function toCreatedKey(answer: unknown): CreatedKey {
   const { id, key } = toObject(answer);
   if (typeof key !== 'string') throw new ServiceError({ status: 200, code: 'broke_off', message: '' });
   return { id: String(id), key };
-}
-
-export function toObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-export function toObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,14 +1,21 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
+import type { EditorProps } from '../builder/editors/form.ts';
+import { ValueEditor } from '../builder/editors/value-editor.tsx';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { useConfirmation } from '../parts/question-dialog.tsx';
+import { QuestionDialog, useConfirmation } from '../parts/question-dialog.tsx';
+import { SecretField } from '../parts/secret-field.tsx';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
+import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
-import { deleteEntry, type Entry, type Kind, migrateEntry } from './entries.ts';
-import { KeyActions } from './key-actions.tsx';
+import { useAdminStrings } from './admin-strings.ts';
+import { type CreatedKey, deleteEntry, type Entry, type Kind, migrateEntry, rotateKey, saveEntry } from './entries.ts';
 import { ModelTest } from './model-test.tsx';
-import { useAdminStrings } from './strings/admin-strings.ts';
+import { useEntries } from './use-entries.ts';
 import type { EntryDraft } from './use-entry-draft.ts';
+import '../parts/question-dialog.css';
 
 interface EntryActionsProps {
   readonly kind: Kind;
@@ -93,5 +100,120 @@ function DeleteButton({ kind, id }: { readonly kind: Kind; readonly id: string }
       {dialog}
       <AdminError error={error} />
     </>
+  );
+}
+
+/** Choices for the overlap of a rotation, in seconds. */
+const overlaps = [0, 3600, 86_400, 7 * 86_400] as const;
+
+/** Facts of a key, and the actions that replace, block, and unblock it. */
+function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly stored: Entry }) {
+  const strings = useAdminStrings();
+  const { locale: language } = useLanguage();
+  const { service, announce } = usePage();
+  const [overlap, setOverlap] = useState<number>(3600);
+  const [isReplacing, setIsReplacing] = useState(false);
+  const [rotatedKey, setRotatedKey] = useState<CreatedKey>();
+  const [error, setError] = useState<ErrorDetails>();
+  const isBlocked = stored.value.disabled === true;
+  const attempt = (action: Promise<void>): void => {
+    setError(undefined);
+    action.catch((error: unknown) => setError(toErrorDetails(error)));
+  };
+  const rotate = async (): Promise<void> => setRotatedKey(await rotateKey(service, stored.id, overlap));
+  const setBlocked = async (disabled: boolean): Promise<void> => {
+    draft.accept(await saveEntry(service, 'keys', { id: stored.id, etag: stored.etag, value: { ...stored.value, disabled } }));
+    announce(disabled ? strings.keyBlocked : strings.keyUnblocked);
+  };
+  const { prefix, lastUsedAtMs } = stored;
+  const button = { type: 'button', className: 'button', 'aria-disabled': draft.isDirty } as const;
+  return (
+    <>
+      <p className="soft key-facts">
+        {isBlocked && <strong className="trouble">{strings.blocked}</strong>}
+        {prefix !== '' && <code>{prefix}…</code>}
+        {lastUsedAtMs !== undefined && (
+          <span>{lastUsedAtMs === null ? strings.neverUsed : strings.lastUsed(formatDateTime(lastUsedAtMs, language))}</span>
+        )}
+      </p>
+      {stored.source !== 'file' && (
+        <>
+          <button {...button} onClick={() => setIsReplacing(!draft.isDirty)}>
+            {strings.rotate}
+          </button>
+          <button {...button} onClick={() => !draft.isDirty && attempt(setBlocked(!isBlocked))}>
+            {isBlocked ? strings.unblock : strings.block}
+          </button>
+        </>
+      )}
+      <AdminError error={error} />
+      {isReplacing && (
+        <QuestionDialog
+          {...{ question: strings.rotateQuestion, confirmLabel: strings.rotate, onConfirm: () => attempt(rotate()) }}
+          onClose={() => setIsReplacing(false)}
+        >
+          <label className="field">
+            {strings.overlap}
+            <select value={overlap} onChange={({ target }) => setOverlap(Number(target.value))}>
+              {overlaps.map((seconds) => (
+                <option key={seconds} value={seconds}>
+                  {strings.overlapName(seconds)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </QuestionDialog>
+      )}
+      {rotatedKey !== undefined && (
+        <SecretDialog
+          createdKey={rotatedKey}
+          onClose={() => {
+            setRotatedKey(undefined);
+            void draft.load();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Edits a field of a new key. Below the team, warns that the new key shares data with the keys that the team already has. */
+export function NewKeyEditor(props: EditorProps) {
+  return (
+    <>
+      <ValueEditor {...props} />
+      {props.path.join('.') === 'project' && <TeamWarning team={props.value} />}
+    </>
+  );
+}
+
+function TeamWarning({ team }: { readonly team: unknown }) {
+  const strings = useAdminStrings();
+  const { entries = [] } = useEntries('keys');
+  const key = entries.find(({ source, value }) => source !== 'user' && value.project === team);
+  if (key === undefined) return null;
+  return (
+    <p className="conflict-note" role="alert">
+      {strings.teamHasKey(String(team), String(key.value.name ?? key.id))}
+    </p>
+  );
+}
+
+/** Shows a new key once. A click outside does not close it. */
+export function SecretDialog({ createdKey, onClose }: { readonly createdKey: CreatedKey; readonly onClose: () => void }) {
+  const strings = useAdminStrings();
+  const { dialog, closeDialog } = useModalDialog(onClose);
+  const title = useId();
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': title }}>
+      <h2 id={title}>{strings.newKey}</h2>
+      <SecretField secret={createdKey.key} name={strings.newKey} copyLabel={strings.copyKey} />
+      <p>{strings.shownOnce}</p>
+      <div className="row end">
+        <button type="button" className="button primary" onClick={closeDialog}>
+          {strings.keySaved}
+        </button>
+      </div>
+    </dialog>
   );
 }

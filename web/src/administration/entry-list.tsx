@@ -1,7 +1,6 @@
 import { type ReactNode, useCallback, useDeferredValue, useMemo, useState } from 'react';
-import { isJsonObject } from '#base/json/json.ts';
-import { getSeverity, type Severity } from '../operations/find-issues.ts';
-import { readState, type Upstream } from '../operations/read-operations.ts';
+import { filterObjects } from '#base/json/json.ts';
+import { getSeverity, readState, type Severity, type Upstream } from '../operations/node-state.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
@@ -10,12 +9,10 @@ import { SearchField } from '../parts/search-field.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
+import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import type { Entry, Kind } from './entries.ts';
 import { toReadableName } from './form-schema.ts';
-import { getKindTexts } from './kind-texts.ts';
 import { ModelTest } from './model-test.tsx';
-import { useAdminStrings } from './strings/admin-strings.ts';
-import { useFieldStrings } from './strings/field-strings.ts';
 import { useEntries } from './use-entries.ts';
 
 /** Number of rows that are drawn at a time. */
@@ -172,7 +169,7 @@ function useColumns(kind: string): readonly [Column<Entry>, ...Column<Entry>[]] 
 }
 
 function listProtocols({ upstreams, protocol }: Entry['value'], names: Readonly<Record<string, string>>): string {
-  const items = Array.isArray(upstreams) ? upstreams.filter(isJsonObject) : [];
+  const items = filterObjects(upstreams);
   const used = items.map((upstream) => String(upstream.protocol ?? protocol ?? 'openai'));
   return [...new Set(used)].map((name) => (Object.hasOwn(names, name) ? names[name] : name)).join(', ');
 }

@@ -2,11 +2,11 @@ import { type FormEvent, useCallback, useEffect, useId, useMemo, useRef, useStat
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { isQuickApp, readSchema } from '../builder/applications.ts';
-import { getValueAt } from '../builder/draft.ts';
 import { type BuilderForm, goToField } from '../builder/editors/form.ts';
 import { Properties } from '../builder/editors/properties.tsx';
-import { toShape } from '../builder/editors/shape.ts';
+import { formKeywords, toShape } from '../builder/editors/shape.ts';
 import { ValueEditor } from '../builder/editors/value-editor.tsx';
+import { getValueAt } from '../builder/entry-parts.ts';
 import { useFormsStrings } from '../forms/forms-strings.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
@@ -15,14 +15,11 @@ import { Segments } from '../parts/segments.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { AdminError } from './admin-error.tsx';
+import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import { DifferenceList } from './difference-list.tsx';
 import { type Entry, type Kind, listEntries } from './entries.ts';
-import { EntryActions } from './entry-actions.tsx';
+import { EntryActions, NewKeyEditor, SecretDialog } from './entry-actions.tsx';
 import { expandDifference, toFormSchema, toPathLabel } from './form-schema.ts';
-import { NewKeyEditor, SecretDialog } from './key-actions.tsx';
-import { getKindTexts } from './kind-texts.ts';
-import { useAdminStrings } from './strings/admin-strings.ts';
-import { useFieldStrings } from './strings/field-strings.ts';
 import { type Conflict, type EntryDraft, useEntryDraft } from './use-entry-draft.ts';
 
 interface EntryPageProps {
@@ -224,8 +221,8 @@ function useFormSchema(kind: Kind, value: JsonObject): JsonObject {
     const { properties } = schema;
     if (loaded?.quickApp === undefined || !isJsonObject(properties) || !isJsonObject(properties.applicationProperties))
       return schema;
-    const { title, description, 'x-order': order } = properties.applicationProperties;
-    const applicationProperties = { ...loaded.quickApp, title, description, 'x-order': order };
+    const { title, description, [formKeywords.order]: order } = properties.applicationProperties;
+    const applicationProperties = { ...loaded.quickApp, title, description, [formKeywords.order]: order };
     return { ...schema, properties: { ...properties, applicationProperties } };
   }, [kind, strings, deployments, loaded]);
 }

@@ -1,9 +1,6 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
-import { additionKeyword } from '../builder/editors/list-editor.tsx';
-import { foldedKeyword } from '../builder/editors/properties.tsx';
-import { optionLabelsKeyword } from '../builder/editors/scalar-editor.tsx';
-import { withSuggestions } from '../builder/editors/suggestions.tsx';
+import { formKeywords } from '../builder/editors/shape.ts';
 import type { FieldStrings } from '../locales/en/fields.ts';
 
 /** Fields that are visible at first, in this order, by the path of their object. The other fields are folded. */
@@ -43,7 +40,7 @@ export function toFormSchema(schema: JsonObject, context: FormContext): JsonObje
 
 function describeNode(node: JsonObject, path: readonly string[], context: FormContext): JsonObject {
   const name = path.at(-1) ?? '';
-  const result: Record<string, unknown> = { ...node, [additionKeyword]: context.strings.additions[name] };
+  const result: Record<string, unknown> = { ...node, [formKeywords.addition]: context.strings.additions[name] };
   if (Array.isArray(node.anyOf)) result.anyOf = node.anyOf.map((form) => describeVariant(form, path, context));
   if (isJsonObject(node.items)) result.items = describeItem(node.items, path, context);
   if (isJsonObject(node.additionalProperties))
@@ -58,7 +55,7 @@ function describeNode(node: JsonObject, path: readonly string[], context: FormCo
     if (node.additionalProperties === undefined) result.additionalProperties = false;
   }
   const labels = context.strings.options[name];
-  if (Array.isArray(node.enum) && labels !== undefined) result[optionLabelsKeyword] = labels;
+  if (Array.isArray(node.enum) && labels !== undefined) result[formKeywords.optionLabels] = labels;
   if (path.join('.') === 'keys.expiresAt') result.format = 'date-time';
   return result;
 }
@@ -72,11 +69,14 @@ function describeProperties(properties: JsonObject, path: readonly string[], con
     entries.map(([name, schema]) => {
       const fieldPath = [...path, name];
       const order = common?.indexOf(name) ?? 0;
-      const property = describeNode(isJsonObject(schema) ? schema : {}, fieldPath, context);
+      const property = describeNode(toObject(schema), fieldPath, context);
       const label = findText(strings.labels, fieldPath);
       const hint = label === undefined ? property.description : findText(strings.hints, fieldPath);
       const described = { ...property, title: label ?? toReadableName(name), description: hint ?? '' };
-      return [name, { ...described, 'x-order': order < 0 ? 1000 : order, ...(order < 0 && { [foldedKeyword]: true }) }];
+      return [
+        name,
+        { ...described, [formKeywords.order]: order < 0 ? 1000 : order, ...(order < 0 && { [formKeywords.folded]: true }) },
+      ];
     }),
   );
 }
@@ -94,6 +94,10 @@ function describeVariant(form: unknown, path: readonly string[], context: FormCo
   const type = isJsonObject(form.properties) && isJsonObject(form.properties.type) ? form.properties.type.const : undefined;
   const label = typeof type === 'string' ? context.strings.variants[type] : undefined;
   return label === undefined ? described : { ...described, description: label };
+}
+
+function withSuggestions(schema: JsonObject, values: readonly string[]): JsonObject {
+  return { ...schema, [formKeywords.suggestions]: values };
 }
 
 /** Returns the text of the longest matching end of a path. */

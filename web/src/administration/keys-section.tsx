@@ -1,18 +1,16 @@
 import { useCallback, useState } from 'react';
-import { toMoment } from '../operations/to-moment.ts';
 import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
+import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import { type BlockedUser, blockUser, deleteEntry, type Entry, type Kind, listBlockedUsers, unblockUser } from './entries.ts';
 import { EntryLink, EntrySection, EntryTable, SourceTag } from './entry-list.tsx';
-import { getKindTexts } from './kind-texts.ts';
-import { useAdminStrings } from './strings/admin-strings.ts';
-import { useFieldStrings } from './strings/field-strings.ts';
 import { useEntries } from './use-entries.ts';
 
 /** The keys of projects, and those that users created. */
@@ -72,7 +70,7 @@ function useKeyColumns(): Readonly<Record<'prefix' | 'lastUse' | 'expiry', Colum
     lastUse: {
       name: strings.lastUse,
       render: ({ lastUsedAtMs }) =>
-        lastUsedAtMs === undefined ? '' : lastUsedAtMs === null ? strings.never : toMoment(lastUsedAtMs, language),
+        lastUsedAtMs === undefined ? '' : lastUsedAtMs === null ? strings.never : formatDateTime(lastUsedAtMs, language),
     },
     expiry: {
       name: labels.expiresAt ?? '',
@@ -86,7 +84,7 @@ function Expiry({ expiresAtMs, language, expired }: { expiresAtMs: number; langu
   const isExpired = expiresAtMs <= Date.now();
   return (
     <span className={isExpired ? 'trouble' : undefined}>
-      {toMoment(expiresAtMs, language)} {isExpired && `(${expired})`}
+      {formatDateTime(expiresAtMs, language)} {isExpired && `(${expired})`}
     </span>
   );
 }
@@ -183,7 +181,7 @@ function BlockedUsers({ blockedUsers, unblock }: BlockedUsersProps) {
         columns={[
           { name: strings.user, render: ({ user }) => user },
           { name: strings.reason, render: ({ reason }) => reason },
-          { name: strings.since, render: ({ blockedAtMs }) => toMoment(blockedAtMs, language) },
+          { name: strings.since, render: ({ blockedAtMs }) => formatDateTime(blockedAtMs, language) },
           ...(unblock === undefined ? [] : [actions]),
         ]}
       />

@@ -7,6 +7,7 @@ import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
+import { useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import { type Entry, readEntry, saveEntry } from './entries.ts';
 import { MoreButton, rowsAtATime } from './entry-list.tsx';
 import {
@@ -21,8 +22,6 @@ import {
   readLimits,
   withLimits,
 } from './limits.ts';
-import { useAdminStrings } from './strings/admin-strings.ts';
-import { useFieldStrings } from './strings/field-strings.ts';
 import { useEntries } from './use-entries.ts';
 
 /** Limits as a table of deployments and roles, for one window at a time. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 
 /** Windows of the limits of a role, in the order of the page. */
 export const limitWindows = [
@@ -20,7 +20,7 @@ export const otherDeployments = '*';
 export type RoleLimits = Readonly<Record<string, JsonObject>>;
 
 export function readLimits(role: JsonObject): RoleLimits {
-  const limits = isJsonObject(role.limits) ? role.limits : {};
+  const limits = toObject(role.limits);
   return Object.fromEntries(Object.entries(limits).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])));
 }
 

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, toObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { encodePath, type Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { describeAnswerError } from '../strings/describe-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
+import { useAdminStrings } from './admin-strings.ts';
 import type { Entry } from './entries.ts';
-import { useAdminStrings } from './strings/admin-strings.ts';
 
 const maxWaitMs = 60_000;
 const maxAnswerChars = 300;
@@ -99,7 +99,7 @@ async function callOnce(service: Service, { id, isEmbedding, signal }: TestCall)
 }
 
 function readAnswer(response: unknown): Pick<TestResult, 'answer' | 'vectorLength'> {
-  const { choices, data }: Record<string, unknown> = isJsonObject(response) ? response : {};
+  const { choices, data }: Record<string, unknown> = toObject(response);
   const vector = Array.isArray(data) && isJsonObject(data[0]) ? data[0].embedding : undefined;
   if (vector !== undefined) return { answer: '', vectorLength: Array.isArray(vector) ? vector.length : 0 };
   const message = Array.isArray(choices) && isJsonObject(choices[0]) ? choices[0].message : undefined;

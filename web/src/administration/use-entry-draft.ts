@@ -1,8 +1,9 @@
 import { useCallback, useEffect, useState } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
-import { getValueAt, withValueAt } from '../builder/draft.ts';
+import { isWithin, withoutFieldErrors } from '../builder/editors/form.ts';
 import { getInitialValue } from '../builder/editors/shape.ts';
+import { getValueAt, withValueAt } from '../builder/entry-parts.ts';
 import { usePage } from '../page/page.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import {
@@ -118,7 +119,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
 function createValue({ kind, schema }: Kind): JsonObject {
   if (kind === 'models') return { upstreams: [{ protocol: 'openai' }] };
   const value = getInitialValue(schema);
-  return isJsonObject(value) ? value : {};
+  return toObject(value);
 }
 
 /**
@@ -130,11 +131,6 @@ function withoutEmptyGroup(value: unknown, path: Path): unknown {
   const content = getValueAt(value, group);
   const isEmpty = isGroup && isJsonObject(content) && Object.keys(content).length === 0;
   return isEmpty ? withValueAt(value, group, undefined) : value;
-}
-
-function withoutFieldErrors(byField: EntryErrors['byField'], path: string): EntryErrors['byField'] {
-  const isBelow = (field: string): boolean => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
-  return new Map([...byField].filter(([field]) => !isBelow(field)));
 }
 
 /** A value that differs between two versions of an entry. */
@@ -170,10 +166,6 @@ export function mergeChanges(base: JsonObject, input: JsonObject, stored: JsonOb
   });
   const merged = ownDifferences.reduce<unknown>((value, { path, after }) => withValueAt(value, path, after), stored);
   return { theirs, merged: isJsonObject(merged) ? merged : input };
-}
-
-function isWithin(path: string, base: string): boolean {
-  return path === base || path.startsWith(`${base}.`) || path.startsWith(`${base}[`);
 }
 
 function getMember(value: JsonObject, key: string): unknown {

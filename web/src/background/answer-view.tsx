@@ -10,10 +10,9 @@ import { Icon } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { type ImportedMessage, toTurns } from '../transfer/imported-conversation.ts';
-import { type AnswerDetails, type BackgroundAnswers, isInProgress } from './background-answers.ts';
+import { type AnswerDetails, type AnswerState, type BackgroundAnswers, isInProgress } from './background-answers.ts';
 import { useBackgroundStrings } from './background-strings.ts';
 import { AnswerFold, getText, toReply } from './fold-answer.ts';
-import { StateMark } from './state-mark.tsx';
 
 interface AnswerViewProps {
   readonly answers: BackgroundAnswers;
@@ -221,4 +220,10 @@ function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnsw
     fail,
     update: setAnswer,
   };
+}
+
+/** The state of an answer as a word. */
+export function StateMark({ status }: { readonly status: AnswerState }) {
+  const { states } = useBackgroundStrings();
+  return <span className={`state-mark ${status}`}>{states[status]}</span>;
 }

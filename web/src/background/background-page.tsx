@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
-import { AnswerView } from './answer-view.tsx';
+import { AnswerView, StateMark } from './answer-view.tsx';
 import { type AnswerPage, BackgroundAnswers, isInProgress, type ListedAnswer } from './background-answers.ts';
 import { useBackgroundStrings } from './background-strings.ts';
 import './background.css';
@@ -10,7 +10,6 @@ import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { StateMark } from './state-mark.tsx';
 
 interface BackgroundPageProps {
   /** Undefined: all answers. */

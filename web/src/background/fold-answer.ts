@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import type { Reply } from '../conversation/conversation.ts';
 import type { AnswerDetails, AnswerState } from './background-answers.ts';
@@ -84,7 +84,7 @@ function toAttachment({ type: _type, id: _id, content_type, ...fields }: JsonObj
 }
 
 function toStage({ name, content, status, attachments }: JsonObject, index: number): StageDelta {
-  const stageAttachments = Array.isArray(attachments) ? attachments.filter(isJsonObject).map(toAttachment) : [];
+  const stageAttachments = filterObjects(attachments).map(toAttachment);
   const ended = status === 'completed' || status === 'failed' ? { status } : {};
   return { index, name: String(name), content: String(content), attachments: stageAttachments, ...ended } as StageDelta;
 }

@@ -6,11 +6,10 @@ import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { AppSheet } from './app-sheet.tsx';
 import { getName, isShared } from './applications.ts';
+import { useBuilderStrings } from './builder-strings.ts';
 import { useEvaluations } from './evaluation/use-evaluations.ts';
-import type { InitialDraft } from './initial-draft.ts';
-import { useBuilderStrings } from './strings/builder-strings.ts';
 import { TestChat } from './test-chat/test-chat.tsx';
-import { type AppDraft, useAppDraft } from './use-app-draft.ts';
+import { type AppDraft, type InitialDraft, useAppDraft } from './use-app-draft.ts';
 
 interface AppEditorProps {
   /** '' for an application that is not saved yet. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { OwnApplication } from './applications.ts';
-import { getValueAt } from './draft.ts';
+import { useBuilderStrings, useSchemaTranslation } from './builder-strings.ts';
 import { DeploymentsEditor } from './editors/deployments-editor.tsx';
 import { DocumentsEditor } from './editors/documents-editor.tsx';
 import type { BuilderForm, EditorProps } from './editors/form.ts';
@@ -12,10 +12,9 @@ import { PictureEditor } from './editors/picture-editor.tsx';
 import { getTitle } from './editors/properties.tsx';
 import { type Property, toShape } from './editors/shape.ts';
 import { WebApisEditor } from './editors/web-apis-editor.tsx';
+import { getValueAt } from './entry-parts.ts';
 import type { EvaluationState } from './evaluation/use-evaluations.ts';
 import { SharingSection } from './sharing/sharing-section.tsx';
-import { useBuilderStrings } from './strings/builder-strings.ts';
-import { useSchemaTranslation } from './strings/use-schema-translation.ts';
 import type { AppDraft } from './use-app-draft.ts';
 
 /** Chooses the deployment that the application calls, among those available to its owner. */

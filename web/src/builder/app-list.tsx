@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
 import type { BuilderStrings } from '../locales/en/builder.ts';
@@ -24,10 +24,10 @@ import {
   toAccess,
   toEntry,
 } from './applications.ts';
+import { useBuilderStrings } from './builder-strings.ts';
 import { clearSecrets, secretPlaceholder } from './editors/shape.ts';
-import type { InitialDraft } from './initial-draft.ts';
-import { AccessDialog } from './sharing/access-dialog.tsx';
-import { useBuilderStrings } from './strings/builder-strings.ts';
+import { AccessDialog } from './sharing/sharing-section.tsx';
+import type { InitialDraft } from './use-app-draft.ts';
 
 /** The API needs coordinates, and models know those of cities. */
 const forecast: JsonObject = {
@@ -260,7 +260,7 @@ function AppItem({ application, duplicate, remove, onShared }: AppItemProps) {
 }
 
 function toOriginal(answer: unknown): Pick<OwnApplication, 'access'> {
-  return { access: toAccess(isJsonObject(answer) ? answer : {}) };
+  return { access: toAccess(toObject(answer)) };
 }
 
 /** Prepares an entry for a new application. Stored secrets stay with the original. */

@@ -6,19 +6,15 @@ import { useLanguage } from '../strings/strings.tsx';
 import { suggestAction } from '../strings/suggest-action.ts';
 import { AppForm } from './app-form.tsx';
 import { isQuickApp, readSchema } from './applications.ts';
-import { getValueAt } from './draft.ts';
-import type { FieldErrors } from './editors/field-errors.ts';
-import { type BuilderForm, goToField } from './editors/form.ts';
+import { useBuilderStrings, useSchemaTranslation } from './builder-strings.ts';
+import { type BuilderForm, type FieldErrors, goToField } from './editors/form.ts';
 import { getTitle } from './editors/properties.tsx';
 import { findVariant, toShape } from './editors/shape.ts';
 import { ValueEditor } from './editors/value-editor.tsx';
+import { getValueAt, itemName } from './entry-parts.ts';
 import { EvaluationSection } from './evaluation/evaluation-section.tsx';
 import type { EvaluationState } from './evaluation/use-evaluations.ts';
-import type { InitialDraft } from './initial-draft.ts';
-import { itemName } from './item-name.ts';
-import { useBuilderStrings } from './strings/builder-strings.ts';
-import { useSchemaTranslation } from './strings/use-schema-translation.ts';
-import type { AppDraft } from './use-app-draft.ts';
+import type { AppDraft, InitialDraft } from './use-app-draft.ts';
 import { VersionsSection } from './versions/versions-section.tsx';
 
 interface AppSheetProps {

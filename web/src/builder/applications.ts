@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
 import { readBucket } from '../service/deployments.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { ServiceError, toErrorDetails } from '../service/service-error.ts';
-import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
+import { type FieldErrors, toFieldErrors } from './editors/form.ts';
 
 /** Roles and IDs of the users that may use an application. */
 export interface Access {
@@ -30,7 +30,7 @@ const maxAttempts = 20;
 /** Loads the JSON Schema of quick app settings. */
 export async function readSchema(service: Service): Promise<JsonObject> {
   const schema = await service.json(schemaPath);
-  return isJsonObject(schema) ? schema : {};
+  return toObject(schema);
 }
 
 /** Returns the ID of the quick app type at this service. */
@@ -46,7 +46,7 @@ export function isQuickApp({ applicationTypeSchemaId: type }: JsonObject): boole
 /** Lists the user's applications, the last changed first. */
 export async function listApplications(service: Service): Promise<readonly OwnApplication[]> {
   const answer = await service.json(`v1/applications/${encodePath(await readBucket(service))}/`);
-  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  const items = filterObjects(toObject(answer).data);
   return items.map(toOwnApplication).sort((left, right) => right.updatedAtMs - left.updatedAtMs);
 }
 
@@ -57,7 +57,7 @@ export async function readApplication(service: Service, id: string): Promise<Own
   if (bucket !== undefined && !id.startsWith(`applications/${bucket}/`))
     throw new ServiceError({ status: 404, code: 'application_not_found', message: '' });
   const answer = await service.json(`v1/${toPath(id)}`);
-  return toOwnApplication(isJsonObject(answer) ? answer : {});
+  return toOwnApplication(toObject(answer));
 }
 
 export async function deleteApplication(service: Service, { id, etag }: OwnApplication): Promise<void> {
@@ -99,7 +99,7 @@ async function put(
   { entry, condition }: { entry: JsonObject; condition: Readonly<Record<string, string>> },
 ): Promise<OwnApplication> {
   const answer = await service.json(`v1/${toPath(id)}`, { method: 'PUT', body: entry, headers: condition });
-  return toOwnApplication(isJsonObject(answer) ? answer : {});
+  return toOwnApplication(toObject(answer));
 }
 
 /** Returns an application ID as a path. The ID keeps the spelling of its owner. */
@@ -137,7 +137,7 @@ export function toEntry(answer: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => !answerFields.includes(key)));
 }
 
-export function toOwnApplication(answer: JsonObject): OwnApplication {
+function toOwnApplication(answer: JsonObject): OwnApplication {
   return {
     id: String(answer.id),
     etag: String(answer.etag),
@@ -149,7 +149,7 @@ export function toOwnApplication(answer: JsonObject): OwnApplication {
 }
 
 function toWarnings(value: unknown): FieldErrors {
-  const warnings = Array.isArray(value) ? value.filter(isJsonObject) : [];
+  const warnings = filterObjects(value);
   return new Map(warnings.flatMap(({ path, message }) => [...toFieldErrors(String(message), String(path))]));
 }
 
@@ -204,7 +204,7 @@ function toNamedAccess(answer: unknown): NamedAccess {
 }
 
 function toPeople(list: unknown): readonly Person[] {
-  const items = Array.isArray(list) ? list.filter(isJsonObject) : [];
+  const items = filterObjects(list);
   return items.map(({ id, name, address }) => {
     const userId = String(id);
     if (typeof name !== 'string') return { id: userId, name: userId, detail: typeof address === 'string' ? address : '' };
@@ -217,6 +217,28 @@ function toTexts(list: unknown): readonly string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-function toObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
+/** A version of an application. The highest number is the current one. */
+export interface Version {
+  readonly version: number;
+  readonly savedAtMs: number;
+}
+
+/** Lists the versions, the newest first. */
+export async function listVersions(service: Service, id: string): Promise<readonly Version[]> {
+  const answer = await service.json(`v1/versions/${toPath(id)}`);
+  const items = filterObjects(toObject(answer).data);
+  return items.map(({ version, savedAt }) => ({ version: Number(version), savedAtMs: Number(savedAt) }));
+}
+
+export async function readVersion(service: Service, id: string, version: number): Promise<JsonObject> {
+  const answer = await service.json(`v1/versions/${toPath(id)}?version=${version}`);
+  const { version: _version, ...fields } = toObject(answer);
+  return toEntry(fields);
+}
+
+/** Restores a version. Replaces only the version that was read, otherwise fails with 412. */
+export async function restoreVersion(service: Service, { id, etag }: OwnApplication, version: number): Promise<OwnApplication> {
+  const headers = { 'if-match': `"${etag}"` };
+  const answer = await service.json(`v1/versions/${toPath(id)}?version=${version}`, { method: 'POST', headers });
+  return toOwnApplication(toObject(answer));
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { AppEditor } from './app-editor.tsx';
 import { AppList } from './app-list.tsx';
-import type { InitialDraft } from './initial-draft.ts';
+import type { InitialDraft } from './use-app-draft.ts';
 import '../forms/forms.css';
 import './builder.css';
 

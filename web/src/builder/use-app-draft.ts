@@ -15,10 +15,15 @@ import {
   recreateApplication,
   saveApplication,
 } from './applications.ts';
-import { withValueAt } from './draft.ts';
-import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
-import type { InitialDraft } from './initial-draft.ts';
-import { useBuilderStrings } from './strings/builder-strings.ts';
+import { useBuilderStrings } from './builder-strings.ts';
+import { type FieldErrors, toFieldErrors, withoutFieldErrors } from './editors/form.ts';
+import { withValueAt } from './entry-parts.ts';
+
+/** Initial content of a new application. */
+export interface InitialDraft {
+  readonly entry: JsonObject;
+  readonly note: string;
+}
 
 /** An application with its unsaved changes. */
 export interface AppDraft {
@@ -201,9 +206,4 @@ function newEntry(model: string): JsonObject {
     applicationTypeSchemaId: quickAppType(),
     applicationProperties: { instructions: '', model, temperature: defaultTemperature },
   };
-}
-
-function withoutFieldErrors(fieldErrors: FieldErrors, path: string): FieldErrors {
-  const isBelow = (field: string): boolean => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
-  return [...fieldErrors.keys()].some(isBelow) ? new Map([...fieldErrors].filter(([field]) => !isBelow(field))) : fieldErrors;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
 import { readBucket } from '../service/deployments.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
@@ -51,9 +51,9 @@ export class StoredFiles {
     const query = new URLSearchParams(fields);
     const path = `v1/metadata/files/${await this.#getPath(folder === '' ? '' : `${folder}/`)}`;
     const answer = await this.#service.json(`${path}?${query}`, signal && { signal }).catch(emptyIfMissing);
-    const { items, nextToken } = isJsonObject(answer) ? answer : {};
+    const { items, nextToken } = toObject(answer);
     return {
-      items: Array.isArray(items) ? items.filter(isJsonObject).map(toItem) : [],
+      items: filterObjects(items).map(toItem),
       next: typeof nextToken === 'string' ? nextToken : undefined,
     };
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parsePointer } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, parsePointer, toObject, toText } from '#base/json/json.ts';
 
 interface FieldCommon {
   readonly name: string;
@@ -50,7 +50,7 @@ const inputTypes: Readonly<Record<string, string>> = {
  * Returns the fields of an object schema, or undefined if it cannot be drawn as a form. Never throws, even for an invalid schema.
  */
 export function toFields(source: unknown, root = source, depth = 0): readonly Field[] | undefined {
-  const document = isJsonObject(root) ? root : {};
+  const document = toObject(root);
   const schema = toPlainSchema(source, document);
   if (depth > maxGroupDepth || !isJsonObject(schema.properties)) return undefined;
   if (schema.type !== undefined && schema.type !== 'object') return undefined;
@@ -117,10 +117,6 @@ function toBranchOptions(branch: JsonObject): readonly Option[] | undefined {
 
 function toBounds(min: unknown, max: unknown): { min?: number; max?: number } {
   return { ...(typeof min === 'number' && { min }), ...(typeof max === 'number' && { max }) };
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function stringify(value: unknown): string {

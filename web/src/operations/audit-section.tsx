@@ -1,16 +1,16 @@
 import { useCallback, useEffect, useId, useState } from 'react';
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
+import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { toPersonName } from '../share/chat-shares.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { useOperationsStrings } from './operations-strings.ts';
-import { type AuditPage, type AuditRecord, readAudit } from './read-operations.ts';
-import { toMoment } from './to-moment.ts';
 
 interface AuditSectionProps {
   /** Increments on a manual refresh. */
@@ -118,7 +118,7 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
           name: strings.time,
           render: ({ atMs }) => (
             <time className="audit-time" dateTime={new Date(atMs).toISOString()}>
-              {toMoment(atMs, language)}
+              {formatDateTime(atMs, language)}
             </time>
           ),
         },
@@ -164,4 +164,41 @@ function toReadable(key: string, value: unknown): string {
   const differences = tryParseJson(text);
   const paths = Array.isArray(differences) ? differences.filter(isJsonObject).map(({ path }) => String(path)) : [];
   return paths.join(', ');
+}
+
+interface AuditRecord {
+  readonly id: string;
+  readonly atMs: number;
+  readonly action: string;
+  /** '' if unknown. */
+  readonly user: string;
+  readonly object: string;
+  readonly requestId: string;
+  readonly details: JsonObject;
+}
+
+interface AuditPage {
+  readonly records: readonly AuditRecord[];
+  /** Token of the next page. Undefined after the last page. */
+  readonly next: string | undefined;
+}
+
+/** Loads one page of the audit log, the newest first. `kind` '' means all. Throws `ServiceError`. */
+async function readAudit(
+  service: Service,
+  { kind, token, limit = 50, signal }: { kind: string; token?: string; limit?: number; signal?: AbortSignal },
+): Promise<AuditPage> {
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(kind !== '' && { kind }),
+    ...(token !== undefined && { token }),
+  });
+  const body = toObject(await service.json(`v1/admin/audit?${query}`, signal && { signal }));
+  return {
+    records: filterObjects(body.data).map(({ id, at, action, user, object, requestId, details }) => ({
+      ...{ id: toText(id), atMs: Number(at), action: toText(action), user: toText(user) },
+      ...{ object: toText(object), requestId: toText(requestId), details: toObject(details) },
+    })),
+    next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
+  };
 }

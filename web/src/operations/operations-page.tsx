@@ -6,13 +6,12 @@ import { NamedPage } from '../parts/named-page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AuditSection } from './audit-section.tsx';
+import { type ConfigurationIssue, findIssues, type NodeState, readState } from './node-state.ts';
 import { useOperationsStrings } from './operations-strings.ts';
-import { type ConfigurationIssue, type NodeState, readState } from './read-operations.ts';
 import { UpstreamsSection } from './upstreams-section.tsx';
 import './operations.css';
 import type { OperationsStrings } from '../locales/en/operations.ts';
-import { findIssues } from './find-issues.ts';
-import { toMoment } from './to-moment.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
 
 const refreshMs = 15_000;
 
@@ -84,8 +83,8 @@ function ConfigurationSection({ state }: { readonly state: NodeState }) {
           ))}
         </ul>
       )}
-      <p className="soft">{strings.loadedAt(toMoment(loadedAtMs, language))}</p>
-      {refusedAtMs !== undefined && <p className="verdict bad">{strings.refusedAt(toMoment(refusedAtMs, language))}</p>}
+      <p className="soft">{strings.loadedAt(formatDateTime(loadedAtMs, language))}</p>
+      {refusedAtMs !== undefined && <p className="verdict bad">{strings.refusedAt(formatDateTime(refusedAtMs, language))}</p>}
       <ConfigurationIssues title={strings.errors} issues={errors} />
       <ConfigurationIssues title={strings.warnings} issues={warnings} />
     </section>
@@ -142,7 +141,7 @@ function HealthSection({ state }: { readonly state: NodeState }) {
         </ul>
       )}
       <p className="soft">
-        {strings.version(version, runtime)}, {strings.upSince(toMoment(startedAtMs, language))}
+        {strings.version(version, runtime)}, {strings.upSince(formatDateTime(startedAtMs, language))}
       </p>
       <dl className="facts" aria-label={strings.stores}>
         {stores.map(({ holds, kind, isUnavailable }) => (

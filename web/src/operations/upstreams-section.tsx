@@ -2,11 +2,10 @@ import { useId, useRef, useState } from 'react';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { getSeverity, sortUpstreams } from './find-issues.ts';
+import { getSeverity, sortUpstreams, type Upstream } from './node-state.ts';
 import { useOperationsStrings } from './operations-strings.ts';
-import type { Upstream } from './read-operations.ts';
-import { toMoment } from './to-moment.ts';
 
 /** Minimum number of upstreams that shows the filter. */
 const filterThreshold = 6;
@@ -106,7 +105,9 @@ function State({ upstream }: { readonly upstream: Upstream }) {
         <span className="soft small">{strings.parallelCalls(number(parallel), number(maxParallel))}</span>
       )}
       {waiting > 0 && <span className="soft small">{strings.waitingCalls(waiting, number(waiting))}</span>}
-      {offUntilMs !== undefined && <span className="soft small">{strings.pausedUntil(toMoment(offUntilMs, language))}</span>}
+      {offUntilMs !== undefined && (
+        <span className="soft small">{strings.pausedUntil(formatDateTime(offUntilMs, language))}</span>
+      )}
     </span>
   );
 }

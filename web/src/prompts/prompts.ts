@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, toObject } from '#base/json/json.ts';
 import { type ChatSettings, isEffort } from '../conversation/chat-settings.ts';
 import type { Service } from '../service/service.ts';
 import { type DocumentFolder, readDocument, saveDocument } from '../service/user-documents.ts';
@@ -20,7 +20,7 @@ type PromptFolder = Extract<DocumentFolder, 'said' | 'presets'>;
 /** Lists the prompts that the configuration of the service offers to the user. Throws `ServiceError`. */
 export async function listSharedPrompts(service: Service): Promise<readonly StoredPrompt[]> {
   const answer = await service.json('v1/prompt-library');
-  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  const items = filterObjects(toObject(answer).data);
   return items.map(({ name, content }) => ({ name: String(name), content: String(content) }));
 }
 

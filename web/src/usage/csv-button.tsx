@@ -5,7 +5,7 @@ import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import type { DayRange } from './days.ts';
+import type { DayRange } from './day-range.tsx';
 import { readUsage, type Scope, type UsageRow } from './read-usage.ts';
 import { useUsageStrings } from './usage-strings.ts';
 

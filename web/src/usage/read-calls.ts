@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
-import type { DayRange } from './days.ts';
+import type { DayRange } from './day-range.tsx';
 import type { Scope } from './read-usage.ts';
 
 /** Outcomes of calls, as named by the service. */
@@ -54,9 +54,9 @@ export async function readCalls(service: Service, { scope, filter, token = '', s
   const query = new URLSearchParams({ ...filter, limit: '50', token });
   const path = scope === 'all' ? 'v1/admin/calls' : 'v1/user/calls';
   const answer = await service.json(`${path}?${query}`, signal && { signal });
-  const { data, nextToken } = isJsonObject(answer) ? answer : {};
+  const { data, nextToken } = toObject(answer);
   return {
-    calls: Array.isArray(data) ? data.filter(isJsonObject).map(toCall) : [],
+    calls: filterObjects(data).map(toCall),
     next: typeof nextToken === 'string' ? nextToken : undefined,
   };
 }

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
-import type { DayRange } from './days.ts';
+import type { DayRange } from './day-range.tsx';
 
 export interface Amounts {
   readonly calls: number;
@@ -43,9 +43,9 @@ export async function readUsage(service: Service, { scope, from, to, by, limit, 
   const query = new URLSearchParams({ from, to, by: by.join(','), limit: String(limit) });
   const path = scope === 'all' ? 'v1/admin/usage' : 'v1/user/usage';
   const answer = await service.json(`${path}?${query}`, signal && { signal });
-  const body = isJsonObject(answer) ? answer : {};
-  const rows = Array.isArray(body.data) ? body.data.filter(isJsonObject).map(toRow) : [];
-  return { rows, total: toAmounts(isJsonObject(body.total) ? body.total : {}), isTruncated: body.isCut === true };
+  const body = toObject(answer);
+  const rows = filterObjects(body.data).map(toRow);
+  return { rows, total: toAmounts(toObject(body.total)), isTruncated: body.isCut === true };
 }
 
 function toRow(item: JsonObject): UsageRow {

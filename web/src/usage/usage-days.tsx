@@ -1,11 +1,15 @@
+import { useCallback, useState } from 'react';
 import type { UsageStrings } from '../locales/en/usage.ts';
 import { useGetName } from '../page/page.tsx';
-import { DayChart, type DaySeries } from './day-chart.tsx';
-import { type DayRange, listDays } from './days.ts';
-import { getAmount, type Measure } from './measure.ts';
+import { type Column, DataTable } from '../parts/data-table.tsx';
+import { useLanguage } from '../strings/strings.tsx';
+import { CallsLink } from './calls-link.tsx';
+import { type DayRange, listDays } from './day-range.tsx';
+import { computeAxisStep, formatValue, getAmount, type Measure } from './measure.ts';
 import type { CallsFilter } from './read-calls.ts';
 import type { Usage, UsageRow } from './read-usage.ts';
 import { useUsageStrings } from './usage-strings.ts';
+import '../attachments/chart.css';
 
 /** Grouping of the bars. `kind`: tokens by input and output, calls by outcome. */
 export const stacks = ['deployment', 'kind', 'user', 'project'] as const;
@@ -100,4 +104,157 @@ function toKinds(
     { name: strings.refused, colour: 2, values: sumByDay(({ refusedCalls }) => refusedCalls) },
     { name: strings.failed, colour: 3, values: sumByDay(({ failedCalls }) => failedCalls) },
   ];
+}
+
+export interface DaySeries {
+  readonly name: string;
+  /** Index of the chart color. */
+  readonly colour: number;
+  /** One value per day. */
+  readonly values: readonly number[];
+}
+
+interface DayChartProps {
+  readonly title: string;
+  readonly measure: Measure;
+  readonly days: readonly string[];
+  readonly series: readonly DaySeries[];
+  /** Opens the calls of a day, optionally of one series. */
+  readonly open: (day: string, series?: number) => void;
+}
+
+const [height, left, bottom, top] = [230, 54, 26, 10];
+const labelWidth = 62;
+
+/** Stacked bars per day, as wide as the available space, with a table of the same numbers below. */
+function DayChart({ title, measure, days, series, open }: DayChartProps) {
+  const strings = useUsageStrings();
+  const { locale: language } = useLanguage();
+  const toName = (day: string): string =>
+    new Date(day).toLocaleDateString(language, { timeZone: 'UTC', day: 'numeric', month: 'short' });
+  const rows = days.map((day, index) => ({ day, values: series.map(({ values }) => values[index] ?? 0) }));
+  const columns = series.map(
+    ({ name }, index): Column<(typeof rows)[number]> => ({
+      name,
+      isNumber: true,
+      render: ({ values }) => formatValue(measure, values[index] ?? 0, language),
+    }),
+  );
+  return (
+    <figure className="chart day-chart">
+      <figcaption>{title}</figcaption>
+      <Drawing {...{ title, measure, rows, toName, open }} colours={series.map(({ colour }) => colour)} />
+      {series.length > 1 && (
+        <ul className="legend">
+          {series.map(({ name, colour }) => (
+            <li key={name} className={`series-${colour}`}>
+              {name}
+            </li>
+          ))}
+        </ul>
+      )}
+      <details>
+        <summary className="small soft">{strings.asTable}</summary>
+        <DataTable
+          label={title}
+          columns={[{ name: strings.day, render: ({ day }) => <DayLink {...{ day, open }} name={toName(day)} /> }, ...columns]}
+          rows={rows}
+          getKey={({ day }) => day}
+        />
+      </details>
+    </figure>
+  );
+}
+
+interface DayLinkProps extends Pick<DayChartProps, 'open'> {
+  readonly day: string;
+  readonly name: string;
+}
+
+function DayLink({ day, name, open }: DayLinkProps) {
+  const strings = useUsageStrings();
+  return (
+    <CallsLink filter={{ from: day, to: day }} label={strings.showCalls(name)} open={() => open(day)}>
+      {name}
+    </CallsLink>
+  );
+}
+
+interface DrawingProps extends Pick<DayChartProps, 'open'> {
+  readonly title: string;
+  readonly measure: Measure;
+  readonly rows: readonly { readonly day: string; readonly values: readonly number[] }[];
+  readonly toName: (day: string) => string;
+  readonly colours: readonly number[];
+}
+
+function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) {
+  const { locale: language } = useLanguage();
+  const [frame, width] = useWidth();
+  const computeSum = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  const highestSum = Math.max(...rows.map(({ values }) => computeSum(values)));
+  const step = computeAxisStep(highestSum, measure !== 'cost');
+  const steps = Math.max(1, Math.ceil(highestSum / step));
+  const highest = steps * step;
+  const toY = (value: number): number => top + (1 - value / highest) * (height - top - bottom);
+  const slot = (width - left) / rows.length;
+  const everyLabel = Math.ceil(labelWidth / slot);
+  return (
+    <svg ref={frame} viewBox={`0 0 ${width} ${height}`} height={height} role="img" aria-label={title}>
+      {Array.from({ length: steps + 1 }, (_, index) => index * step).map((value) => (
+        <g key={value}>
+          <line className="grid-line" x1={left} x2={width} y1={toY(value)} y2={toY(value)} />
+          <text className="axis" x={left - 8} y={toY(value) + 4} textAnchor="end">
+            {toTick(measure, value, language)}
+          </text>
+        </g>
+      ))}
+      {rows.map(({ day, values }, at) => (
+        // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users use the days of the table below
+        <g key={day} onClick={({ target }) => open(day, findSeries(target))}>
+          <title>{`${toName(day)}: ${formatValue(measure, computeSum(values), language)}`}</title>
+          <rect className="day-room" x={left + at * slot} y={top} width={slot} height={height - top - bottom} />
+          {values.map((value, index) => (
+            <rect
+              key={colours[index]}
+              className={`series-${colours[index]}`}
+              data-series={index}
+              x={left + (at + 0.15) * slot}
+              width={Math.max(slot * 0.7, 1)}
+              y={toY(computeSum(values.slice(0, index + 1)))}
+              height={toY(0) - toY(value)}
+            />
+          ))}
+          {at % everyLabel === 0 && (at + 0.5) * slot + labelWidth / 2 <= width - left + 12 && (
+            <text className="axis" x={left + (at + 0.5) * slot} y={height - 8} textAnchor="middle">
+              {toName(day)}
+            </text>
+          )}
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+/** Returns the series of a bar segment. Undefined outside the bars. */
+function findSeries(target: EventTarget): number | undefined {
+  const index = target instanceof SVGElement ? target.dataset.series : undefined;
+  return index === undefined ? undefined : Number(index);
+}
+
+function toTick(measure: Measure, value: number, language: string): string {
+  const money = measure === 'cost' ? ({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const) : {};
+  return value.toLocaleString(language, { ...money, notation: 'compact', maximumSignificantDigits: 3 });
+}
+
+/** Returns a ref and the width of its element in pixels. */
+function useWidth(): readonly [(element: Element | null) => (() => void) | undefined, number] {
+  const [width, setWidth] = useState(640);
+  const watch = useCallback((element: Element | null) => {
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(200, Math.round(entry?.contentRect.width ?? 0))));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [watch, width];
 }

@@ -3,7 +3,7 @@ import { usageGerman } from '../locales/de/usage.ts';
 import { usageEnglish } from '../locales/en/usage.ts';
 import { formatTimeUntil } from '../strings/format-time-until.ts';
 import { toCsv } from './csv-button.tsx';
-import { getLastDays, getThisMonth, listDays } from './days.ts';
+import { getLastDays, getThisMonth, listDays } from './day-range.tsx';
 import { computeAxisStep, toMoney } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
 

@@ -1,14 +1,13 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import type { EditorProps } from './form.ts';
 import { FieldGroup } from './frame.tsx';
-import { ToolTest } from './tool-test.tsx';
-import { tryTool } from './tool-trial.ts';
+import { ToolTest, tryTool } from './tool-test.tsx';
 
 interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label' | 'hint'> {
   /** Entry of the server. */
@@ -222,16 +221,16 @@ interface ListToolsOptions {
 async function listTools(service: Service, { toolset, application, signal }: ListToolsOptions): Promise<ToolList> {
   const body = { toolset, ...(application !== undefined && { application }) };
   const answer = await service.json('v1/tools/list', { method: 'POST', body, signal });
-  const { tools, count, failure } = isJsonObject(answer) ? answer : {};
+  const { tools, count, failure } = toObject(answer);
   return {
-    tools: Array.isArray(tools) ? tools.filter(isJsonObject).map(toOfferedTool) : [],
+    tools: filterObjects(tools).map(toOfferedTool),
     count: Number(count),
     failure: isJsonObject(failure) ? { reason: String(failure.reason), message: String(failure.message) } : undefined,
   };
 }
 
 function toOfferedTool({ name, title, description, parameters, readOnly }: JsonObject): OfferedTool {
-  const schema = isJsonObject(parameters) ? parameters : {};
+  const schema = toObject(parameters);
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
   const propertyNames = isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
   return {

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 import { conditionProperties, isExpression } from '#contract/quick-app/condition-parts.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
@@ -7,11 +7,10 @@ import { createConditionMatcher } from '#contract/quick-app/meet-conditions.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import type { Deployment } from '../../service/deployments.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import { type BuilderForm, elementId } from './form.ts';
 import { FieldError, FieldFrame } from './frame.tsx';
-import { RemoveButton } from './remove-button.tsx';
-import { useItemKeys } from './use-item-keys.ts';
+import { RemoveButton, useItemKeys } from './list-items.tsx';
 
 interface ConditionsEditorProps {
   readonly form: BuilderForm;
@@ -45,7 +44,7 @@ export function ConditionsEditor({ form, value, path, name, remove }: Conditions
       {conditions.map((condition, index) => (
         <ConditionRow
           key={keys[index] ?? index}
-          {...{ form, path: [...listPath, index], condition: isJsonObject(condition) ? condition : {} }}
+          {...{ form, path: [...listPath, index], condition: toObject(condition) }}
           number={index + 1}
           remove={() => removeAt(index)}
         />

@@ -5,14 +5,12 @@ import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useStrings } from '../../strings/strings.tsx';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import { ConditionsEditor } from './conditions-editor.tsx';
-import type { EditorProps } from './form.ts';
-import { elementId } from './form.ts';
+import { type EditorProps, elementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
-import { RemoveButton } from './remove-button.tsx';
-import { ToolTest } from './tool-test.tsx';
-import { tryDeployment } from './tool-trial.ts';
+import { RemoveButton } from './list-items.tsx';
+import { ToolTest, tryDeployment } from './tool-test.tsx';
 
 const maxOffered = 8;
 

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { readBucket } from '../../service/deployments.ts';
@@ -7,13 +7,12 @@ import { encodePath, type Service } from '../../service/service.ts';
 import { toErrorDetails } from '../../service/service-error.ts';
 import { getFileName } from '../../service/service-path.ts';
 import { useStrings } from '../../strings/strings.tsx';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import { type EditorProps, elementId, type SavedForm } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
-import { RemoveButton } from './remove-button.tsx';
-import { ToolTest } from './tool-test.tsx';
-import { tryTool } from './tool-trial.ts';
-import './documents.css';
+import { RemoveButton } from './list-items.tsx';
+import { ToolTest, tryTool } from './tool-test.tsx';
+import './editors.css';
 
 interface Sending {
   readonly id: string;
@@ -152,7 +151,7 @@ async function storeDocument(service: Service, file: File, options: StoreOptions
 
 function toReferences(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+  return filterStrings(value);
 }
 
 interface DocumentItemProps {
@@ -247,7 +246,7 @@ const states = new Set(['waiting', 'indexing', 'ready', 'failed']);
 /** Loads the indexing state of the user's own application. Throws `ServiceError`. */
 async function readDocumentStates(service: Service, id: string, signal: AbortSignal): Promise<DocumentStates> {
   const answer = await service.json(`v1/deployments/${encodePath(id)}/documents`, { signal });
-  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  const items = filterObjects(toObject(answer).data);
   return new Map(items.flatMap((item) => toEntry(item)));
 }
 
@@ -257,7 +256,7 @@ function isInProgress({ state }: DocumentState): boolean {
 
 function toEntry({ reference, state, reason, passages }: JsonObject): [string, DocumentState][] {
   if (typeof reference !== 'string' || typeof state !== 'string' || !states.has(state)) return [];
-  const { done, total } = isJsonObject(passages) ? passages : {};
+  const { done, total } = toObject(passages);
   const documentState: DocumentState = {
     state: state as DocumentState['state'],
     reason: typeof reason === 'string' ? reason : '',

@@ -1,7 +1,6 @@
 import type { ComponentType } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
-import type { FieldErrors } from './field-errors.ts';
 
 /** A stored application. */
 export interface SavedForm {
@@ -58,4 +57,48 @@ export function goToField(formId: string, field: string): void {
     target?.focus();
     return;
   }
+}
+
+/** Error messages by field path, in the notation of the service. */
+export type FieldErrors = ReadonlyMap<string, string>;
+
+const path = String.raw`[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*`;
+/** Each sentence starts with the path of its field. A message can contain semicolons. */
+// Pattern bound: the user's own tab: one error message.
+const separator = new RegExp(String.raw`; (?=(?:${path}) (?:must|is|cannot|names|has|needs|takes|was|may)\b)`);
+// Pattern bound: the user's own tab: one error message.
+const sentence = new RegExp(`^(${path}) (.*)$`, 's');
+
+/** Extracts the errors of a rejected request from its message. `param` is the field of the first error. */
+export function toFieldErrors(message: string, param: string | undefined): FieldErrors {
+  const errors = new Map<string, string>();
+  for (const part of message
+    .replace(/\.$/, '')
+    .replace(/; and \d+ more$/, '')
+    .split(separator)) {
+    const [, field, description] = sentence.exec(part) ?? [];
+    const isFirst = errors.size === 0;
+    if (field !== undefined && description !== undefined && (!isFirst || field === param)) {
+      if (!errors.has(field)) errors.set(field, `${description}.`);
+    } else if (isFirst && param !== undefined) errors.set(param, message);
+  }
+  return errors;
+}
+
+/** Returns whether a path is `base` or leads to a part of it. */
+export function isWithin(path: string, base: string): boolean {
+  return path === base || path.startsWith(`${base}.`) || path.startsWith(`${base}[`);
+}
+
+/** Returns the errors outside `base`: the same map if it has no other errors. */
+export function withoutFieldErrors(errors: FieldErrors, base: string): FieldErrors {
+  const outside = new Map([...errors].filter(([path]) => !isWithin(path, base)));
+  return outside.size === errors.size ? errors : outside;
+}
+
+/** Lists the errors at a path and below it. Errors below it include their path. */
+export function listErrorsUnder(errors: FieldErrors, base: string): readonly string[] {
+  return [...errors]
+    .filter(([path]) => isWithin(path, base))
+    .map(([path, description]) => (path === base ? description : `${path.slice(base.length).replace(/^\./, '')} ${description}`));
 }

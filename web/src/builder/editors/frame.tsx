@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
-import { listErrorsUnder } from './field-errors.ts';
-import { type BuilderForm, type EditorProps, elementId } from './form.ts';
+import { type BuilderForm, type EditorProps, elementId, listErrorsUnder } from './form.ts';
 
 /** Attributes of the input element. */
 interface ControlProps {

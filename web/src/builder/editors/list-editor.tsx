@@ -2,19 +2,14 @@ import type { ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import type { JsonObject } from '#base/json/json.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { itemName } from '../item-name.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
-import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
+import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
+import { itemName } from '../entry-parts.ts';
 import { type EditorProps, elementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
+import { RemoveButton, useItemKeys } from './list-items.tsx';
 import { OperationLine, toOperation } from './operation-line.tsx';
 import { Properties } from './properties.tsx';
-import { RemoveButton } from './remove-button.tsx';
-import { getInitialItem, toShape } from './shape.ts';
-import { useItemKeys } from './use-item-keys.ts';
-
-/** Keyword of a schema with the label of the button that adds an item. */
-export const additionKeyword = 'x-addition';
+import { formKeywords, getInitialItem, toShape } from './shape.ts';
 
 interface ListEditorProps extends EditorProps {
   readonly item: JsonObject;
@@ -73,7 +68,7 @@ export function ListEditor({
       {alternative}
       <button type="button" className="button" id={`${id}-add`} onClick={add}>
         <Icon name="plus" />
-        {String(schema[additionKeyword] ?? (Object.hasOwn(addLabels, setting) ? addLabels[setting] : strings.addTo(label)))}
+        {String(schema[formKeywords.addition] ?? (Object.hasOwn(addLabels, setting) ? addLabels[setting] : strings.addTo(label)))}
       </button>
     </FieldGroup>
   );

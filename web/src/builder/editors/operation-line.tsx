@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import './operation-line.css';
+import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
+import './editors.css';
 
 /** Display data of a web API operation. */
 interface Operation {
@@ -15,7 +15,7 @@ export function toOperation(value: unknown): Operation | undefined {
   if (!isJsonObject(value) || !isJsonObject(value.rest_api_method_info)) return undefined;
   const { method_type: method, method_url: address } = value.rest_api_method_info;
   const definition = isJsonObject(value.open_ai_tool) ? value.open_ai_tool.function : undefined;
-  const { name, description }: JsonObject = isJsonObject(definition) ? definition : {};
+  const { name, description }: JsonObject = toObject(definition);
   return { method: toText(method).toUpperCase(), address: toText(address), name: toText(name), description: toText(description) };
 }
 
@@ -34,8 +34,4 @@ export function OperationLine({ operation: { method, name, description }, fallba
       {description !== '' && <span className="operation-what soft small">{description}</span>}
     </span>
   );
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,13 +1,12 @@
 import { flushSync } from 'react-dom';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { withValueAt } from '../draft.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
+import { withValueAt } from '../entry-parts.ts';
 import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 import { FieldFrame, FieldGroup } from './frame.tsx';
-import { RemoveButton } from './remove-button.tsx';
-import { useItemKeys } from './use-item-keys.ts';
+import { RemoveButton, useItemKeys } from './list-items.tsx';
 
 const types = ['string', 'number', 'integer', 'boolean', 'object', 'array'];
 const locations = ['query', 'path', 'header', 'body', 'whole_body'] as const;
@@ -27,7 +26,7 @@ export function isParameters({ properties }: JsonObject): boolean {
 /** A card for each parameter of an operation. Parts of the JSON Schema that are not shown are preserved. */
 export function ParametersEditor({ value, path, form }: EditorProps) {
   const strings = useBuilderStrings();
-  const parameters = isJsonObject(value) ? value : {};
+  const parameters = toObject(value);
   const entries = isJsonObject(parameters.properties) ? Object.entries(parameters.properties) : [];
   const required = Array.isArray(parameters.required) ? parameters.required.map(String) : [];
   const { keys, removeKey } = useItemKeys(entries.length);
@@ -74,7 +73,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
               </summary>
               <ParameterFields
                 {...{ form, name, isRequired: required.includes(name), path: [...path, 'properties', name] }}
-                property={isJsonObject(property) ? property : {}}
+                property={toObject(property)}
                 change={(next) => replace(index, next.entry, next.isRequired)}
               />
             </details>
@@ -110,7 +109,7 @@ interface ParameterFieldsProps {
 
 function ParameterFields({ form, path, name, property, isRequired, change }: ParameterFieldsProps) {
   const strings = useBuilderStrings();
-  const info = isJsonObject(property.parameter_info) ? property.parameter_info : {};
+  const info = toObject(property.parameter_info);
   const set = (at: Path, value: unknown): void => change({ entry: [name, withValueAt(property, at, value)], isRequired });
   const fixed = property.const;
   const toFieldProps = (key: string): { form: BuilderForm; path: Path } => ({ form, path: [...path, key] });

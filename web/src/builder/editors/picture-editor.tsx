@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import type { BuilderForm } from './form.ts';
 import { FieldGroup } from './frame.tsx';
 

@@ -1,17 +1,15 @@
 import { Fragment } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { getValueAt, withValueAt } from '../draft.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
-import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
+import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
+import { getValueAt, withValueAt } from '../entry-parts.ts';
 import { AllowedToolsEditor } from './allowed-tools-editor.tsx';
 import type { BuilderForm, EditorProps } from './form.ts';
 import { toOperation } from './operation-line.tsx';
-import type { Property as ShapeProperty } from './shape.ts';
-import { ToolTest } from './tool-test.tsx';
-import { tryTool } from './tool-trial.ts';
+import { formKeywords, type Property as ShapeProperty } from './shape.ts';
+import { ToolTest, tryTool } from './tool-test.tsx';
 
 /** Schema text of a property that is accepted only for compatibility. */
 const noEffect = 'Has no effect.';
@@ -25,7 +23,7 @@ export function Properties({
 }: Omit<EditorProps, 'schema' | 'isRequired' | 'label' | 'hint'> & { readonly properties: readonly ShapeProperty[] }) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
-  const object = isJsonObject(value) ? value : {};
+  const object = toObject(value);
   const visibleProperties = properties.filter(
     ({ name, schema }) => schema.description !== noEffect || Object.hasOwn(object, name),
   );
@@ -45,7 +43,7 @@ export function Properties({
       {name === 'rest_api_method_info' && <UnfilledPlaceholders tool={object} {...{ path, form }} />}
     </Fragment>
   );
-  const folded = visibleProperties.filter(({ schema }) => schema[foldedKeyword] === true);
+  const folded = visibleProperties.filter(({ schema }) => schema[formKeywords.folded] === true);
   const usedCount = folded.filter(({ name }) => Object.hasOwn(object, name)).length;
   return (
     <>
@@ -64,9 +62,6 @@ export function Properties({
   );
 }
 
-/** Keyword of a schema that is drawn only after the user opens the further settings. */
-export const foldedKeyword = 'x-folded';
-
 /** The tool selection of a server also needs the server. */
 function Property({ within, ...props }: EditorProps & { readonly within: JsonObject }) {
   if (props.path.at(-1) === 'allowed_tools') return <AllowedToolsEditor {...props} toolset={within} />;
@@ -75,10 +70,6 @@ function Property({ within, ...props }: EditorProps & { readonly within: JsonObj
 
 export function getTitle(schema: JsonObject, name: string): string {
   return toText(schema.title) || name;
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 interface OperationTestProps {
@@ -104,7 +95,7 @@ function OperationTest({ tool, path, form }: OperationTestProps) {
       run={(args, signal) => {
         const parentToolset = form.getValue(path.slice(0, -2));
         // Other operations may be incomplete.
-        const toolset = { ...(isJsonObject(parentToolset) ? parentToolset : {}), [isObsolete ? obsolete : 'tools']: [tool] };
+        const toolset = { ...toObject(parentToolset), [isObsolete ? obsolete : 'tools']: [tool] };
         return tryTool(service, { toolset, tool: name, args, application: form.saved?.id }, signal);
       }}
     />
@@ -120,7 +111,7 @@ function isObsoleteOperation(path: Path): boolean {
 
 /** Converts parameters of the obsolete format to a schema. All parameters without a fixed value are required. */
 function toObsoleteSchema(parameters: unknown): object {
-  const listed = Array.isArray(parameters) ? parameters.filter(isJsonObject) : [];
+  const listed = filterObjects(parameters);
   const open = listed.filter(({ constant_value }) => constant_value === undefined || constant_value === null);
   const properties = open.map(({ name, description, parameter_type: type }) => [String(name), { type, description }]);
   return { type: 'object', properties: Object.fromEntries(properties), required: open.map(({ name }) => String(name)) };
@@ -128,7 +119,7 @@ function toObsoleteSchema(parameters: unknown): object {
 
 /** Removes parameters with a fixed value. */
 function toSchema(parameters: unknown): object {
-  const { properties, required }: JsonObject = isJsonObject(parameters) ? parameters : {};
+  const { properties, required }: JsonObject = toObject(parameters);
   const all = isJsonObject(properties) ? Object.entries(properties) : [];
   const open = all.filter(([, property]) => !(isJsonObject(property) && Object.hasOwn(property, 'const')));
   const requiredNames = Array.isArray(required) ? required.filter((name) => open.some(([openName]) => openName === name)) : [];

@@ -1,13 +1,11 @@
 import { useState } from 'react';
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { toLocalInput } from '../../forms/form-value.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
-import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
+import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
 import { type EditorProps, elementId } from './form.ts';
 import { FieldFrame } from './frame.tsx';
-import { type Shape, secretPlaceholder } from './shape.ts';
-import { hasSuggestions, Suggestions } from './suggestions.tsx';
+import { formKeywords, type Shape, secretPlaceholder } from './shape.ts';
 
 type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape & { readonly kind: Kind } };
 
@@ -23,7 +21,7 @@ export function TextEditor(props: Scalar<'text'>) {
   const change = (next: string): void => form.change(path, next === '' && !props.isRequired ? undefined : next);
   if (props.shape.isSecret) return <SecretEditor {...props} />;
   if (schema.format === 'date-time') return <MomentEditor {...props} />;
-  const suggestions = hasSuggestions(schema) ? `${elementId(form, path)}-values` : undefined;
+  const suggestions = Array.isArray(schema[formKeywords.suggestions]) ? `${elementId(form, path)}-values` : undefined;
   const isWebAddress = /url$/.test(String(key)) && schema.type === 'string';
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHidden }}>
@@ -154,13 +152,10 @@ export function SwitchEditor({ value, path, form, label, hint, isRequired, schem
   );
 }
 
-/** Keyword of a schema with labels of its options by value. */
-export const optionLabelsKeyword = 'x-labels';
-
 export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired, schema }: Scalar<'choice'>) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
-  const optionLabels = isJsonObject(schema[optionLabelsKeyword]) ? schema[optionLabelsKeyword] : {};
+  const optionLabels = toObject(schema[formKeywords.optionLabels]);
   const selected = typeof value === 'string' ? value : typeof schema.default === 'string' ? schema.default : '';
   const isKnown = shape.options.includes(selected);
   return (
@@ -213,5 +208,18 @@ export function JsonEditor({ value, path, form, label, hint, isRequired }: Edito
         />
       )}
     </FieldFrame>
+  );
+}
+
+/** The values that a text field suggests. */
+export function Suggestions({ id, schema }: { readonly id: string; readonly schema: JsonObject }) {
+  const values = schema[formKeywords.suggestions];
+  if (!Array.isArray(values)) return null;
+  return (
+    <datalist id={id}>
+      {values.map((value: unknown) => (
+        <option key={String(value)} value={String(value)} />
+      ))}
+    </datalist>
   );
 }

@@ -5,7 +5,7 @@ import { schemaGerman } from '../../locales/de/schema.ts';
 import { schemaSpanish } from '../../locales/es/schema.ts';
 import { schemaFrench } from '../../locales/fr/schema.ts';
 import { withoutHiddenSecrets } from '../app-list.tsx';
-import { getValueAt, withValueAt } from '../draft.ts';
+import { getValueAt, withValueAt } from '../entry-parts.ts';
 import { isParameters } from './parameters-editor.tsx';
 import { findVariant, getInitialValue, toShape } from './shape.ts';
 

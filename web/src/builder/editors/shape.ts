@@ -1,4 +1,18 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
+
+/** Keywords that a form adds to a JSON Schema. */
+export const formKeywords = {
+  /** Position of a property in its group. */
+  order: 'x-order',
+  /** Whether a property is visible only after the user opens the further settings. */
+  folded: 'x-folded',
+  /** Label of the button that adds an item. */
+  addition: 'x-addition',
+  /** Labels of the options, by value. */
+  optionLabels: 'x-labels',
+  /** Values that a text field suggests. */
+  suggestions: 'x-suggestions',
+} as const;
 
 /** One of several alternative schemas of a value. */
 export interface Variant {
@@ -64,14 +78,14 @@ function toGroup(schema: JsonObject): Shape {
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const properties = Object.entries(schema.properties).map(([name, part]) => ({
     name,
-    schema: isJsonObject(part) ? part : {},
+    schema: toObject(part),
     isRequired: required.includes(name),
   }));
   return { kind: 'group', properties: properties.sort((left, right) => getOrder(left) - getOrder(right)) };
 }
 
-function getOrder({ schema }: Property): number {
-  return typeof schema['x-order'] === 'number' ? schema['x-order'] : Number.MAX_SAFE_INTEGER;
+function getOrder({ schema: { [formKeywords.order]: order } }: Property): number {
+  return typeof order === 'number' ? order : Number.MAX_SAFE_INTEGER;
 }
 
 function toVariants(branches: readonly unknown[]): Shape {
@@ -165,8 +179,4 @@ export function clearSecrets(schema: JsonObject, value: unknown, shouldClear: (s
 
 function toBound<Key extends string>(key: Key, value: unknown): { [key in Key]?: number } {
   return typeof value === 'number' ? ({ [key]: value } as { [key in Key]: number }) : {};
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,19 +1,17 @@
 import { type KeyboardEvent, useId, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
-import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
+import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
 import { type EditorProps, elementId, goToField } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
-import { additionKeyword, ListEditor } from './list-editor.tsx';
+import { ListEditor } from './list-editor.tsx';
+import { RemoveButton } from './list-items.tsx';
 import { isParameters, ParametersEditor } from './parameters-editor.tsx';
 import { Properties } from './properties.tsx';
-import { RemoveButton } from './remove-button.tsx';
-import { ChoiceEditor, JsonEditor, NumberEditor, SwitchEditor, TextEditor } from './scalar-editor.tsx';
-import { findVariant, getInitialValue, type Property, type Shape, toShape } from './shape.ts';
-import { Suggestions } from './suggestions.tsx';
+import { ChoiceEditor, JsonEditor, NumberEditor, Suggestions, SwitchEditor, TextEditor } from './scalar-editor.tsx';
+import { findVariant, formKeywords, getInitialValue, type Property, type Shape, toShape } from './shape.ts';
 
 /** The schema does not list the HTTP methods. The obsolete format supports fewer. */
 const obsoleteMethods: Shape & { readonly kind: 'choice' } = { kind: 'choice', options: ['get', 'post', 'put', 'delete'] };
@@ -80,7 +78,7 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   const id = elementId(form, path);
   const newName = name.trim();
-  const names = isJsonObject(schema.propertyNames) ? schema.propertyNames : {};
+  const names = toObject(schema.propertyNames);
   const nameLabel = String(names.title ?? strings.nameIn(label));
   const add = (): void => {
     if (newName === '' || entries.some(([key]) => key === newName)) return;
@@ -123,7 +121,7 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
         <Suggestions id={`${id}-names`} schema={names} />
         <button type="button" className="button" onClick={add}>
           <Icon name="plus" />
-          {String(schema[additionKeyword] ?? strings.addTo(label))}
+          {String(schema[formKeywords.addition] ?? strings.addTo(label))}
         </button>
       </div>
     </FieldGroup>

@@ -1,11 +1,11 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { describeError } from '../../strings/describe-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
-import { itemName } from '../item-name.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
+import { itemName } from '../entry-parts.ts';
 import type { EditorProps } from './form.ts';
 import { ListEditor } from './list-editor.tsx';
 import { OperationLine, toOperation } from './operation-line.tsx';
@@ -202,13 +202,13 @@ function OfferedTool({ tool }: { readonly tool: JsonObject }) {
 }
 
 function listTools({ tools }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(tools) ? tools.filter(isJsonObject) : [];
+  return filterObjects(tools);
 }
 
 function toImported(answer: unknown): ImportResult {
-  const { toolsets, notes } = isJsonObject(answer) ? answer : {};
+  const { toolsets, notes } = toObject(answer);
   return {
-    toolsets: Array.isArray(toolsets) ? toolsets.filter(isJsonObject) : [],
+    toolsets: filterObjects(toolsets),
     notes: Array.isArray(notes) ? notes.map(String) : [],
   };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 
 /** Input type of a check field. */
 export type FieldKind = 'line' | 'text' | 'code' | 'flag' | 'number' | 'object' | 'deployment';
@@ -48,7 +48,7 @@ export interface DraftError {
 
 /** Converts a case to a draft for the form. */
 export function toDraft({ name, input, checks }: JsonObject): CaseDraft {
-  const checkItems = Array.isArray(checks) ? checks.filter(isJsonObject) : [];
+  const checkItems = filterObjects(checks);
   return {
     name: typeof name === 'string' ? name : '',
     question: Array.isArray(input) ? undefined : typeof input === 'string' ? input : '',

@@ -4,9 +4,8 @@ import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { useFocusInside } from '../../parts/use-focus-inside.ts';
 import { useStrings } from '../../strings/strings.tsx';
-import { RemoveButton } from '../editors/remove-button.tsx';
-import { useItemKeys } from '../editors/use-item-keys.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
+import { RemoveButton, useItemKeys } from '../editors/list-items.tsx';
 import {
   type CaseDraft,
   type CheckDraft,

@@ -3,7 +3,7 @@ import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { useLanguage } from '../../strings/strings.tsx';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import { type CaseOutcome, compareEvaluations, type Evaluation, readResults } from './evaluations.ts';
 import { type EvaluationState, findLastEvaluation } from './use-evaluations.ts';
 

@@ -1,6 +1,6 @@
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import type { OwnApplication } from '../applications.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import { EvaluationList } from './evaluation-list.tsx';
 import type { EvaluationState } from './use-evaluations.ts';
 import './evaluation.css';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import { encodePath, type Service } from '../../service/service.ts';
 import { toPath } from '../applications.ts';
 
@@ -86,7 +86,7 @@ export async function cancelEvaluation(service: Service, id: string): Promise<vo
 
 export async function readResults(service: Service, id: string): Promise<readonly CaseOutcome[]> {
   return getItems(await service.json(`v1/evaluations/${encodePath(id)}`), 'results').map((result, index) => {
-    const caseEntry = isJsonObject(result.case) ? result.case : {};
+    const caseEntry = toObject(result.case);
     return toOutcome(result, toText(caseEntry.name) || getQuestion(caseEntry), String(index));
   });
 }
@@ -112,7 +112,7 @@ function toEvaluation(item: JsonObject): Evaluation {
 }
 
 function toOutcome({ outcome, verdicts, answer, error, durationMs }: JsonObject, name: string, key: string): CaseOutcome {
-  const verdictItems = Array.isArray(verdicts) ? verdicts.filter(isJsonObject) : [];
+  const verdictItems = filterObjects(verdicts);
   const failedReasons = verdictItems.filter(({ passed }) => passed === false).map(({ reason }) => toText(reason));
   const reasons = isJsonObject(error) ? [toText(error.message)] : failedReasons;
   return { key, name, outcome: toText(outcome), reasons, answer: toText(answer), durationMs: Number(durationMs) };
@@ -127,9 +127,5 @@ function getQuestion({ input }: JsonObject): string {
 
 function getItems(answer: unknown, key: string): readonly JsonObject[] {
   const items = isJsonObject(answer) ? answer[key] : undefined;
-  return Array.isArray(items) ? items.filter(isJsonObject) : [];
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return filterObjects(items);
 }

@@ -2,8 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
-import type { OwnApplication } from '../applications.ts';
-import { listVersions } from '../versions/versions.ts';
+import { listVersions, type OwnApplication } from '../applications.ts';
 import { cancelEvaluation, type Evaluation, listCases, listEvaluations, type SavedCase, startEvaluation } from './evaluations.ts';
 
 /** Cases and evaluations of an application. */

@@ -1,14 +1,221 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useId, useState } from 'react';
 import { defaultRole } from '#contract/roles.ts';
+import type { BuilderStrings } from '../../locales/en/builder.ts';
+import { usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { getName, isShared, type OwnApplication } from '../applications.ts';
+import { useLoaded } from '../../parts/use-loaded.ts';
+import { useModalDialog } from '../../parts/use-modal-dialog.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { toPersonName } from '../../share/chat-shares.ts';
+import { useStrings } from '../../strings/strings.tsx';
+import {
+  findPeople,
+  getName,
+  isShared,
+  type Matches,
+  type NamedAccess,
+  type OwnApplication,
+  type Person,
+  readAccess,
+  writeAccess,
+} from '../applications.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import { ResultTag } from '../evaluation/evaluation-list.tsx';
 import { type EvaluationState, findLastEvaluation } from '../evaluation/use-evaluations.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
 import type { AppDraft } from '../use-app-draft.ts';
-import { AccessDialog } from './access-dialog.tsx';
+import '../../parts/question-dialog.css';
+import './sharing.css';
+
+interface AccessDialogProps {
+  readonly id: string;
+  readonly name: string;
+  /** Called with each change, and with the ETag before it. */
+  readonly onChange: (access: NamedAccess, etagBefore: string) => void;
+  readonly close: () => void;
+}
+
+/** A person or a role in a list. */
+interface Grantee extends Person {
+  readonly isRole: boolean;
+}
+
+/** Finds people and roles, gives them access to an application, and removes it. Each change is saved immediately. */
+export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
+  const strings = useBuilderStrings();
+  const { close: closeLabel } = useStrings();
+  const { service, announce } = usePage();
+  const { dialog, closeDialog } = useModalDialog(close);
+  const titleId = useId();
+  const [access, setAccess] = useState<NamedAccess>();
+  const [error, setError] = useState<ErrorDetails>();
+  const [isSaving, setIsSaving] = useState(false);
+  useEffect(() => {
+    const controller = new AbortController();
+    readAccess(service, id, controller.signal).then(setAccess, (error: unknown) => {
+      if (!controller.signal.aborted) setError(toErrorDetails(error));
+    });
+    return () => controller.abort();
+  }, [service, id]);
+  const change = async (grantee: Grantee, isGranted: boolean): Promise<void> => {
+    if (access === undefined || isSaving) return;
+    setIsSaving(true);
+    setError(undefined);
+    try {
+      // Reads again, so that this change keeps those of other devices.
+      const before = await readAccess(service, id);
+      const without = {
+        roles: before.roles.filter((role) => !grantee.isRole || role !== grantee.id),
+        users: toIds(before, grantee),
+      };
+      const key = grantee.isRole ? 'roles' : 'users';
+      const next = isGranted ? { ...without, [key]: [...without[key], grantee.id] } : without;
+      const after = await writeAccess(service, id, { ...next, etag: before.etag });
+      setAccess(after);
+      onChange(after, before.etag);
+      announce(isGranted ? strings.accessGiven(grantee.name) : strings.accessRemoved(grantee.name));
+    } catch (error) {
+      setError(toErrorDetails(error));
+    } finally {
+      setIsSaving(false);
+    }
+  };
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog access-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
+      <h2 id={titleId}>{strings.shareNamed(name)}</h2>
+      <p className="soft small">{strings.shareIntro}</p>
+      <ErrorMessage error={error} />
+      {access !== undefined && (
+        <>
+          <Search access={access} add={(grantee) => void change(grantee, true)} />
+          <Grantees access={access} remove={(grantee) => void change(grantee, false)} />
+        </>
+      )}
+      <div className="row end">
+        <button type="button" className="button" onClick={closeDialog}>
+          {closeLabel}
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+function toIds({ people }: NamedAccess, removed: Grantee): readonly string[] {
+  return people.map(({ id }) => id).filter((id) => removed.isRole || id !== removed.id);
+}
+
+function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readonly Grantee[] {
+  const { everyoneStandard, standardRoleHint, keyName, keyHint, role: roleWord } = strings;
+  return [
+    ...people.map((person) => ({
+      ...person,
+      ...(person.id.startsWith('key:') && { name: keyName(toPersonName(person.name)), detail: keyHint }),
+      isRole: false,
+    })),
+    ...roles.map((role) => ({
+      ...(role === defaultRole ? { name: everyoneStandard, detail: standardRoleHint } : { name: role, detail: roleWord }),
+      ...{ id: role, isRole: true },
+    })),
+  ];
+}
+
+const searchDelayMs = 250;
+
+/** The search field, and the people and roles that it finds. They keep their positions when they get access. */
+function Search({ access, add }: { readonly access: NamedAccess; readonly add: (grantee: Grantee) => void }) {
+  const strings = useBuilderStrings();
+  const { service } = usePage();
+  const [text, setText] = useState('');
+  const fieldId = useId();
+  const search = text.trim();
+  const load = useCallback(
+    async (signal: AbortSignal) => {
+      await new Promise((resolve) => setTimeout(resolve, search === '' ? 0 : searchDelayMs));
+      signal.throwIfAborted();
+      return { text: search, matches: await findPeople(service, search, signal) };
+    },
+    [service, search],
+  );
+  const { value: found, error } = useLoaded(load);
+  const hasAccess = ({ id, isRole }: Grantee): boolean =>
+    isRole ? access.roles.includes(id) : access.people.find((person) => person.id === id) !== undefined;
+  const matches = found === undefined ? [] : toGrantees(found.matches, strings);
+  const isEmpty = found?.text === search && search !== '' && matches.length === 0;
+  return (
+    <div className="access-search">
+      <label htmlFor={fieldId}>{strings.personOrRole}</label>
+      <input
+        {...{ id: fieldId, type: 'search', value: text, autoComplete: 'off', 'aria-describedby': `${fieldId}-hint` }}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <p className="soft small" id={`${fieldId}-hint`}>
+        {strings.personOrRoleHint}
+      </p>
+      <ErrorMessage error={error} />
+      <p className="small" role="status">
+        {isEmpty && strings.nobodyFound(search)}
+      </p>
+      {matches.length > 0 && (
+        <ul className="access-list" aria-label={found?.text === '' ? strings.yourRoles : strings.matchesFound}>
+          {matches.map((grantee) => (
+            <li key={`${grantee.isRole} ${grantee.id}`}>
+              <GranteeName grantee={grantee} />
+              <button
+                {...{ type: 'button', className: 'button slim', disabled: hasAccess(grantee), onClick: () => add(grantee) }}
+                aria-label={hasAccess(grantee) ? strings.accessGiven(grantee.name) : strings.giveAccessTo(grantee.name)}
+              >
+                <Icon name={hasAccess(grantee) ? 'check' : 'plus'} />
+                {hasAccess(grantee) ? strings.alreadyShared : strings.giveAccess}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function GranteeName({ grantee: { name, detail } }: { readonly grantee: Grantee }) {
+  return (
+    <span className="access-name">
+      <span>{name}</span>
+      <span className="soft small">{detail}</span>
+    </span>
+  );
+}
+
+/** The owner, and the people and roles with access. */
+function Grantees({ access, remove }: { readonly access: NamedAccess; readonly remove: (grantee: Grantee) => void }) {
+  const strings = useBuilderStrings();
+  const headingId = useId();
+  const grantees = toGrantees(access, strings);
+  return (
+    <section aria-labelledby={headingId}>
+      <h3 id={headingId}>{strings.hasAccess}</h3>
+      <ul className="access-list">
+        <li>
+          <span className="access-name">
+            <span>{strings.you}</span>
+            <span className="soft small">{strings.owner}</span>
+          </span>
+        </li>
+        {grantees.map((grantee) => (
+          <li key={`${grantee.isRole} ${grantee.id}`}>
+            <GranteeName grantee={grantee} />
+            <button
+              {...{ type: 'button', className: 'button slim', 'aria-label': strings.removeAccessFor(grantee.name) }}
+              onClick={() => remove(grantee)}
+            >
+              {strings.removeAccess}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 interface SharingSectionProps {
   /** Undefined until the application is saved. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
 
 interface TraceMessage {
   readonly role: string;
@@ -55,7 +55,7 @@ function toStep(item: JsonObject, index: number): TraceStep {
   const answer = tryParseJson(received);
   const isModel = item.kind === 'model';
   const isReadable = isJsonObject(answer) && item.kind !== 'context';
-  const usage = Array.isArray(item.usage_per_model) ? item.usage_per_model.filter(isJsonObject) : [];
+  const usage = filterObjects(item.usage_per_model);
   const sum = (key: string): number => usage.reduce((total, entry) => total + toNumber(entry[key]), 0);
   return {
     index,
@@ -82,7 +82,7 @@ function toRequest(value: unknown): TraceStep['request'] {
   const { messages_before: before, messages, tools, ...settings } = isJsonObject(value) ? value : ({} as JsonObject);
   return {
     messagesBefore: toNumber(before),
-    messages: Array.isArray(messages) ? messages.filter(isJsonObject).map(toMessage) : [],
+    messages: filterObjects(messages).map(toMessage),
     tools: Array.isArray(tools) ? tools.filter(isJsonObject).map(toToolName) : undefined,
     settings: Object.keys(settings).length === 0 ? '' : JSON.stringify(settings, undefined, 2),
   };
@@ -111,10 +111,36 @@ export function toReadable(text: string): string {
   return value === undefined ? text : JSON.stringify(value, undefined, 2);
 }
 
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 function toNumber(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}
+
+type Timed = Pick<TraceStep, 'atMs' | 'durationMs' | 'firstMs'>;
+
+interface Span {
+  /** Percentage of the complete run. */
+  readonly from: number;
+  /** Percentage of the complete run. */
+  readonly length: number;
+  /** Time to the first part of the answer, as a percentage of the span. */
+  readonly waiting: number;
+}
+
+/** Returns the duration of a run in milliseconds, computed from its steps. */
+export function computeTotalMs(steps: readonly Timed[]): number {
+  return steps.reduce((end, { atMs, durationMs }) => Math.max(end, atMs + durationMs), 0);
+}
+
+/** Returns the position of a step within the run, clamped to the run regardless of the trace. */
+export function toSpan({ atMs, durationMs, firstMs = 0 }: Timed, totalMs: number): Span {
+  const from = computePercent(atMs, totalMs);
+  return {
+    from,
+    length: Math.min(computePercent(durationMs, totalMs), 100 - from),
+    waiting: computePercent(firstMs, durationMs),
+  };
+}
+
+function computePercent(part: number, total: number): number {
+  return total > 0 ? Math.min(100, Math.max(0, (part / total) * 100)) : 0;
 }

@@ -13,21 +13,19 @@ import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { type ReplyRequest, streamChunks, toRequestBody } from '../../service/stream-reply.ts';
 import { toPath } from '../applications.ts';
-import { getValueAt } from '../draft.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
+import { getValueAt } from '../entry-parts.ts';
 import { addCases } from '../evaluation/evaluations.ts';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
 import './test-chat.css';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { createMemoryChat } from '../../conversation/memory-chat.ts';
 import { toMessages } from '../../conversation/to-messages.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { useStrings } from '../../strings/strings.tsx';
-import { isToolRun, readTrace, type TraceStep } from './read-trace.ts';
-import { computeTotalMs } from './trace-span.ts';
+import { computeTotalMs, isToolRun, readTrace, type TraceStep } from './read-trace.ts';
 import { TraceStepView } from './trace-step.tsx';
 import { useAmounts } from './use-amounts.ts';
-import './trace.css';
 
 interface TestChatProps {
   /** ID of the stored application. Undefined if it was never saved. */

@@ -1,8 +1,7 @@
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
-import { isToolRun, type TraceStep, toReadable } from './read-trace.ts';
-import { toSpan } from './trace-span.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
+import { isToolRun, type TraceStep, toReadable, toSpan } from './read-trace.ts';
 import { useAmounts } from './use-amounts.ts';
 
 interface TraceStepProps {

@@ -1,5 +1,5 @@
 import { useLanguage } from '../../strings/strings.tsx';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import type { TraceStep } from './read-trace.ts';
 
 interface Amounts {

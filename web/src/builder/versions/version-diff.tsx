@@ -4,10 +4,9 @@ import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import type { OwnApplication } from '../applications.ts';
-import { itemName } from '../item-name.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
-import { readVersion } from './versions.ts';
+import { type OwnApplication, readVersion } from '../applications.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
+import { itemName } from '../entry-parts.ts';
 
 /** Differences between a version and the stored application, by field. */
 export function VersionDiff({ stored, version }: { readonly stored: OwnApplication; readonly version: number }) {

@@ -5,12 +5,11 @@ import { QuestionDialog } from '../../parts/question-dialog.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { useLanguage } from '../../strings/strings.tsx';
-import type { OwnApplication } from '../applications.ts';
+import { listVersions, type OwnApplication, restoreVersion, type Version } from '../applications.ts';
+import { useBuilderStrings } from '../builder-strings.ts';
 import { VersionResult } from '../evaluation/evaluation-list.tsx';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
-import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { VersionDiff } from './version-diff.tsx';
-import { listVersions, restoreVersion, type Version } from './versions.ts';
 import './versions.css';
 
 interface VersionsSectionProps {

@@ -1,4 +1,4 @@
-import type { LimitKind, Period } from '../../usage/read-limits.ts';
+import type { LimitKind, Period } from '../../usage/limits-section.tsx';
 import type { UsageStrings } from '../en/usage.ts';
 
 const units: Readonly<Record<LimitKind, string>> = { Token: 'Token', Request: 'Anfragen', Cost: 'USD', Call: 'Anfragen' };

@@ -1,4 +1,4 @@
-import type { LimitKind, Period } from '../../usage/read-limits.ts';
+import type { LimitKind, Period } from '../../usage/limits-section.tsx';
 
 const units: Readonly<Record<LimitKind, string>> = { Token: 'tokens', Request: 'requests', Cost: 'spent', Call: 'requests' };
 const periods: Readonly<Record<Period, string>> = {

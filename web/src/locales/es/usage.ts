@@ -1,5 +1,5 @@
 import { createPlural } from '../../strings/create-plural.ts';
-import type { LimitKind, Period } from '../../usage/read-limits.ts';
+import type { LimitKind, Period } from '../../usage/limits-section.tsx';
 import type { UsageStrings } from '../en/usage.ts';
 
 const plural = createPlural('es');

@@ -1,14 +1,14 @@
 import { useCallback } from 'react';
-import type { JsonObject } from '#base/json/json.ts';
-import { AdminError } from '../../administration/admin-error.tsx';
-import { listAll, toObject, toObjects } from '../../administration/entries.ts';
-import { useAdminStrings } from '../../administration/strings/admin-strings.ts';
-import { toMoment } from '../../operations/to-moment.ts';
-import { usePage } from '../../page/page.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
-import { useLoaded } from '../../parts/use-loaded.ts';
-import type { Service } from '../../service/service.ts';
-import { useLanguage } from '../../strings/strings.tsx';
+import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
+import { usePage } from '../page/page.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import type { Service } from '../service/service.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { AdminError } from './admin-error.tsx';
+import { useAdminStrings } from './admin-strings.ts';
+import { listAll } from './entries.ts';
 
 /** A saved application that other users may use. */
 interface SharedApplication {
@@ -55,7 +55,7 @@ export function SharedSection() {
             },
             { name: strings.applicationOwner, render: ({ owner }) => owner },
             { name: strings.usedBy, render: ({ access }) => access.join(', ') },
-            { name: strings.lastChange, render: ({ updatedAtMs }) => toMoment(updatedAtMs, language) },
+            { name: strings.lastChange, render: ({ updatedAtMs }) => formatDateTime(updatedAtMs, language) },
           ]}
         />
       )}
@@ -70,7 +70,7 @@ function toSharedApplication({ id, displayName, owner, roles, users, updatedAt }
     id: path,
     name: typeof displayName === 'string' ? displayName : (path.split('/').at(-1) ?? path),
     owner: toName(toObject(owner)),
-    access: [...toObjects(users).map(toName), ...roleNames],
+    access: [...filterObjects(users).map(toName), ...roleNames],
     updatedAtMs: Number(updatedAt),
   };
 }

@@ -1,4 +1,19 @@
 import { useState } from 'react';
+import { IconButton, type IconName } from '../../parts/icon.tsx';
+import { useBuilderStrings } from '../builder-strings.ts';
+
+interface RemoveButtonProps {
+  /** Name of the removed item. */
+  readonly name: string;
+  readonly icon?: IconName;
+  readonly remove: () => void;
+}
+
+export function RemoveButton({ name, icon = 'trash', remove }: RemoveButtonProps) {
+  const strings = useBuilderStrings();
+  const label = strings.removeItem(name);
+  return <IconButton icon={icon} label={label} onClick={remove} />;
+}
 
 /** Keys that stay with list items while items are added and removed. */
 export function useItemKeys(count: number): { readonly keys: readonly number[]; readonly removeKey: (index: number) => void } {

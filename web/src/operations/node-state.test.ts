@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { findIssues, getSeverity, sortUpstreams } from './find-issues.ts';
-import type { NodeState, Upstream } from './read-operations.ts';
+import { findIssues, getSeverity, type NodeState, sortUpstreams, type Upstream } from './node-state.ts';
 
 const upstream = (id: string, fields: Partial<Upstream> = {}): Upstream => ({
   ...{ id, deployment: id, displayName: undefined, protocol: 'openai', origin: '', model: id, tier: 0, weight: 1 },

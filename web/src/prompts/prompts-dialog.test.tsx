@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findUnusedName, readPromptFile, toPromptFile } from './prompt-file.ts';
+import { findUnusedName, readPromptFile, toPromptFile } from './prompts-dialog.tsx';
 
 const prompts = [{ name: 'Greeting', content: 'Hello {{name}}' }];
 

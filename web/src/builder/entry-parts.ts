@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, toObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 
 /** Returns the value at a path, or undefined. */
@@ -18,7 +18,7 @@ export function withValueAt(value: unknown, path: Path, next: unknown): unknown 
     items[key] = withValueAt(items[key], innerPath, next);
     return items;
   }
-  const before = isJsonObject(value) ? value : {};
+  const before = toObject(value);
   const inner = withValueAt(Object.hasOwn(before, key) ? before[key] : undefined, innerPath, next);
   const entries = Object.entries(before);
   if (inner === undefined) return Object.fromEntries(entries.filter(([entryKey]) => entryKey !== key));
@@ -27,4 +27,12 @@ export function withValueAt(value: unknown, path: Path, next: unknown): unknown 
       ? entries.map(([entryKey, old]) => [entryKey, entryKey === key ? inner : old])
       : [...entries, [key, inner]],
   );
+}
+
+/** Returns the name of a list item at any depth. '' if there is none. */
+export function itemName(item: unknown): string {
+  if (!isJsonObject(item)) return '';
+  if (typeof item.name === 'string') return item.name;
+  const { open_ai_tool: tool } = item;
+  return isJsonObject(tool) && isJsonObject(tool.function) && typeof tool.function.name === 'string' ? tool.function.name : '';
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 
 export interface Upstream {
@@ -54,23 +54,6 @@ export interface NodeState {
   readonly warnings: readonly ConfigurationIssue[];
 }
 
-export interface AuditRecord {
-  readonly id: string;
-  readonly atMs: number;
-  readonly action: string;
-  /** '' if unknown. */
-  readonly user: string;
-  readonly object: string;
-  readonly requestId: string;
-  readonly details: JsonObject;
-}
-
-export interface AuditPage {
-  readonly records: readonly AuditRecord[];
-  /** Token of the next page. Undefined after the last page. */
-  readonly next: string | undefined;
-}
-
 /** Throws `ServiceError`. */
 export async function readState(service: Service, signal: AbortSignal): Promise<NodeState> {
   const body = toObject(await service.json('v1/admin/state', { signal }));
@@ -80,39 +63,19 @@ export async function readState(service: Service, signal: AbortSignal): Promise<
     runtime: toText(node.runtime),
     startedAtMs: Number(node.startedAt),
     nowMs: Number(node.now),
-    reasons: toObjects(toObject(body.health).reasons).map(toReason),
-    notReadyReasons: toObjects(body.hindrances).map(toReason),
-    stores: toObjects(body.stores).map(({ holds, kind, isAway }) => ({
+    reasons: filterObjects(toObject(body.health).reasons).map(toReason),
+    notReadyReasons: filterObjects(body.hindrances).map(toReason),
+    stores: filterObjects(body.stores).map(({ holds, kind, isAway }) => ({
       holds: toText(holds),
       kind: toText(kind),
       isUnavailable: isAway === true,
     })),
-    upstreams: toObjects(body.upstreams).map((item) => toUpstream(item, toObjects(body.queues))),
+    upstreams: filterObjects(body.upstreams).map((item) => toUpstream(item, filterObjects(body.queues))),
     files: Array.isArray(configuration.files) ? configuration.files.map(String) : [],
     loadedAtMs: Number(configuration.loadedAt),
     refusedAtMs: toNumber(configuration.refusedAt),
-    errors: toObjects(configuration.faults).map(toIssue),
-    warnings: toObjects(configuration.warnings).map(toIssue),
-  };
-}
-
-/** Loads one page of the audit log, the newest first. `kind` '' means all. Throws `ServiceError`. */
-export async function readAudit(
-  service: Service,
-  { kind, token, limit = 50, signal }: { kind: string; token?: string; limit?: number; signal?: AbortSignal },
-): Promise<AuditPage> {
-  const query = new URLSearchParams({
-    limit: String(limit),
-    ...(kind !== '' && { kind }),
-    ...(token !== undefined && { token }),
-  });
-  const body = toObject(await service.json(`v1/admin/audit?${query}`, signal && { signal }));
-  return {
-    records: toObjects(body.data).map(({ id, at, action, user, object, requestId, details }) => ({
-      ...{ id: toText(id), atMs: Number(at), action: toText(action), user: toText(user) },
-      ...{ object: toText(object), requestId: toText(requestId), details: toObject(details) },
-    })),
-    next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
+    errors: filterObjects(configuration.faults).map(toIssue),
+    warnings: filterObjects(configuration.warnings).map(toIssue),
   };
 }
 
@@ -145,18 +108,45 @@ function toIssue({ file, path, message, hint }: JsonObject): ConfigurationIssue 
   return { file: toText(file), path: toText(path), message: toText(message), hint: toText(hint) };
 }
 
-function toObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function toObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 function toNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
+}
+
+/** Severity of a state. */
+export type Severity = 'good' | 'doubtful' | 'bad';
+
+/** An upstream that rejects its key needs attention. A paused or recently failed one may recover automatically. */
+export function getSeverity({ state, failuresInARow, refusedStatus }: Upstream): Severity {
+  if (refusedStatus !== undefined && refusedStatus !== 429) return 'bad';
+  return state !== 'ok' || failuresInARow > 0 || refusedStatus !== undefined ? 'doubtful' : 'good';
+}
+
+/** Problems in addition to the reasons that the node reports. */
+export interface Issues {
+  readonly upstreams: number;
+  readonly isConfigurationRejected: boolean;
+  readonly severity: Severity;
+}
+
+export function findIssues({ upstreams, notReadyReasons, reasons, stores, refusedAtMs }: NodeState): Issues {
+  const severities = upstreams.map(getSeverity);
+  const count = severities.filter((severity) => severity !== 'good').length;
+  const isConfigurationRejected = refusedAtMs !== undefined;
+  const isDegraded =
+    reasons.length > 0 || count > 0 || isConfigurationRejected || stores.some(({ isUnavailable }) => isUnavailable);
+  const otherwise = isDegraded ? 'doubtful' : 'good';
+  return { upstreams: count, isConfigurationRejected, severity: notReadyReasons.length > 0 ? 'bad' : otherwise };
+}
+
+const ranks: Readonly<Record<Severity, number>> = { bad: 0, doubtful: 1, good: 2 };
+
+/** Sorts upstreams with problems first. A previous order is kept, so that the list does not move while it is read. */
+export function sortUpstreams(upstreams: readonly Upstream[], before: readonly string[]): readonly Upstream[] {
+  const positions = new Map(before.map((id, index) => [id, index]));
+  return upstreams.toSorted((left, right) => {
+    const [leftPosition, rightPosition] = [positions.get(left.id), positions.get(right.id)];
+    if (leftPosition !== undefined || rightPosition !== undefined)
+      return (leftPosition ?? Number.MAX_VALUE) - (rightPosition ?? Number.MAX_VALUE);
+    return ranks[getSeverity(left)] - ranks[getSeverity(right)];
+  });
 }

@@ -1,8 +1,17 @@
 import { useCallback } from 'react';
-import { schemaGerman } from '../../locales/de/schema.ts';
-import { schemaSpanish } from '../../locales/es/schema.ts';
-import { schemaFrench } from '../../locales/fr/schema.ts';
-import { useLocalizedStrings } from '../../strings/strings.tsx';
+import { builderGerman } from '../locales/de/builder.ts';
+import { schemaGerman } from '../locales/de/schema.ts';
+import { type BuilderStrings, builderEnglish } from '../locales/en/builder.ts';
+import { builderSpanish } from '../locales/es/builder.ts';
+import { schemaSpanish } from '../locales/es/schema.ts';
+import { builderFrench } from '../locales/fr/builder.ts';
+import { schemaFrench } from '../locales/fr/schema.ts';
+import { useLocalizedStrings } from '../strings/strings.tsx';
+
+/** Texts of the builder, in a separate chunk that only the builder loads. */
+export function useBuilderStrings(): BuilderStrings {
+  return useLocalizedStrings({ en: builderEnglish, de: builderGerman, fr: builderFrench, es: builderSpanish });
+}
 
 /** Display titles for schema titles that are keys of a wire format. */
 const plainTitles: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listErrorsUnder, toFieldErrors } from './field-errors.ts';
+import { listErrorsUnder, toFieldErrors } from './form.ts';
 
 describe('toFieldErrors', () => {
   it('assigns errors to their fields', () => {
