@@ -14,12 +14,13 @@ export interface Kind {
   readonly schema: JsonObject;
 }
 
+/** An entry of the configuration. */
 export interface Entry {
   readonly id: string;
-  /** `file`: a configuration file has it. `user`: a key that a user created. */
+  /** `file`: a configuration file defines the entry. `user`: a user created the key. */
   readonly source: 'file' | 'runtime' | 'user';
   readonly etag: string;
-  /** Settings without the facts of this object. Secrets are `***`. */
+  /** Settings without the metadata in the other fields. Secrets are `***`. */
   readonly value: JsonObject;
   /** First characters of a key. '' if unknown. */
   readonly prefix: string;
@@ -37,6 +38,7 @@ interface Difference {
   readonly after: unknown;
 }
 
+/** A created, updated, or deleted entry. */
 export interface Write {
   readonly kind: string;
   readonly id: string;
@@ -44,6 +46,7 @@ export interface Write {
   readonly differences: readonly Difference[];
 }
 
+/** Writes that one request made together. */
 export interface Change {
   readonly id: string;
   readonly atMs: number;
@@ -62,7 +65,7 @@ export interface ConfiguredAlert {
   readonly of: string;
   /** Kind and period of the limit, such as `tokens.day:gpt`. */
   readonly window: string;
-  /** Parts of the limit, from 0 to 1. */
+  /** Thresholds as fractions of the limit, from 0 to 1. */
   readonly at: readonly number[];
   readonly server: string;
   /** Number of webhooks that wait for an attempt. */
@@ -87,7 +90,7 @@ export interface CreatedKey {
 const pageSize = 500;
 /** Maximum number of entries that the page loads of one kind. */
 const maxEntries = 10_000;
-const facts = ['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt'];
+const metadataFields = ['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt'];
 
 /** Loads the kinds with their schemas. */
 export async function readKinds(service: Service, signal?: AbortSignal): Promise<readonly Kind[]> {
@@ -146,12 +149,12 @@ export async function saveEntry(
   return toEntry(toObject(await service.json(toPath(kind, id), { method: 'PUT', body: value, headers })));
 }
 
-/** Deletes an entry. `isForced`: although other entries need it. */
+/** Deletes an entry. With `isForced`, also deletes an entry that others refer to. */
 export async function deleteEntry(service: Service, kind: string, id: string, isForced: boolean): Promise<void> {
   await service.send(`${toPath(kind, id)}${isForced ? '?force=true' : ''}`, { method: 'DELETE' });
 }
 
-/** Copies an entry of a file to run time. */
+/** Copies an entry of a configuration file to the entries that can be changed at run time. */
 export async function migrateEntry(service: Service, kind: string, id: string): Promise<void> {
   await service.send(`${toPath(kind, id)}/migrate`, { method: 'POST', body: {} });
 }
@@ -183,6 +186,7 @@ export async function unblockUser(service: Service, user: string): Promise<void>
   await service.send(`v1/admin/blocked-users/${encodeURIComponent(user)}`, { method: 'DELETE' });
 }
 
+/** One page of the changes. */
 export interface ChangePage {
   readonly changes: readonly Change[];
   /** Token of the next page. Undefined after the last page. */
@@ -230,9 +234,9 @@ export function toEntryErrors({ errors = [], param, message }: ErrorDetails, sec
   const byField = new Map<string, string>();
   const general: string[] = [];
   const all =
-    errors.length > 0 || param === undefined ? errors : [{ path: `${prefix}.${param}`, message: toClaim(message, param) }];
-  for (const { path, message: claim } of all) {
-    const text = `${claim.charAt(0).toUpperCase()}${claim.slice(1)}`.replace(/\.?$/, '.');
+    errors.length > 0 || param === undefined ? errors : [{ path: `${prefix}.${param}`, message: removePath(message, param) }];
+  for (const { path, message: description } of all) {
+    const text = `${description.charAt(0).toUpperCase()}${description.slice(1)}`.replace(/\.?$/, '.');
     const field = isWithin(path, prefix) ? path.slice(prefix.length).replace(/^\./, '') : '';
     if (field === '') general.push(path === prefix ? text : `${path}: ${text}`);
     else byField.set(field, [byField.get(field), text].filter(Boolean).join(' '));
@@ -240,7 +244,7 @@ export function toEntryErrors({ errors = [], param, message }: ErrorDetails, sec
   return { byField, general };
 }
 
-function toClaim(message: string, param: string): string {
+function removePath(message: string, param: string): string {
   return message.startsWith(`${param} `) ? message.slice(param.length + 1) : message;
 }
 
@@ -254,7 +258,7 @@ function toEntry(item: JsonObject): Entry {
     id: String(id),
     source: source === 'file' || source === 'user' ? source : 'runtime',
     etag: typeof etag === 'string' ? etag : '',
-    value: Object.fromEntries(Object.entries(item).filter(([name]) => !facts.includes(name))),
+    value: Object.fromEntries(Object.entries(item).filter(([name]) => !metadataFields.includes(name))),
     prefix: typeof prefix === 'string' ? prefix : '',
     lastUsedAtMs: typeof lastUsedAt === 'number' || lastUsedAt === null ? lastUsedAt : undefined,
     user: typeof user === 'string' ? user : '',

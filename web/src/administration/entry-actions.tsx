@@ -23,7 +23,7 @@ interface EntryActionsProps {
   readonly stored: Entry;
 }
 
-/** Actions on a stored entry: test it, move it to run time, and delete it. */
+/** Actions on a stored entry: testing it, copying it from its file, and deleting it, and the actions of a key. */
 export function EntryActions({ kind, draft, stored }: EntryActionsProps) {
   const { isAdmin } = usePage();
   const canTest = kind.kind === 'models' || kind.kind === 'applications';
@@ -41,7 +41,7 @@ export function EntryActions({ kind, draft, stored }: EntryActionsProps) {
   );
 }
 
-/** Explains that a file has the entry, and copies it to run time. */
+/** Explains that a configuration file defines the entry, and offers to copy it, so that it can be changed here. */
 function FileNote({ kind, stored }: Pick<EntryActionsProps, 'kind' | 'stored'>) {
   const strings = useAdminStrings();
   const { service, isAdmin } = usePage();
@@ -67,7 +67,7 @@ function FileNote({ kind, stored }: Pick<EntryActionsProps, 'kind' | 'stored'>) 
   );
 }
 
-/** Deletes an entry after a confirmation. If other entries need it, names them and asks again. */
+/** Deletes an entry after a confirmation. If other entries refer to it, lists them and asks again. */
 function DeleteButton({ kind, id }: { readonly kind: Kind; readonly id: string }) {
   const strings = useAdminStrings();
   const { service, go, announce, refresh } = usePage();
@@ -106,13 +106,13 @@ function DeleteButton({ kind, id }: { readonly kind: Kind; readonly id: string }
 /** Choices for the overlap of a rotation, in seconds. */
 const overlaps = [0, 3600, 86_400, 7 * 86_400] as const;
 
-/** Facts of a key, and the actions that replace, block, and unblock it. */
+/** Data of a key, and the actions that rotate, block, and unblock it. */
 function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly stored: Entry }) {
   const strings = useAdminStrings();
   const { locale: language } = useLanguage();
   const { service, announce } = usePage();
   const [overlap, setOverlap] = useState<number>(3600);
-  const [isReplacing, setIsReplacing] = useState(false);
+  const [isRotating, setIsRotating] = useState(false);
   const [rotatedKey, setRotatedKey] = useState<CreatedKey>();
   const [error, setError] = useState<ErrorDetails>();
   const isBlocked = stored.value.disabled === true;
@@ -138,7 +138,7 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
       </p>
       {stored.source !== 'file' && (
         <>
-          <button {...button} onClick={() => setIsReplacing(!draft.isDirty)}>
+          <button {...button} onClick={() => setIsRotating(!draft.isDirty)}>
             {strings.rotate}
           </button>
           <button {...button} onClick={() => !draft.isDirty && attempt(setBlocked(!isBlocked))}>
@@ -147,10 +147,10 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
         </>
       )}
       <AdminError error={error} />
-      {isReplacing && (
+      {isRotating && (
         <QuestionDialog
           {...{ question: strings.rotateQuestion, confirmLabel: strings.rotate, onConfirm: () => attempt(rotate()) }}
-          onClose={() => setIsReplacing(false)}
+          onClose={() => setIsRotating(false)}
         >
           <label className="field">
             {strings.overlap}
@@ -177,7 +177,7 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
   );
 }
 
-/** Edits a field of a new key. Below the team, warns that the new key shares data with the keys that the team already has. */
+/** Edits a field of a new key. The field of the team warns that the key shares data with existing keys of the team. */
 export function NewKeyEditor(props: EditorProps) {
   return (
     <>

@@ -183,12 +183,12 @@ function Summary({ kind, value }: { readonly kind: string; readonly value: Entry
   return <span className="entry-summary">{text ?? Object.keys(value).map(toLabel).join(', ')}</span>;
 }
 
-/** Returns the worst state of the upstreams of each model on the node that answers. */
-function useHealth(isOn: boolean): ReadonlyMap<string, Severity> | undefined {
+/** Returns the worst severity of the upstreams of each model, as reported by the node that answers. */
+function useHealth(isEnabled: boolean): ReadonlyMap<string, Severity> | undefined {
   const { service } = usePage();
   const load = useCallback(
-    async (signal: AbortSignal) => (isOn ? findWorst((await readState(service, signal)).upstreams) : undefined),
-    [service, isOn],
+    async (signal: AbortSignal) => (isEnabled ? findWorst((await readState(service, signal)).upstreams) : undefined),
+    [service, isEnabled],
   );
   return useLoaded(load).value;
 }

@@ -22,10 +22,11 @@ const commonFields: Readonly<Record<string, readonly string[]>> = {
 /** Fields that the form never shows, because an action of the page sets them. */
 const managedFields: Readonly<Record<string, readonly string[]>> = { keys: ['key', 'sha256', 'previous', 'disabled'] };
 
-/** Fields whose texts name deployments or roles. */
+/** Fields whose items are deployments, and fields whose items are roles. */
 const deploymentFields = ['deployments', 'dependencies'];
 const roleFields = ['roles', 'userRoles'];
 
+/** Kind of the entry, texts, and the IDs that the form suggests. */
 export interface FormContext {
   readonly kind: string;
   readonly strings: FieldStrings;
@@ -109,10 +110,10 @@ function findText(texts: Readonly<Record<string, string>>, path: readonly string
   return undefined;
 }
 
-// Pattern bound: the user's own tab: one path of a setting.
+// Pattern bound: one path of a setting in the user's own tab.
 const pathPart = /\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/g;
 
-/** Returns the label of a path in the configuration, such as `models.gpt.upstreams[0].endpoint` without its first two parts. */
+/** Returns the label of a path in the configuration. The section and the ID, such as `models.gpt`, are not part of the label. */
 export function toPathLabel(
   path: string,
   { kind, id, section }: { kind: string; id: string; section: string },

@@ -84,7 +84,7 @@ function LimitsForm({ roles, names, reload }: LimitsFormProps) {
     setIsSaving(true);
     try {
       for (const [role, cells] of Map.groupBy(changes, ({ role: id }) => id)) {
-        await saveCells({ service, role, cells, inherited: (deployment) => findInherited(limitsByRole, role, deployment) });
+        await saveCells({ service, role, cells, getInherited: (deployment) => findInherited(limitsByRole, role, deployment) });
         setChanges((now) => now.filter((cell) => cell.role !== role));
       }
       announce(strings.saved);
@@ -205,15 +205,15 @@ function LimitCell({ role, deployment, names, limitsByRole, window, changes, cha
   const number = value?.toLocaleString(language);
   const displayedLimit = number ?? strings.noLimit;
   if (!canChange || role.source === 'file') return <span className={isOwn ? undefined : 'soft'}>{displayedLimit}</span>;
-  const changed = changes.find((changed) => isSameCell(changed, cell));
+  const input = changes.find((changed) => isSameCell(changed, cell));
   const name = deployment === otherDeployments ? strings.allOthers : (names.get(deployment) ?? deployment);
   return (
     <input
-      {...{ type: 'text', inputMode: 'numeric', className: changed && 'changed' }}
+      {...{ type: 'text', inputMode: 'numeric', className: input && 'changed' }}
       aria-label={strings.limitFor(role.id, name)}
-      aria-invalid={changed !== undefined && parseLimit(changed.text) === null}
+      aria-invalid={input !== undefined && parseLimit(input.text) === null}
       placeholder={isOwn ? strings.noLimit : displayedLimit}
-      value={changed?.text ?? (isOwn ? (number ?? '') : '')}
+      value={input?.text ?? (isOwn ? (number ?? '') : '')}
       onChange={({ target }) => change({ ...cell, text: target.value })}
     />
   );
@@ -238,11 +238,11 @@ interface CellsToSave {
   readonly service: Parameters<typeof readEntry>[0];
   readonly role: string;
   readonly cells: readonly CellChange[];
-  readonly inherited: Parameters<typeof withLimits>[2];
+  readonly getInherited: Parameters<typeof withLimits>[2];
 }
 
 /** Stores the changed cells of a role in its latest version, so that concurrent changes to the remaining cells stay. */
-async function saveCells({ service, role, cells, inherited }: CellsToSave): Promise<void> {
+async function saveCells({ service, role, cells, getInherited }: CellsToSave): Promise<void> {
   const latest = await readEntry(service, 'roles', role);
-  await saveEntry(service, 'roles', { id: role, etag: latest.etag, value: withLimits(latest.value, cells, inherited) });
+  await saveEntry(service, 'roles', { id: role, etag: latest.etag, value: withLimits(latest.value, cells, getInherited) });
 }

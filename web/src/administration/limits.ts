@@ -19,6 +19,7 @@ export const otherDeployments = '*';
 /** Limits of a role by deployment and window. */
 export type RoleLimits = Readonly<Record<string, JsonObject>>;
 
+/** Returns the limits of a role. */
 export function readLimits(role: JsonObject): RoleLimits {
   const limits = toObject(role.limits);
   return Object.fromEntries(Object.entries(limits).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])));
@@ -71,19 +72,19 @@ export function parseLimit(text: string): number | undefined | null {
 }
 
 /**
- * Returns a role with the changed cells. An entry that has no window left is removed, so that the entry for `*` applies again. A new
- * entry starts with the other windows that applied before, because an own entry replaces the entry for `*` completely.
+ * Returns a role with the changed cells. An entry without windows is removed, so that the entry for `*` applies again. A new entry
+ * starts with the other windows that applied before, because it replaces the entry for `*` completely.
  */
 export function withLimits(
   role: JsonObject,
   changes: readonly Omit<CellChange, 'role'>[],
-  inherited: (deployment: string) => JsonObject | undefined,
+  getInherited: (deployment: string) => JsonObject | undefined,
 ): JsonObject {
   const limits: Record<string, JsonObject> = { ...readLimits(role) };
   for (const { deployment, window, text } of changes) {
     const value = parseLimit(text);
     if (value === null) continue;
-    const { [window]: _, ...otherWindows } = limits[deployment] ?? (value === undefined ? {} : (inherited(deployment) ?? {}));
+    const { [window]: _, ...otherWindows } = limits[deployment] ?? (value === undefined ? {} : (getInherited(deployment) ?? {}));
     const entry = value === undefined ? otherWindows : { ...otherWindows, [window]: value };
     if (Object.keys(entry).length === 0) delete limits[deployment];
     else limits[deployment] = entry;

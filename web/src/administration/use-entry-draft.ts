@@ -51,7 +51,7 @@ export interface EntryDraft {
 
 const noErrors: EntryErrors = { byField: new Map(), general: [] };
 
-/** The draft of an entry. '' is the ID of a new one. */
+/** Returns the draft of the entry with this ID, or of a new entry if the ID is ''. */
 export function useEntryDraft(kind: Kind, id: string): EntryDraft {
   const { service, refresh } = usePage();
   const [initialValue] = useState(() => (id === '' ? createValue(kind) : undefined));
@@ -123,7 +123,7 @@ function createValue({ kind, schema }: Kind): JsonObject {
 }
 
 /**
- * Removes the object around a removed value if it is empty. An empty entry of limits stays, because it means that there is no limit.
+ * Removes the object around a removed value if it is now empty. An empty entry of `limits` stays, because it removes all limits.
  */
 function withoutEmptyGroup(value: unknown, path: Path): unknown {
   const group = path.slice(0, -1);
@@ -156,7 +156,7 @@ interface ConcurrentChange {
   readonly merged: JsonObject;
 }
 
-/** Compares the entry that both started with, the input of this user, and the stored entry. */
+/** Merges the input of this user into the stored entry. `base` is the entry that both changed. */
 export function mergeChanges(base: JsonObject, input: JsonObject, stored: JsonObject): ConcurrentChange {
   const ownDifferences = listValueDifferences(base, input);
   const ownPaths = ownDifferences.map(({ path }) => formatPath(path));

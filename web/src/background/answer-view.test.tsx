@@ -7,24 +7,34 @@ const answer = {
   ...{ id: 'resp_1', model: 'm', created_at: 5, error: null, incomplete_details: null, status: 'completed' as const },
   output: [{ type: 'message', content: [{ type: 'output_text', text: 'It is wide.' }] }],
 };
-const said = (role: string, text: string) => ({ type: 'message', role, content: [{ type: 'input_text', text }] });
+const createMessage = (role: string, text: string) => ({ type: 'message', role, content: [{ type: 'input_text', text }] });
 
 it.each([
-  ['a question', [said('user', 'One?')], ['question One?', 'reply It is wide.']],
+  ['a question', [createMessage('user', 'One?')], ['question One?', 'reply It is wide.']],
   [
     'turns, a system message, and consecutive messages of one side',
-    [said('system', 'Be short.'), said('user', 'One?'), said('user', 'Or two?'), said('assistant', 'One.'), said('user', 'Why?')],
+    [
+      createMessage('system', 'Be short.'),
+      createMessage('user', 'One?'),
+      createMessage('user', 'Or two?'),
+      createMessage('assistant', 'One.'),
+      createMessage('user', 'Why?'),
+    ],
     ['question One?\n\nOr two?', 'reply One.', 'question Why?', 'reply It is wide.'],
   ],
-  ['an answer before any question', [said('assistant', 'Hi.'), said('user', 'One?')], ['question One?', 'reply It is wide.']],
   [
-    'an answer as the last of it',
-    [said('user', 'One?'), said('assistant', 'One.')],
+    'an answer before any question',
+    [createMessage('assistant', 'Hi.'), createMessage('user', 'One?')],
+    ['question One?', 'reply It is wide.'],
+  ],
+  [
+    'an answer as the last item',
+    [createMessage('user', 'One?'), createMessage('assistant', 'One.')],
     ['question One?', 'reply One.', 'question …', 'reply It is wide.'],
   ],
-  ['no question at all', [said('assistant', 'Hi.')], ['question …', 'reply It is wide.']],
+  ['no question at all', [createMessage('assistant', 'Hi.')], ['question …', 'reply It is wide.']],
   ['empty input', [], ['question …', 'reply It is wide.']],
-])('continues in a chat from %s', (_what, input, expected) => {
+])('continues in a chat from %s', (_title, input, expected) => {
   const conversation = toConversation({ answer, reply: toReply(answer), input });
   const turns = listVisibleTurns(conversation);
   expect(turns.map(({ kind, text }) => `${kind} ${text}`)).toEqual(expected);

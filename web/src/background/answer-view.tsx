@@ -168,13 +168,13 @@ interface FollowedAnswer {
   readonly update: (answer: AnswerDetails) => void;
 }
 
-/** Interval between drawings of new events, in milliseconds. */
-const drawMs = 60;
+/** Minimum time between two renderings of new events. */
+const drawIntervalMs = 60;
 
 /** Loads an answer with its input, and follows it while it is in progress. */
 function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnswer {
   const { announce } = usePage();
-  const { ready: ended } = useBackgroundStrings();
+  const { ready } = useBackgroundStrings();
   const [answer, setAnswer] = useState<AnswerDetails>();
   const [input, setInput] = useState<readonly JsonObject[]>();
   const [items, setItems] = useState<readonly JsonObject[]>([]);
@@ -190,7 +190,7 @@ function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnsw
         setAnswer(current);
         return current;
       };
-      answers.input(id, signal).then(setInput, () => undefined);
+      answers.listInput(id, signal).then(setInput, () => undefined);
       if (!isInProgress(await refresh())) return;
       const fold = new AnswerFold();
       let drawing: ReturnType<typeof setTimeout> | undefined;
@@ -203,13 +203,13 @@ function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnsw
       for await (const event of answers.follow(id, { signal, onDisconnect: () => setIsReconnecting(true) })) {
         fold.add(event);
         if (event.type === 'response.in_progress') await refresh();
-        drawing ??= setTimeout(draw, drawMs);
+        drawing ??= setTimeout(draw, drawIntervalMs);
       }
-      if (!isInProgress(await refresh())) announce(ended);
+      if (!isInProgress(await refresh())) announce(ready);
     };
     follow().catch((error: unknown) => signal.aborted || fail(error));
     return () => controller.abort();
-  }, [answers, id, fail, announce, ended]);
+  }, [answers, id, fail, announce, ready]);
   const reply = useMemo(() => answer && toReply(answer, isInProgress(answer) ? items : answer.output), [answer, items]);
   return {
     answer,
@@ -222,7 +222,7 @@ function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnsw
   };
 }
 
-/** The state of an answer as a word. */
+/** The status of an answer in words. */
 export function StateMark({ status }: { readonly status: AnswerState }) {
   const { states } = useBackgroundStrings();
   return <span className={`state-mark ${status}`}>{states[status]}</span>;

@@ -4,6 +4,7 @@ import type { Service } from '../service/service.ts';
 import { ServiceError, toErrorDetails } from '../service/service-error.ts';
 import { readEvents } from '../service/stream-reply.ts';
 
+/** Status of a response. */
 export type AnswerState = keyof BackgroundStrings['states'];
 
 /** An answer in a list. */
@@ -16,6 +17,7 @@ export interface ListedAnswer {
   readonly asked: string | null;
 }
 
+/** One page of the list. */
 export interface AnswerPage {
   readonly data: readonly ListedAnswer[];
   readonly has_more: boolean;
@@ -53,7 +55,7 @@ export class BackgroundAnswers {
   }
 
   /** Returns all input items, the earliest first. */
-  async input(id: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
+  async listInput(id: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
     const items: JsonObject[] = [];
     for (let after = ''; ; ) {
       const page = await this.#service.json(`${getPath(id)}/input_items?order=asc&limit=${pageSize}${after}`, { signal });
@@ -74,8 +76,8 @@ export class BackgroundAnswers {
   }
 
   /**
-   * Streams the events from the first one until the response ends. A lost connection resumes at the last event, after a call of
-   * `onLost`.
+   * Streams the events from the first one until the response ends. After a lost connection, it calls `onDisconnect` and resumes
+   * after the last event.
    */
   async *follow(
     id: string,
@@ -103,7 +105,7 @@ export class BackgroundAnswers {
   }
 }
 
-/** Whether an answer has not ended. */
+/** Returns whether an answer has not ended. */
 export function isInProgress({ status }: Pick<ListedAnswer, 'status'>): boolean {
   return status === 'queued' || status === 'in_progress';
 }

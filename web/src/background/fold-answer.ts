@@ -3,7 +3,7 @@ import type { FinishReason, ResponseAttachment, ResponseCustomContent, StageDelt
 import type { Reply } from '../conversation/conversation.ts';
 import type { AnswerDetails, AnswerState } from './background-answers.ts';
 
-const states: Readonly<Record<AnswerState, Reply['state']>> = {
+const replyStates: Readonly<Record<AnswerState, Reply['state']>> = {
   ...{ queued: 'running', in_progress: 'running', completed: 'done' },
   ...{ incomplete: 'done', failed: 'failed', cancelled: 'stopped' },
 };
@@ -13,13 +13,13 @@ export class AnswerFold {
   readonly #items = new Map<number, JsonObject>();
 
   add(event: JsonObject): void {
-    const { type, output_index: at, delta, item } = event;
-    if (typeof at !== 'number') return;
+    const { type, output_index: index, delta, item } = event;
+    if (typeof index !== 'number') return;
     if ((type === 'response.output_item.added' || type === 'response.output_item.done') && isJsonObject(item))
-      this.#items.set(at, item);
+      this.#items.set(index, item);
     if (typeof delta !== 'string') return;
-    if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.#appendText(at, 'message', delta);
-    if (type === 'response.reasoning_summary_text.delta') this.#appendText(at, 'reasoning', delta);
+    if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.#appendText(index, 'message', delta);
+    if (type === 'response.reasoning_summary_text.delta') this.#appendText(index, 'reasoning', delta);
   }
 
   /** Items so far, in order. */
@@ -27,9 +27,9 @@ export class AnswerFold {
     return [...this.#items].sort(([left], [right]) => left - right).map(([, item]) => item);
   }
 
-  #appendText(at: number, type: string, delta: string): void {
-    const text = this.#items.get(at)?.said;
-    this.#items.set(at, { type, said: (typeof text === 'string' ? text : '') + delta });
+  #appendText(index: number, type: string, delta: string): void {
+    const text = this.#items.get(index)?.partialText;
+    this.#items.set(index, { type, partialText: (typeof text === 'string' ? text : '') + delta });
   }
 }
 
@@ -41,7 +41,7 @@ export function toReply(answer: AnswerDetails, items: readonly JsonObject[] = an
   const finish: FinishReason | undefined =
     incomplete === null || incomplete === undefined ? undefined : toFinish(incomplete.reason);
   return {
-    ...{ kind: 'reply', id, parent: 'question', deployment: model, state: states[status], stageTimes: {}, responseId: id },
+    ...{ kind: 'reply', id, parent: 'question', deployment: model, state: replyStates[status], stageTimes: {}, responseId: id },
     atMs: created_at * 1000,
     ...(typeof completed_at === 'number' && { endedAtMs: completed_at * 1000 }),
     text: items
@@ -60,9 +60,9 @@ export function toReply(answer: AnswerDetails, items: readonly JsonObject[] = an
   };
 }
 
-/** Returns the text of an item: its own text, its parts, or its summary. */
-export function getText({ said, content, summary }: JsonObject): string {
-  if (typeof said === 'string') return said;
+/** Returns the text of an item: its text so far, its content, or its summary. */
+export function getText({ partialText, content, summary }: JsonObject): string {
+  if (typeof partialText === 'string') return partialText;
   if (typeof content === 'string') return content;
   const parts = Array.isArray(content) ? content : Array.isArray(summary) ? summary : [];
   const texts = parts.filter(isJsonObject).map(({ text, refusal }) => text ?? refusal);

@@ -30,19 +30,19 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
   const title = useName(draft);
   useTitle(title);
   const evaluationState = useEvaluations(stored);
-  const isOpen = useIsMounted();
+  const isMounted = useIsMounted();
 
-  const save = async (mode?: 'over'): Promise<string | undefined> => {
+  const save = async (mode?: 'overwrite'): Promise<string | undefined> => {
     if (isInvalid) return undefined;
     const saved = await draft.save(mode);
     if (saved === undefined) return undefined;
     announce(strings.saved);
-    if (id !== saved.id && isOpen.current) onCreated(saved.id);
+    if (id !== saved.id && isMounted.current) onCreated(saved.id);
     return saved.id;
   };
   const tryIt = async (): Promise<void> => {
     const saved = isDirty && !isShared(stored) ? await save() : stored?.id;
-    if (saved !== undefined && isOpen.current) go({ at: 'new', deployment: saved });
+    if (saved !== undefined && isMounted.current) go({ at: 'new', deployment: saved });
   };
   useSaveKey(() => void save());
   const leaveQuestion = useLeaveGuard({ hasDraft: draft.isTouched && !draft.isSaving, isInvalid });
@@ -62,7 +62,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
         <div className="builder-form">
           <AppSheet
             {...{ draft, initialDraft, title, isInvalid, evaluationState, onInvalid: setIsInvalid }}
-            overwrite={() => void save('over')}
+            overwrite={() => void save('overwrite')}
           />
           {entry !== undefined && <SaveBar {...{ draft, isInvalid }} save={() => void save()} tryIt={() => void tryIt()} />}
         </div>
@@ -74,7 +74,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
   );
 }
 
-/** Whether the editor is still open. Users can leave it while a save is in progress, which must not bring them back. */
+/** Returns whether the editor is still open. Users can leave it during a save, which must not bring them back. */
 function useIsMounted(): RefObject<boolean> {
   const isMounted = useRef(false);
   useEffect(() => {
@@ -100,7 +100,7 @@ interface SaveBarProps {
   readonly tryIt: () => void;
 }
 
-/** The labels say whether saving changes the application for other users. Opening a shared application does not save it. */
+/** Its labels show whether saving changes the application for other users. Opening a shared application does not save it. */
 function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
   const { stored, isDirty, isSaving, isRestored, load } = draft;
   const { go } = usePage();
@@ -115,8 +115,8 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
     draft.discard();
     go({ at: 'applications' });
   };
-  const isIdle = isSaving || isInvalid;
-  const cannotSave = isIdle || !isDirty;
+  const isBlocked = isSaving || isInvalid;
+  const cannotSave = isBlocked || !isDirty;
   return (
     <div className="builder-bar">
       <span className="soft small">{isDirty ? (hasUsers ? unsavedShared : unsaved) : allSaved}</span>
@@ -126,7 +126,7 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
         </button>
       )}
       {/* Not `disabled`, because saving would then lose the focus. */}
-      <button type="button" className="button" aria-disabled={isIdle} onClick={isIdle ? undefined : tryIt}>
+      <button type="button" className="button" aria-disabled={isBlocked} onClick={isBlocked ? undefined : tryIt}>
         {isDirty ? (hasUsers ? tryShared : saveAndTry) : open}
       </button>
       <button type="button" className="button primary" aria-disabled={cannotSave} onClick={cannotSave ? undefined : save}>
@@ -137,8 +137,8 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
 }
 
 /**
- * Asks before the tab with unsaved changes is closed, and before invalid text is left, which no draft contains. Returns the dialog
- * to render.
+ * Asks before the user closes the tab with unsaved changes, or leaves invalid text, which no draft contains. Returns the dialog to
+ * render.
  */
 function useLeaveGuard({ hasDraft, isInvalid }: { readonly hasDraft: boolean; readonly isInvalid: boolean }): ReactNode {
   const { leaveQuestion, discard } = useBuilderStrings();

@@ -17,7 +17,7 @@ import type { EvaluationState } from './evaluation/use-evaluations.ts';
 import { SharingSection } from './sharing/sharing-section.tsx';
 import type { AppDraft } from './use-app-draft.ts';
 
-/** Chooses the deployment that the application calls, among those available to its owner. */
+/** Selects the deployment that answers, among those available to the user. */
 function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
   const strings = useStrings();
   const builderStrings = useBuilderStrings();
@@ -70,7 +70,7 @@ interface AppFormProps {
   readonly applyAccess: AppDraft['applyAccess'];
 }
 
-const line = { type: 'string', minLength: 1 };
+const textSchema = { type: 'string', minLength: 1 };
 const settings = 'applicationProperties';
 
 /** Editors of the settings for which a form generated from the schema would be unclear. */
@@ -98,25 +98,25 @@ export function AppForm({ schema, entry, form, stored, evaluationState, applyAcc
         {general.map(({ key, ...texts }) => (
           <form.Value
             key={key}
-            {...{ ...texts, form, schema: line, isRequired: false, path: [key], value: getValueAt(entry, [key]) }}
+            {...{ ...texts, form, schema: textSchema, isRequired: false, path: [key], value: getValueAt(entry, [key]) }}
           />
         ))}
         <PictureEditor form={form} value={entry.iconUrl} />
       </section>
       <section className="builder-section" aria-label={strings.behaviour}>
         <h2>{strings.behaviour}</h2>
-        {properties.filter(isPlain).map((property) => (
+        {properties.filter(isScalar).map((property) => (
           <Setting key={property.name} {...{ property, entry, form }} />
         ))}
         {properties.filter(isDocuments).map((property) => (
           <ToolSection key={property.name} {...{ property, entry, form }} />
         ))}
-        <FineSettings properties={properties.filter(isFine)} {...{ entry, form }} />
+        <AdvancedSettings properties={properties.filter(isAdvanced)} {...{ entry, form }} />
       </section>
       <section className="builder-section" aria-label={strings.tools}>
         <h2>{strings.tools}</h2>
         {properties
-          .filter((property) => !isPlain(property) && !isDocuments(property) && !isFine(property))
+          .filter((property) => !isScalar(property) && !isDocuments(property) && !isAdvanced(property))
           .map((property) => (
             <ToolSection key={property.name} {...{ property, entry, form }} />
           ))}
@@ -145,8 +145,8 @@ function Setting({ property: { name, schema, isRequired }, entry, form, isLabelH
   return <Editor {...props} />;
 }
 
-/** Settings with good defaults, collapsed while none of them is set. */
-function FineSettings({
+/** Settings with good defaults. They start collapsed if they are not set. */
+function AdvancedSettings({
   properties,
   entry,
   form,
@@ -157,8 +157,8 @@ function FineSettings({
     <details className="builder-tools" open={isInitiallyOpen}>
       <summary>
         <span className="builder-tools-name">
-          {strings.fineSettings}
-          <span className="soft small">{strings.fineSettingsHint}</span>
+          {strings.advancedSettings}
+          <span className="soft small">{strings.advancedSettingsHint}</span>
         </span>
       </summary>
       <div className="builder-tools-body">
@@ -170,16 +170,16 @@ function FineSettings({
   );
 }
 
-/** Advanced settings, hidden unless they are set. */
-const rare: ReadonlySet<string> = new Set(['web_api_toolset_alternative']);
+/** Settings that are hidden unless they are set. */
+const hiddenUnlessSet: ReadonlySet<string> = new Set(['web_api_toolset_alternative']);
 
-/** A kind of tools, collapsed while it is empty. */
+/** A kind of tools. It starts collapsed if it is empty. */
 function ToolSection({ property, entry, form }: SettingProps) {
   const translate = useSchemaTranslation();
   const toolHints: Readonly<Record<string, string>> = useBuilderStrings().toolHints;
   const value = getValueAt(entry, [settings, property.name]);
   const [isInitiallyOpen] = useState(value !== undefined);
-  if (rare.has(property.name) && value === undefined && !isInitiallyOpen) return null;
+  if (hiddenUnlessSet.has(property.name) && value === undefined && !isInitiallyOpen) return null;
   const hint = Object.hasOwn(toolHints, property.name) ? toolHints[property.name] : undefined;
   const count = Array.isArray(value) ? value.length : value === undefined ? 0 : 1;
   return (
@@ -198,7 +198,7 @@ function ToolSection({ property, entry, form }: SettingProps) {
   );
 }
 
-function isPlain(property: Property): boolean {
+function isScalar(property: Property): boolean {
   const shape = toShape(property.schema);
   if (shape.kind === 'list') return toShape(shape.item).kind === 'text';
   return ['text', 'number', 'switch', 'choice'].includes(shape.kind) && !isDocuments(property);
@@ -208,6 +208,6 @@ function isDocuments({ name }: Property): boolean {
   return name === 'document_relative_url';
 }
 
-function isFine({ schema }: Property): boolean {
+function isAdvanced({ schema }: Property): boolean {
   return toShape(schema).kind === 'group';
 }

@@ -29,8 +29,8 @@ import { clearSecrets, secretPlaceholder } from './editors/shape.ts';
 import { AccessDialog } from './sharing/sharing-section.tsx';
 import type { InitialDraft } from './use-app-draft.ts';
 
-/** The API needs coordinates, and models know those of cities. */
-const forecast: JsonObject = {
+/** Tool of the weather template. The API needs coordinates, which models know for cities. */
+const weatherTool: JsonObject = {
   rest_api_method_info: { method_url: 'https://api.open-meteo.com/v1/forecast', method_type: 'get' },
   open_ai_tool: {
     type: 'function',
@@ -77,8 +77,8 @@ export function AppList({ openMenu, onStart }: AppListProps) {
   const { askConfirmation, dialog } = useConfirmation();
   const onError = (error: unknown): void => setError(toErrorDetails(error));
   const remove = (application: OwnApplication): void => {
-    void askConfirmation(strings.deleteQuestion(getName(application)), strings.confirmDelete).then(async (isYes) => {
-      if (!isYes) return;
+    void askConfirmation(strings.deleteQuestion(getName(application)), strings.confirmDelete).then(async (isConfirmed) => {
+      if (!isConfirmed) return;
       await deleteApplication(service, application).then(() => {
         saveAppDraft(user, application.id, '');
         announce(builderStrings.removed(getName(application)));
@@ -87,19 +87,19 @@ export function AppList({ openMenu, onStart }: AppListProps) {
       }, onError);
     });
   };
-  const copy = (answer: unknown, toName: (name: string) => string, original = toOriginal(answer)): void => {
-    if (!isJsonObject(answer)) {
+  const copy = (source: unknown, toName: (name: string) => string, access = toAccess(toObject(source))): void => {
+    if (!isJsonObject(source)) {
       setError({ status: 400, code: 'invalid_json', message: builderStrings.noApplicationInFile });
       return;
     }
-    const entry = toEntry(answer);
+    const entry = toEntry(source);
     const name = typeof entry.displayName === 'string' ? toName(entry.displayName) : undefined;
     readSchema(service).then((schema) => {
       const { entry: copiedEntry, isChanged } = withoutHiddenSecrets(schema, {
         ...entry,
         ...(name !== undefined && { displayName: name }),
       });
-      const notes = [isChanged && builderStrings.secretsNotCopied, isShared(original) && builderStrings.accessNotCopied];
+      const notes = [isChanged && builderStrings.secretsNotCopied, isShared({ access }) && builderStrings.accessNotCopied];
       void start({ entry: copiedEntry, note: notes.filter((note) => note !== false).join(' ') });
     }, onError);
   };
@@ -139,7 +139,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
             <AppItem
               key={application.id}
               application={application}
-              duplicate={() => copy(application.entry, builderStrings.copyName, application)}
+              duplicate={() => copy(application.entry, builderStrings.copyName, application.access)}
               onShared={() => void load()}
               remove={() => remove(application)}
             />
@@ -259,21 +259,16 @@ function AppItem({ application, duplicate, remove, onShared }: AppItemProps) {
   );
 }
 
-function toOriginal(answer: unknown): Pick<OwnApplication, 'access'> {
-  return { access: toAccess(toObject(answer)) };
-}
-
-/** Prepares an entry for a new application. Stored secrets stay with the original. */
+/** Returns an entry for a new application: the secrets that the service hides are empty. */
 export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { entry: JsonObject; isChanged: boolean } {
   const { applicationProperties: before } = entry;
   let isChanged = false;
-  const shouldEmpty = (secret: string): boolean => {
+  if (!isJsonObject(before)) return { entry, isChanged };
+  const after = clearSecrets(schema, before, (secret) => {
     const isHidden = secret === secretPlaceholder;
     isChanged ||= isHidden;
     return isHidden;
-  };
-  if (!isJsonObject(before)) return { entry, isChanged };
-  const after = clearSecrets(schema, before, shouldEmpty);
+  });
   return { entry: { ...entry, applicationProperties: after }, isChanged };
 }
 
@@ -302,7 +297,7 @@ function toTemplates({ templates }: BuilderStrings, model: string): readonly Tem
     toTemplate(documents, { temperature: 0.2, document_relative_url: [] }),
     toTemplate(webApi, {
       temperature: 0.2,
-      web_api_toolset: [{ type: 'rest-api', name: 'open-meteo.com', tools: [forecast] }],
+      web_api_toolset: [{ type: 'rest-api', name: 'open-meteo.com', tools: [weatherTool] }],
     }),
     toTemplate(writing, { temperature: 0.7 }),
   ];

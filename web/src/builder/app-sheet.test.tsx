@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fieldTrail } from './app-sheet.tsx';
+import { toFieldLabel } from './app-sheet.tsx';
 
 const group = (properties: object) => ({ type: 'object', additionalProperties: false, properties });
 const text = (title: string) => ({ type: 'string', title });
@@ -21,6 +21,6 @@ it.each([
   ['free.a["b c"]', 'Free › a.b c'],
   ['__proto__.x', '__proto__.x'],
   ['', ''],
-])('names the field %s %s', (field, said) => {
-  expect(fieldTrail(field, { schema, value, toTitle })).toBe(said);
+])('names the field %s %s', (field, label) => {
+  expect(toFieldLabel(field, { schema, value, toTitle })).toBe(label);
 });

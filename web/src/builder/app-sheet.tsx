@@ -11,7 +11,7 @@ import { type BuilderForm, type FieldErrors, goToField } from './editors/form.ts
 import { getTitle } from './editors/properties.tsx';
 import { findVariant, toShape } from './editors/shape.ts';
 import { ValueEditor } from './editors/value-editor.tsx';
-import { getValueAt, itemName } from './entry-parts.ts';
+import { getItemName, getValueAt } from './entry-parts.ts';
 import { EvaluationSection } from './evaluation/evaluation-section.tsx';
 import type { EvaluationState } from './evaluation/use-evaluations.ts';
 import type { AppDraft, InitialDraft } from './use-app-draft.ts';
@@ -62,7 +62,7 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
     setView('form');
     setTimeout(() => goToField(formId, field));
   };
-  const toTrail = useFieldTrail(schema.value, entry);
+  const toLabel = useFieldLabels(schema.value, entry);
   const isLoading =
     (entry === undefined && draft.error === undefined) || (schema.value === undefined && schema.error === undefined);
   return (
@@ -78,7 +78,7 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
       <Rejection
         error={draft.error ?? schema.error}
         {...{ fieldErrors, isLoaded: entry !== undefined, goTo, overwrite }}
-        toTrail={activeView === 'form' ? toTrail : undefined}
+        toLabel={activeView === 'form' ? toLabel : undefined}
         load={() => void draft.load()}
       />
       {entry !== undefined && activeView === 'json' && <RawEditor {...{ entry, onInvalid }} change={draft.replace} />}
@@ -177,15 +177,15 @@ interface RejectionProps {
   readonly error: ErrorDetails | undefined;
   readonly fieldErrors: FieldErrors;
   readonly isLoaded: boolean;
-  /** Converts a field path to words. Undefined if the path is clearer. */
-  readonly toTrail: ((field: string) => string) | undefined;
+  /** Returns the label of a field path. Undefined if the view shows paths. */
+  readonly toLabel: ((field: string) => string) | undefined;
   readonly goTo: (field: string) => void;
   readonly load: () => void;
   readonly overwrite: () => void;
 }
 
-/** Shows why an application was not saved or not found, and offers a solution. */
-function Rejection({ error, fieldErrors, isLoaded, toTrail, goTo, load, overwrite }: RejectionProps) {
+/** Shows why an application was not saved or loaded, and offers a solution. */
+function Rejection({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrite }: RejectionProps) {
   const { strings, locale: language } = useLanguage();
   const builderStrings = useBuilderStrings();
   if (error === undefined) return null;
@@ -213,10 +213,10 @@ function Rejection({ error, fieldErrors, isLoaded, toTrail, goTo, load, overwrit
           {[...fieldErrors].map(([field, message]) => (
             <li key={field}>
               <button type="button" className="quiet-link" onClick={() => goTo(field)}>
-                {toTrail === undefined ? (
+                {toLabel === undefined ? (
                   <code>{field.replace(/^applicationProperties\./, '')}</code>
                 ) : (
-                  <strong>{toTrail(field)}</strong>
+                  <strong>{toLabel(field)}</strong>
                 )}{' '}
                 {message}
               </button>
@@ -244,23 +244,27 @@ function useSchema(): { readonly value: JsonObject | undefined; readonly error: 
   return { value, error };
 }
 
-const settings = 'applicationProperties.';
+const settingsPrefix = 'applicationProperties.';
 
-/** Returns a function that converts a field path of an application to words. `schema` is the schema of its settings. */
-function useFieldTrail(schema: JsonObject | undefined, entry: JsonObject | undefined): (field: string) => string {
+/** Returns a function that returns the label of a field path of an application. `schema` is the schema of its settings. */
+function useFieldLabels(schema: JsonObject | undefined, entry: JsonObject | undefined): (field: string) => string {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
   const { name, description, iconUrl } = strings;
   const general = new Map(Object.entries({ displayName: name, description, iconUrl }));
   return (field) => {
-    if (!field.startsWith(settings)) return general.get(field) ?? field;
+    if (!field.startsWith(settingsPrefix)) return general.get(field) ?? field;
     const toTitle = (part: JsonObject, key: string): string => translate(getTitle(part, key));
-    return fieldTrail(field.slice(settings.length), { schema: schema ?? {}, value: entry?.applicationProperties, toTitle });
+    return toFieldLabel(field.slice(settingsPrefix.length), {
+      schema: schema ?? {},
+      value: entry?.applicationProperties,
+      toTitle,
+    });
   };
 }
 
-// Pattern bound: the path of a field in an error.
-const step = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
+// Pattern bound: one field path of an error in the user's own tab.
+const pathStep = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
 
 /** A value within an application, and the labels of its parts. */
 interface FieldContext {
@@ -270,31 +274,31 @@ interface FieldContext {
   readonly toTitle: (schema: JsonObject, name: string) => string;
 }
 
-/** Converts a field path to its labels, such as `MCP servers › Board › Address`. */
-export function fieldTrail(field: string, context: FieldContext): string {
-  const keys = [...field.matchAll(step)].map(([, index, quoted, plain]) =>
+/** Returns the label of a field path, such as `MCP servers › Board › Address`. */
+export function toFieldLabel(field: string, context: FieldContext): string {
+  const keys = [...field.matchAll(pathStep)].map(([, index, quoted, plain]) =>
     index === undefined ? (plain ?? String(tryParseJson(quoted ?? ''))) : Number(index),
   );
-  return listTrail(keys, context).join(' › ');
+  return listLabels(keys, context).join(' › ');
 }
 
-function listTrail(keys: readonly (string | number)[], { schema, value, toTitle }: FieldContext): readonly string[] {
+function listLabels(keys: readonly (string | number)[], { schema, value, toTitle }: FieldContext): readonly string[] {
   const [key, ...tail] = keys;
   if (key === undefined) return [];
   const shape = toShape(schema);
   if (shape.kind === 'variants') {
     const variant = findVariant(shape.variants, value);
-    return variant === undefined ? [keys.join('.')] : listTrail(keys, { schema: variant.schema, value, toTitle });
+    return variant === undefined ? [keys.join('.')] : listLabels(keys, { schema: variant.schema, value, toTitle });
   }
   if (shape.kind === 'list' && typeof key === 'number') {
     const item: unknown = Array.isArray(value) ? value[key] : undefined;
-    return [itemName(item) || String(key + 1), ...listTrail(tail, { schema: shape.item, value: item, toTitle })];
+    return [getItemName(item) || String(key + 1), ...listLabels(tail, { schema: shape.item, value: item, toTitle })];
   }
   const property = shape.kind === 'group' ? shape.properties.find(({ name }) => name === key) : undefined;
   if (property === undefined) return [keys.join('.')];
-  const innerTrail = listTrail(tail, { schema: property.schema, value: isJsonObject(value) ? value[key] : undefined, toTitle });
-  // A group that only wraps other fields does not appear in the trail.
-  return toShape(property.schema).kind === 'group' && innerTrail.length > 0
-    ? innerTrail
-    : [toTitle(property.schema, String(key)), ...innerTrail];
+  const innerLabels = listLabels(tail, { schema: property.schema, value: isJsonObject(value) ? value[key] : undefined, toTitle });
+  // A group that only contains other fields does not appear in the label.
+  return toShape(property.schema).kind === 'group' && innerLabels.length > 0
+    ? innerLabels
+    : [toTitle(property.schema, String(key)), ...innerLabels];
 }

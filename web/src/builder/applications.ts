@@ -23,7 +23,7 @@ export interface OwnApplication {
 }
 
 const schemaPath = 'custom_application_schemas/quickapps';
-const answerFields = ['id', 'etag', 'createdAt', 'updatedAt', 'warnings', 'userRoles', 'users'];
+const metadataFields = ['id', 'etag', 'createdAt', 'updatedAt', 'warnings', 'userRoles', 'users'];
 const maxNameChars = 40;
 const maxAttempts = 20;
 
@@ -35,7 +35,7 @@ export async function readSchema(service: Service): Promise<JsonObject> {
 
 /** Returns the ID of the quick app type at this service. */
 export function quickAppType(): string {
-  // Pattern bound: the user's own tab: one URL.
+  // Pattern bound: one URL in the user's own tab.
   return new URL(schemaPath, document.baseURI).href.replace(/#.*$/, '');
 }
 
@@ -64,45 +64,45 @@ export async function deleteApplication(service: Service, { id, etag }: OwnAppli
   await service.send(`v1/${toPath(id)}`, { method: 'DELETE', headers: { 'if-match': `"${etag}"` } });
 }
 
-/** Overwrites only the version that was read, otherwise fails with 412. The access stays as it was read. */
+/** Replaces the stored settings and keeps the access. Fails with 412 if the application has changed. */
 export function saveApplication(
   service: Service,
   entry: JsonObject,
   { id, etag, access }: OwnApplication,
 ): Promise<OwnApplication> {
   const { roles, users } = access;
-  const shared = { ...(roles.length > 0 && { userRoles: roles }), ...(users.length > 0 && { users }) };
-  return put(service, id, { entry: { ...toEntry(entry), ...shared }, condition: { 'if-match': `"${etag}"` } });
+  const accessFields = { ...(roles.length > 0 && { userRoles: roles }), ...(users.length > 0 && { users }) };
+  return put(service, id, { entry: { ...toEntry(entry), ...accessFields }, headers: { 'if-match': `"${etag}"` } });
 }
 
 /** Saves a new application under an ID derived from its name. If the name is taken, the next free one is used. */
 export async function createApplication(service: Service, entry: JsonObject): Promise<OwnApplication> {
   const base = `applications/${await readBucket(service)}/${toSegment(String(entry.displayName ?? ''))}`;
-  for (let count = 1; ; count += 1) {
-    const id = count === 1 ? base : `${base}-${count}`;
+  for (let attempt = 1; ; attempt += 1) {
+    const id = attempt === 1 ? base : `${base}-${attempt}`;
     try {
-      return await put(service, id, { entry: toEntry(entry), condition: { 'if-none-match': '*' } });
+      return await put(service, id, { entry: toEntry(entry), headers: { 'if-none-match': '*' } });
     } catch (error) {
-      if (toErrorDetails(error).status !== 412 || count === maxAttempts) throw error;
+      if (toErrorDetails(error).status !== 412 || attempt === maxAttempts) throw error;
     }
   }
 }
 
-/** Saves an application again that was deleted. It is private. Fails with 412 if it exists. */
+/** Creates a deleted application again under its ID, without access for other users. Fails with 412 if it exists. */
 export function recreateApplication(service: Service, entry: JsonObject, id: string): Promise<OwnApplication> {
-  return put(service, id, { entry: toEntry(entry), condition: { 'if-none-match': '*' } });
+  return put(service, id, { entry: toEntry(entry), headers: { 'if-none-match': '*' } });
 }
 
 async function put(
   service: Service,
   id: string,
-  { entry, condition }: { entry: JsonObject; condition: Readonly<Record<string, string>> },
+  { entry, headers }: { entry: JsonObject; headers: Readonly<Record<string, string>> },
 ): Promise<OwnApplication> {
-  const answer = await service.json(`v1/${toPath(id)}`, { method: 'PUT', body: entry, headers: condition });
+  const answer = await service.json(`v1/${toPath(id)}`, { method: 'PUT', body: entry, headers });
   return toOwnApplication(toObject(answer));
 }
 
-/** Returns an application ID as a path. The ID keeps the spelling of its owner. */
+/** Returns an application ID as a URL path. Escapes in the ID stay unchanged. */
 export function toPath(id: string): string {
   return /^[\w./%~!$&'()*+,;=:@-]+$/.test(id) ? id : encodePath(id);
 }
@@ -118,7 +118,7 @@ function toSegment(name: string): string {
   );
 }
 
-/** Whether other users have access to the stored application. */
+/** Returns whether other users have access to the stored application. */
 export function isShared(stored: Pick<OwnApplication, 'access'> | undefined): boolean {
   return stored !== undefined && stored.access.roles.length + stored.access.users.length > 0;
 }
@@ -134,7 +134,7 @@ export function getName({ id, entry }: OwnApplication): string {
 
 /** Returns the settings in a response or an exported file, without the access. */
 export function toEntry(answer: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(answer).filter(([key]) => !answerFields.includes(key)));
+  return Object.fromEntries(Object.entries(answer).filter(([key]) => !metadataFields.includes(key)));
 }
 
 function toOwnApplication(answer: JsonObject): OwnApplication {
@@ -169,6 +169,7 @@ export interface NamedAccess {
   readonly people: readonly Person[];
 }
 
+/** Users and roles that a search found. */
 export interface Matches {
   readonly people: readonly Person[];
   readonly roles: readonly string[];
@@ -188,7 +189,7 @@ export async function writeAccess(
   return toNamedAccess(await service.json(toAccessPath(id), { method: 'PUT', body: { roles, users }, headers }));
 }
 
-/** Finds people and roles. Without a text, it finds the roles of the user. */
+/** Finds users and roles by a text. An empty text finds the roles of the user. */
 export async function findPeople(service: Service, search: string, signal: AbortSignal): Promise<Matches> {
   const answer = toObject(await service.json(`v1/people?search=${encodeURIComponent(search)}`, { signal }));
   return { people: toPeople(answer.data), roles: toTexts(answer.roles) };
@@ -236,7 +237,7 @@ export async function readVersion(service: Service, id: string, version: number)
   return toEntry(fields);
 }
 
-/** Restores a version. Replaces only the version that was read, otherwise fails with 412. */
+/** Restores a version. Fails with 412 if the application has changed since it was read. */
 export async function restoreVersion(service: Service, { id, etag }: OwnApplication, version: number): Promise<OwnApplication> {
   const headers = { 'if-match': `"${etag}"` };
   const answer = await service.json(`v1/versions/${toPath(id)}?version=${version}`, { method: 'POST', headers });

@@ -98,10 +98,10 @@ const redundantTexts: ReadonlySet<string> = new Set([
   'Address of the server.',
   'Settings of document search. Default: those of the service.',
 ]);
-/** A statement that the default is none. */
-const idleEnd = /\bDefault: none\.$/;
-// Pattern bound: the user's own tab: one description of a field.
-const lastOfTwo = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
+/** A description that ends with the statement that there is no default. */
+const noneByDefault = /\bDefault: none\.$/;
+// Pattern bound: one description of a field in the user's own tab.
+const lastSentence = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
 
 /**
  * Translates a schema title or description to the language of the page. Returns an untranslated text unchanged, and '' for a
@@ -113,7 +113,7 @@ export function useSchemaTranslation(): (text: string) => string {
     (text) => {
       if (redundantTexts.has(text)) return '';
       const translated = Object.hasOwn(strings, text) ? (strings[text] ?? text) : text;
-      const firstSentences = idleEnd.test(text) ? translated.replace(lastOfTwo, '') : translated;
+      const firstSentences = noneByDefault.test(text) ? translated.replace(lastSentence, '') : translated;
       return firstSentences.replace(/\bDefault( or null)?:/, 'Left empty:');
     },
     [strings],

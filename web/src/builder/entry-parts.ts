@@ -29,8 +29,8 @@ export function withValueAt(value: unknown, path: Path, next: unknown): unknown 
   );
 }
 
-/** Returns the name of a list item at any depth. '' if there is none. */
-export function itemName(item: unknown): string {
+/** Returns the name of a list item, or of the function that it defines. '' if there is none. */
+export function getItemName(item: unknown): string {
   if (!isJsonObject(item)) return '';
   if (typeof item.name === 'string') return item.name;
   const { open_ai_tool: tool } = item;

@@ -22,6 +22,7 @@ import { withValueAt } from './entry-parts.ts';
 /** Initial content of a new application. */
 export interface InitialDraft {
   readonly entry: JsonObject;
+  /** Notice for the user, or ''. */
   readonly note: string;
 }
 
@@ -31,8 +32,9 @@ export interface AppDraft {
   readonly entry: JsonObject | undefined;
   /** The stored application. Undefined if it was never saved. */
   readonly stored: OwnApplication | undefined;
+  /** Whether the entry differs from the stored one. True for each application that was never saved. */
   readonly isDirty: boolean;
-  /** Whether there are unsaved changes. */
+  /** Whether the user has made changes that are not saved. */
   readonly isTouched: boolean;
   /** Whether the unsaved changes are from an earlier visit of this tab. */
   readonly isRestored: boolean;
@@ -42,29 +44,30 @@ export interface AppDraft {
   readonly fieldErrors: FieldErrors;
   readonly change: (path: Path, value: unknown) => void;
   readonly replace: (entry: JsonObject) => void;
-  /** Resolves with the stored application, or undefined if the service rejected it. `over` overwrites concurrent changes. */
-  readonly save: (mode?: 'over') => Promise<OwnApplication | undefined>;
-  /** Replaces the draft with the stored application. */
+  /** Resolves with the stored application, or undefined if it could not be saved. `overwrite` replaces concurrent changes. */
+  readonly save: (mode?: 'overwrite') => Promise<OwnApplication | undefined>;
+  /** Loads the stored application and replaces the draft with it. */
   readonly load: () => Promise<void>;
-  /** Called when the access has changed. `etagBefore` is the ETag of the version that was changed. */
+  /** Applies a change of the access. `etagBefore` is the ETag of the application before the change. */
   readonly applyAccess: (access: NamedAccess, etagBefore: string) => void;
-  /** Forgets the unsaved changes when the user leaves. */
+  /** Deletes the unsaved changes that this tab stores. */
   readonly discard: () => void;
-  /** Replaces the draft with an application that is known to be stored. */
+  /** Replaces the draft with this stored application. */
   readonly accept: (stored: OwnApplication) => void;
 }
 
 const noFieldErrors: FieldErrors = new Map();
 const defaultTemperature = 0.5;
 
-/** The draft of an application: the stored one with this ID, or a new one ('') with its initial draft. */
+/** Returns the draft of the stored application with this ID, or of a new application if the ID is ''. */
 export function useAppDraft(id: string, initialDraft: InitialDraft | undefined): AppDraft {
   const strings = useBuilderStrings();
   const { service, deployments, refresh, user } = usePage();
   const [initialEntry] = useState<JsonObject | undefined>(() => {
     if (id !== '') return undefined;
     return (
-      initialDraft?.entry ?? newEntry(pickDefaultDeployment(deployments.filter(({ isApplication }) => !isApplication))?.id ?? '')
+      initialDraft?.entry ??
+      createEntry(pickDefaultDeployment(deployments.filter(({ isApplication }) => !isApplication))?.id ?? '')
     );
   });
   const [newDraft] = useState(() => (id === '' ? parseStoredDraft(readAppDraft(user, ''))?.entry : undefined));
@@ -75,9 +78,9 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   const [error, setError] = useState<ErrorDetails>();
   const [fieldErrors, setFieldErrors] = useState(noFieldErrors);
 
-  const accept = useCallback((now: OwnApplication): void => {
-    setStored(now);
-    setEntry(now.entry);
+  const accept = useCallback((application: OwnApplication): void => {
+    setStored(application);
+    setEntry(application.entry);
     setIsRestored(false);
     setError(undefined);
     setFieldErrors(noFieldErrors);
@@ -114,7 +117,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     setFieldErrors(noFieldErrors);
   }, []);
 
-  const save = async (mode?: 'over'): Promise<OwnApplication | undefined> => {
+  const save = async (mode?: 'overwrite'): Promise<OwnApplication | undefined> => {
     if (entry === undefined || isSaving) return undefined;
     setError(undefined);
     setFieldErrors(noFieldErrors);
@@ -124,13 +127,15 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     }
     setIsSaving(true);
     try {
-      const now = await (stored === undefined ? createApplication(service, entry) : write(service, entry, { stored, mode }));
-      if (id !== now.id) saveAppDraft(user, id, '');
-      setStored(now);
-      setFieldErrors(now.warnings);
-      setEntry((latest) => (latest === entry ? now.entry : latest));
+      const saved = await (stored === undefined
+        ? createApplication(service, entry)
+        : saveChanges(service, entry, { stored, mode }));
+      if (id !== saved.id) saveAppDraft(user, id, '');
+      setStored(saved);
+      setFieldErrors(saved.warnings);
+      setEntry((latest) => (latest === entry ? saved.entry : latest));
       await refresh().catch(() => undefined);
-      return now;
+      return saved;
     } catch (error) {
       const details = toErrorDetails(error);
       setError(details);
@@ -154,8 +159,8 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     setStored((now) => now && { ...now, access, etag: now.etag === etagBefore ? etag : now.etag });
   }, []);
   const acceptAndRefresh = useCallback(
-    (now: OwnApplication): void => {
-      accept(now);
+    (application: OwnApplication): void => {
+      accept(application);
       void refresh().catch(() => undefined);
     },
     [accept, refresh],
@@ -179,17 +184,17 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   };
 }
 
-/** Saves changes of a stored application. With `over`, it overwrites concurrent changes, and creates it again if it was deleted. */
-async function write(
+/** Saves changes of a stored application. `overwrite` replaces concurrent changes, and recreates a deleted application. */
+async function saveChanges(
   service: Service,
   entry: JsonObject,
-  { stored, mode }: { readonly stored: OwnApplication; readonly mode: 'over' | undefined },
+  { stored, mode }: { readonly stored: OwnApplication; readonly mode: 'overwrite' | undefined },
 ): Promise<OwnApplication> {
   if (mode === undefined) return saveApplication(service, entry, stored);
-  const present = await readApplication(service, stored.id).catch((error: unknown) => {
+  const current = await readApplication(service, stored.id).catch((error: unknown) => {
     if (toErrorDetails(error).status !== 404) throw error;
   });
-  return present === undefined ? recreateApplication(service, entry, stored.id) : saveApplication(service, entry, present);
+  return current === undefined ? recreateApplication(service, entry, stored.id) : saveApplication(service, entry, current);
 }
 
 function parseStoredDraft(text: string): { readonly etag: string; readonly entry: JsonObject } | undefined {
@@ -201,7 +206,7 @@ function hasName({ displayName }: JsonObject): boolean {
   return typeof displayName === 'string' && displayName.trim() !== '';
 }
 
-function newEntry(model: string): JsonObject {
+function createEntry(model: string): JsonObject {
   return {
     applicationTypeSchemaId: quickAppType(),
     applicationProperties: { instructions: '', model, temperature: defaultTemperature },

@@ -7,7 +7,7 @@ const form = new Map([
   ['b', false],
   ['c', false],
 ]);
-const placed = (dependencies: Record<string, string[]>) => {
+const layOut = (dependencies: Record<string, string[]>) => {
   const graph = buildGraph('root', form, (id) => dependencies[id] ?? []);
   return {
     at: Object.fromEntries(graph.nodes.map(({ id, column }) => [id, column])),
@@ -17,7 +17,7 @@ const placed = (dependencies: Record<string, string[]>) => {
 };
 
 it('places deployments after all that lead to them', () => {
-  expect(placed({ root: ['a', 'b'], b: ['c'] })).toEqual({
+  expect(layOut({ root: ['a', 'b'], b: ['c'] })).toEqual({
     at: { root: 0, a: 1, b: 1, c: 2 },
     edges: ['root>a', 'root>b', 'b>c'],
     rows: 2,
@@ -25,7 +25,7 @@ it('places deployments after all that lead to them', () => {
 });
 
 it('places a deployment after another one that also leads to it', () => {
-  expect(placed({ root: ['c', 'a', 'b'], a: ['b'], b: ['c'] })).toEqual({
+  expect(layOut({ root: ['c', 'a', 'b'], a: ['b'], b: ['c'] })).toEqual({
     at: { root: 0, a: 1, b: 2, c: 3 },
     edges: ['root>c', 'root>a', 'root>b', 'a>b', 'b>c'],
     rows: 1,
@@ -33,7 +33,7 @@ it('places a deployment after another one that also leads to it', () => {
 });
 
 it('ends cycles, omits deployments outside the form, and places unreachable ones next to the root', () => {
-  expect(placed({ root: ['a', 'gone', 'a'], a: ['root', 'a'] })).toEqual({
+  expect(layOut({ root: ['a', 'gone', 'a'], a: ['root', 'a'] })).toEqual({
     at: { root: 0, a: 1, b: 1, c: 1 },
     edges: ['root>a', 'a>root', 'root>b', 'root>c'],
     rows: 3,

@@ -5,6 +5,7 @@ import { useConsentStrings } from './consent-strings.ts';
 
 const [nodeHeight, gapX, gapY, margin] = [38, 56, 28, 4];
 const arcDepth = 16;
+/** Approximate width of a letter, in pixels. */
 const letterWidth = 7;
 /** Minimum node width. Nodes are as wide as the longest name needs, if all columns fit into this page width. */
 const [minWidth, pageWidth, padding] = [150, 700, 20];
@@ -69,7 +70,7 @@ interface Point {
   readonly y: number;
 }
 
-/** Columns are vertically centered. */
+/** Returns the top left corner of a node. Columns are vertically centered. */
 function computePosition({ column, row }: GraphNode, { nodes, rows, nodeWidth }: SizedGraph): Point {
   const columnCount = nodes.filter((node) => node.column === column).length;
   const offset = ((rows - columnCount) * (nodeHeight + gapY)) / 2;
@@ -88,7 +89,7 @@ function buildPath(from: GraphNode, to: GraphNode, graph: SizedGraph): string {
   const [x1, x2] = [start.x + nodeWidth / 2, end.x + nodeWidth / 2];
   const [y1, y2] = [start.y + nodeHeight, end.y + nodeHeight];
   // The lowest point of such a curve is at three quarters of the height of its control points.
-  const bottom = margin + graph.rows * (nodeHeight + gapY) - gapY + arcDepth - margin;
+  const bottom = graph.rows * (nodeHeight + gapY) - gapY + arcDepth;
   const controlY = (bottom - (y1 + y2) / 8) / 0.75;
   return `M${x1} ${y1}C${x1} ${controlY} ${x2} ${controlY} ${x2} ${y2}`;
 }
@@ -147,7 +148,7 @@ export function buildGraph(root: string, form: ConsentForm, listDependencies: (i
   return arrange(columns, links, form);
 }
 
-/** Sorts everything reachable from the root topologically, as far as there are no cycles. */
+/** Sorts the deployments that the root reaches topologically. Edges that close a cycle are ignored. */
 function sortTopologically(root: string, listTargets: (id: string) => readonly string[]): readonly string[] {
   const seen = new Set<string>();
   const visited: string[] = [];

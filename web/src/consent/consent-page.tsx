@@ -25,7 +25,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   const consentStrings = useConsentStrings();
   const name = strings.quoted(useGetName()(deployment));
   const returnRoute: Route = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
-  const { status, error: fault, note, isSending, accept, decline, withdraw } = useDecision(deployment, returnRoute);
+  const { status, error, note, isSending, accept, decline, withdraw } = useDecision(deployment, returnRoute);
   useTitle(consentStrings.consentTitle(name));
   const needsDecision = status !== undefined && !status.isAccepted && status.form.size > 0;
   return (
@@ -36,14 +36,14 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
           {consentStrings.backToChat}
         </a>
       </PageHeader>
-      <div className="sheet" aria-busy={status === undefined && fault === undefined}>
+      <div className="sheet" aria-busy={status === undefined && error === undefined}>
         <h1>{consentStrings.consentTitle(name)}</h1>
         {note !== '' && (
           <p className="note" role="alert">
             {note}
           </p>
         )}
-        <ErrorMessage error={fault} />
+        <ErrorMessage error={error} />
         {status !== undefined && !needsDecision && (
           <p>{status.isAccepted ? consentStrings.consentGiven(name) : consentStrings.consentNothingRequired(name)}</p>
         )}
@@ -77,7 +77,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   );
 }
 
-/** The current form and the actions of the user. After the decision, the page returns. */
+/** Loads the permissions that need a decision, and sends the decision. Afterwards, returns to `returnRoute`. */
 function useDecision(deployment: string, returnRoute: Route) {
   const strings = useStrings();
   const consentStrings = useConsentStrings();
@@ -140,13 +140,13 @@ function FormText({ root, form }: { readonly root: string; readonly form: Consen
   const consentStrings = useConsentStrings();
   const getName = useGetName();
   const dependencies = [...form].filter(([id]) => id !== root);
-  const requiring = dependencies.filter(([, requiresConsent]) => requiresConsent);
+  const consentRequired = dependencies.filter(([, requiresConsent]) => requiresConsent);
   const informational = dependencies.filter(([, requiresConsent]) => !requiresConsent);
   return (
     <>
       {form.get(root) === true && <p>{consentStrings.consentItself(strings.quoted(getName(root)))}</p>}
-      {requiring.length > 0 && <p>{consentStrings.consentIntro(strings.quoted(getName(root)))}</p>}
-      {requiring.length > 0 && <ul className="reached asking">{requiring.map(([id]) => renderDeployment(id))}</ul>}
+      {consentRequired.length > 0 && <p>{consentStrings.consentIntro(strings.quoted(getName(root)))}</p>}
+      {consentRequired.length > 0 && <ul className="reached asking">{consentRequired.map(([id]) => renderDeployment(id))}</ul>}
       {informational.length > 0 && <p className="soft">{consentStrings.consentOthers}</p>}
       {informational.length > 0 && <ul className="reached">{informational.map(([id]) => renderDeployment(id))}</ul>}
       <ConsentGraph root={root} form={form} />

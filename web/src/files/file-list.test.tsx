@@ -9,6 +9,6 @@ it.each([
   [254_000, '254 kB'],
   [536_870_912, '537 MB'],
   [1e16, '10,000 TB'],
-])('formats %d bytes as %s', (bytes, said) => {
-  expect(formatSize(bytes, 'en')).toBe(said);
+])('formats %d bytes as %s', (bytes, text) => {
+  expect(formatSize(bytes, 'en')).toBe(text);
 });

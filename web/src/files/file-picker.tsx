@@ -16,7 +16,7 @@ import { StoredFiles, type StoredItem } from './stored-files.ts';
 import '../parts/question-dialog.css';
 import './files.css';
 
-const readMs = 30_000;
+const readTimeoutMs = 30_000;
 
 interface FilePickerProps {
   readonly attach: (attachments: readonly Attachment[]) => void;
@@ -34,7 +34,7 @@ export function FilePicker({ attach, close }: FilePickerProps) {
   const [query, setQuery] = useState('');
   const [count, setCount] = useState(0);
   const [title, hint] = [useId(), useId()];
-  const isFound = (item: StoredItem): boolean => getPath(item).toLowerCase().includes(query.trim().toLowerCase());
+  const isMatch = (item: StoredItem): boolean => getPath(item).toLowerCase().includes(query.trim().toLowerCase());
   const [readError, setReadError] = useState<ErrorDetails>();
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -61,7 +61,7 @@ export function FilePicker({ attach, close }: FilePickerProps) {
         <SearchField label={strings.searchFiles} value={query} onChange={setQuery} />
         <ul>
           {items.map((item) => (
-            <li key={item.reference} hidden={!isFound(item)}>
+            <li key={item.reference} hidden={!isMatch(item)}>
               <label>
                 <input type="checkbox" name="file" value={item.reference} />
                 <span>{getPath(item)}</span>
@@ -70,7 +70,7 @@ export function FilePicker({ attach, close }: FilePickerProps) {
             </li>
           ))}
         </ul>
-        {items.every((item) => !isFound(item)) && (
+        {items.every((item) => !isMatch(item)) && (
           <p className="soft">
             {isLoading ? common.loading : query.trim() === '' ? strings.noFiles : common.nothingFound(query.trim())}
           </p>
@@ -109,7 +109,7 @@ async function toMessageAttachment(service: Service, item: StoredItem): Promise<
   const { title = '', type = '' } = attachment;
   if (item.bytes === undefined || item.bytes > maxInlineBytes) return attachment;
   const file = new File([await readContent(service, attachment)], title, { type });
-  return attachFile(service, file, { onProgress: () => undefined, signal: AbortSignal.timeout(readMs) });
+  return attachFile(service, file, { onProgress: () => undefined, signal: AbortSignal.timeout(readTimeoutMs) });
 }
 
 function toAttachment({ name, reference, type }: StoredItem): Attachment {

@@ -18,7 +18,7 @@ import { describeError } from '../strings/describe-error.ts';
 import { useStrings } from '../strings/strings.tsx';
 
 interface FilesPageProps {
-  /** Undefined: all files. */
+  /** Path of the folder. Undefined for the root folder. */
   readonly folder: string | undefined;
   readonly openMenu: () => void;
 }
@@ -42,13 +42,17 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
   const { items, error, isLoading, loadMore, reload } = useFolder(files, folder);
   const { askConfirmation, dialog } = useConfirmation();
   const { error: actionError, reportDone, download, remove } = useFileActions({ files, askConfirmation, reload });
-  const uploads = useFileUploads({
+  const {
+    uploads,
+    add,
+    remove: removeUpload,
+  } = useFileUploads({
     ...{ files, folder },
     mayReplace: (name) => askConfirmation(strings.replaceQuestion(name), strings.replaceAnswer),
     onStored: (name) => reportDone(strings.uploaded(name)),
   });
-  const dropping = useDropping(uploads.add);
-  const className = dropping.isDropping ? 'sheet files dropping' : 'sheet files';
+  const { isDropping, handlers } = useDropping(add);
+  const className = isDropping ? 'sheet files dropping' : 'sheet files';
   if (error?.code === 'route_not_found') {
     return (
       <div className="sheet">
@@ -58,16 +62,16 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
     );
   }
   return (
-    <div className={className} aria-busy={isLoading} {...dropping.handlers}>
+    <div className={className} aria-busy={isLoading} {...handlers}>
       <h1>{strings.title}</h1>
       <ErrorMessage error={actionError ?? error} />
       <p className="soft">{strings.intro(visibility)}</p>
       <div className="row">
-        <UploadButton add={uploads.add} />
+        <UploadButton add={add} />
         <NewFolder folder={folder} />
       </div>
       <FolderPath folder={folder} />
-      <UploadList {...uploads} />
+      <UploadList {...{ uploads, remove: removeUpload }} />
       {items?.length === 0 && <p className="soft files-empty">{folder === '' ? strings.emptyRoot : strings.empty}</p>}
       {items !== undefined && items.length > 0 && <FileList {...{ folder, items, download, remove }} />}
       {loadMore !== undefined && (
@@ -75,7 +79,7 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
           {strings.showMore}
         </button>
       )}
-      {dropping.isDropping && <p className="drop-note">{strings.drop}</p>}
+      {isDropping && <p className="drop-note">{strings.drop}</p>}
       {dialog}
     </div>
   );
@@ -92,7 +96,7 @@ function useFileActions({ files, askConfirmation, reload }: FileActionOptions) {
   const { announce } = usePage();
   const [error, setError] = useState<ErrorDetails>();
   const fail = (error: unknown): void => setError(toErrorDetails(error));
-  /** Announces a completed action and shows it. */
+  /** Announces a completed action and reloads the folder. */
   const reportDone = (text: string): void => {
     setError(undefined);
     announce(text);
@@ -182,12 +186,12 @@ function NewFolder({ folder }: { readonly folder: string }) {
   const filesStrings = useFilesStrings();
   const { go } = usePage();
   const [isOpen, setIsOpen] = useState(false);
-  const [isBad, setIsBad] = useState(false);
+  const [isInvalid, setIsInvalid] = useState(false);
   const [field, hint] = [useId(), useId()];
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
-    setIsBad(!isFolderName(name));
+    setIsInvalid(!isFolderName(name));
     if (isFolderName(name)) go({ at: 'files', folder: folder === '' ? name : `${folder}/${name}` });
   };
   if (!isOpen) {
@@ -206,7 +210,11 @@ function NewFolder({ folder }: { readonly folder: string }) {
     >
       <label htmlFor={field}>{filesStrings.folderName}</label>
       <div className="row">
-        <input {...{ id: field, name: 'name', autoComplete: 'off', ref: focusOn }} aria-describedby={hint} aria-invalid={isBad} />
+        <input
+          {...{ id: field, name: 'name', autoComplete: 'off', ref: focus }}
+          aria-describedby={hint}
+          aria-invalid={isInvalid}
+        />
         <button type="submit" className="button">
           {filesStrings.open}
         </button>
@@ -214,14 +222,14 @@ function NewFolder({ folder }: { readonly folder: string }) {
           {strings.cancel}
         </button>
       </div>
-      <p id={hint} className={isBad ? 'trouble' : 'soft small'}>
-        {isBad ? filesStrings.badFolderName : filesStrings.folderHint}
+      <p id={hint} className={isInvalid ? 'trouble' : 'soft small'}>
+        {isInvalid ? filesStrings.badFolderName : filesStrings.folderHint}
       </p>
     </form>
   );
 }
 
-function focusOn(input: HTMLInputElement | null): void {
+function focus(input: HTMLInputElement | null): void {
   input?.focus();
 }
 
@@ -230,13 +238,13 @@ function isFolderName(name: string): boolean {
 }
 
 /** Uploads with their progress. */
-function UploadList({ all, remove }: { readonly all: readonly PendingUpload[]; readonly remove: (id: string) => void }) {
+function UploadList({ uploads, remove }: { readonly uploads: readonly PendingUpload[]; readonly remove: (id: string) => void }) {
   const strings = useStrings();
   const filesStrings = useFilesStrings();
-  if (all.length === 0) return null;
+  if (uploads.length === 0) return null;
   return (
     <ul className="storing" aria-label={filesStrings.uploads}>
-      {all.map(({ id, name, share, error }) => (
+      {uploads.map(({ id, name, share, error }) => (
         <li key={id} className={error === undefined ? undefined : 'trouble'}>
           <Icon name={error === undefined ? 'file' : 'alert'} />
           <span className="storing-name">
@@ -267,15 +275,15 @@ interface FolderState {
 /** Loads the content of a folder page by page. */
 function useFolder(files: StoredFiles, folder: string): FolderState {
   const first = useLoaded(useCallback((signal: AbortSignal) => files.list(folder, undefined, signal), [files, folder]));
-  const [further, setFurther] = useState<{ after: FolderPage; pages: readonly FolderPage[] }>();
+  const [later, setLater] = useState<{ after: FolderPage; pages: readonly FolderPage[] }>();
   const [error, setError] = useState<ErrorDetails>();
   const firstPage = first.value;
-  const pages = firstPage === undefined ? [] : [firstPage, ...(further?.after === firstPage ? further.pages : [])];
+  const pages = firstPage === undefined ? [] : [firstPage, ...(later?.after === firstPage ? later.pages : [])];
   const next = pages.at(-1)?.next;
   const loadMore = (): void => {
     if (firstPage === undefined) return;
     files.list(folder, next).then(
-      (page) => setFurther({ after: firstPage, pages: [...pages.slice(1), page] }),
+      (page) => setLater({ after: firstPage, pages: [...pages.slice(1), page] }),
       (error: unknown) => setError(toErrorDetails(error)),
     );
   };

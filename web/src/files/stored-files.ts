@@ -58,6 +58,7 @@ export class StoredFiles {
     };
   }
 
+  /** Returns whether a file exists. */
   async has(path: string): Promise<boolean> {
     try {
       await this.#service.send(`v1/metadata/files/${await this.#getPath(path)}`);
@@ -96,7 +97,7 @@ function toItem({ name, nodeType, url, contentLength, contentType, updatedAt }: 
   };
 }
 
-/** A folder exists only while it contains a file. */
+/** Returns an empty folder if the folder is missing, because a folder exists only while it contains a file. */
 function emptyIfMissing(error: unknown): JsonObject {
   if (toErrorDetails(error).code === 'file_not_found') return {};
   throw error;

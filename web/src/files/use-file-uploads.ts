@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import type { StoredFiles } from './stored-files.ts';
 
-/** A file that is being uploaded. */
+/** A file that waits for its upload or is being uploaded, or whose upload failed. */
 export interface PendingUpload {
   readonly id: string;
   readonly name: string;
@@ -11,24 +11,24 @@ export interface PendingUpload {
   readonly error?: ErrorDetails;
 }
 
-interface StoringOptions {
+interface UploadOptions {
   readonly files: StoredFiles;
   readonly folder: string;
-  /** Asks whether a file with this name may be replaced. */
+  /** Called if a file with this name exists. Resolves with whether it may be replaced. */
   readonly mayReplace: (name: string) => Promise<boolean>;
   readonly onStored: (name: string) => void;
 }
 
 interface FileUploads {
-  readonly all: readonly PendingUpload[];
+  readonly uploads: readonly PendingUpload[];
   readonly add: (newFiles: Iterable<File>) => void;
   /** Cancels an upload, or removes a failed one from the list. */
   readonly remove: (id: string) => void;
 }
 
-/** Uploads files one after the other. Completed uploads leave the list. */
-export function useFileUploads({ files, folder, mayReplace, onStored }: StoringOptions): FileUploads {
-  const [all, setAll] = useState<readonly PendingUpload[]>([]);
+/** Uploads files one after the other. Completed uploads are removed from the list. */
+export function useFileUploads({ files, folder, mayReplace, onStored }: UploadOptions): FileUploads {
+  const [uploads, setUploads] = useState<readonly PendingUpload[]>([]);
   const running = useRef(new Map<string, AbortController>());
   const last = useRef(Promise.resolve());
   useEffect(() => {
@@ -40,11 +40,11 @@ export function useFileUploads({ files, folder, mayReplace, onStored }: StoringO
   const remove = (id: string): void => {
     running.current.get(id)?.abort();
     running.current.delete(id);
-    setAll((now) => now.filter((item) => item.id !== id));
+    setUploads((now) => now.filter((item) => item.id !== id));
   };
   const store = async (id: string, file: File, signal: AbortSignal): Promise<void> => {
     const change = (part: Partial<PendingUpload>): void => {
-      if (!signal.aborted) setAll((now) => now.map((item) => (item.id === id ? { ...item, ...part } : item)));
+      if (!signal.aborted) setUploads((now) => now.map((item) => (item.id === id ? { ...item, ...part } : item)));
     };
     const path = folder === '' ? file.name : `${folder}/${file.name}`;
     try {
@@ -63,9 +63,9 @@ export function useFileUploads({ files, folder, mayReplace, onStored }: StoringO
       const id = crypto.randomUUID();
       const controller = new AbortController();
       running.current.set(id, controller);
-      setAll((now) => [...now, { id, name: file.name, share: 0 }]);
+      setUploads((now) => [...now, { id, name: file.name, share: 0 }]);
       last.current = last.current.then(() => store(id, file, controller.signal));
     }
   };
-  return { all, add, remove };
+  return { uploads, add, remove };
 }

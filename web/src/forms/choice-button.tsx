@@ -2,15 +2,15 @@ import { Icon } from '../parts/icon.tsx';
 
 interface ChoiceButtonProps {
   readonly label: string;
-  readonly isChosen: boolean;
-  readonly choose: () => void;
+  readonly isSelected: boolean;
+  readonly select: () => void;
 }
 
-/** A button for a value. A used button shows its state. */
-export function ChoiceButton({ label, isChosen, choose }: ChoiceButtonProps) {
+/** A button that selects a value. */
+export function ChoiceButton({ label, isSelected, select }: ChoiceButtonProps) {
   return (
-    <button type="button" className="button" aria-pressed={isChosen || undefined} onClick={choose}>
-      {isChosen && <Icon name="check" />}
+    <button type="button" className="button" aria-pressed={isSelected || undefined} onClick={select}>
+      {isSelected && <Icon name="check" />}
       {label}
     </button>
   );

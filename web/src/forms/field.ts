@@ -9,7 +9,7 @@ interface FieldCommon {
   readonly initialValue: unknown;
 }
 
-/** A form field for a JSON Schema. `json`: if no other kind fits. */
+/** A form field for a JSON Schema. `json` is a text field for schemas that no other kind supports. */
 export type Field = FieldCommon &
   (
     | {
@@ -29,6 +29,7 @@ export type Field = FieldCommon &
     | { readonly kind: 'json' }
   );
 
+/** An option of a choice. */
 export interface Option {
   readonly label: string;
   readonly value: unknown;
@@ -135,7 +136,7 @@ function toLabel(name: string): string {
 
 const maxReferenceDepth = 5;
 
-/** Resolves local references, a single `allOf`, and “or null”. Never throws. */
+/** Resolves local references and a single `allOf`, and removes the alternative `null`. Never throws. */
 function toPlainSchema(schema: unknown, root: JsonObject, depth = 0): JsonObject {
   if (!isJsonObject(schema)) return {};
   if (depth > maxReferenceDepth) return {};
@@ -159,7 +160,7 @@ function isNull(schema: unknown): boolean {
   return isJsonObject(schema) && schema.type === 'null';
 }
 
-/** Resolves a reference such as `#/$defs/Colour`. Returns undefined if it leads outside the document. */
+/** Resolves a reference such as `#/$defs/Color`. Returns undefined if it leads outside the document. */
 function resolveReference(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   const step = (part: unknown, key: string) => (isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined);

@@ -7,16 +7,18 @@ export type Draft = ReadonlyMap<string, unknown>;
 /** Error messages by path. */
 export type FormErrors = ReadonlyMap<string, string>;
 
+/** Value of a form, and its errors by path. The value is valid if there are no errors. */
 export interface FormResult {
   readonly value: Record<string, unknown>;
   readonly errors: FormErrors;
 }
 
+/** Appends a field name to a path, as in a JSON pointer (RFC 6901). */
 export function joinPath(base: string, name: string): string {
   return `${base}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Returns the entered values that result in this value. */
+/** Returns the entered values that produce a submitted value. */
 export function toDraft(fields: readonly Field[], value: Readonly<Record<string, unknown>>, base = ''): Draft {
   const entries = fields.flatMap((field): (readonly [string, unknown])[] => {
     const fieldValue = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
@@ -32,8 +34,7 @@ function toDraftValue(field: Field, value: unknown): unknown {
   return field.kind === 'text' && field.format === 'date-time' && typeof value === 'string' ? toLocalInput(value) : value;
 }
 
-/** Converts a timestamp to the format of a browser input, in local time. */
-/** Converts a time in UTC to the local time of an input. */
+/** Converts a timestamp to local time in the format of a `datetime-local` input. Returns '' for an invalid one. */
 export function toLocalInput(moment: string): string {
   const date = new Date(moment);
   if (Number.isNaN(date.getTime())) return '';
@@ -98,46 +99,47 @@ function readText(
 }
 
 function readNumber(
-  { isInteger: isWhole, min, max }: Field & { readonly kind: 'number' },
+  { isInteger, min, max }: Field & { readonly kind: 'number' },
   input: unknown,
   { strings, addError }: ReadContext,
 ): number | undefined {
   const value = Number(input);
   if (!Number.isFinite(value)) return addError(strings.mustBeNumber);
-  if (isWhole && !Number.isInteger(value)) return addError(strings.mustBeWhole);
+  if (isInteger && !Number.isInteger(value)) return addError(strings.mustBeWhole);
   if (min !== undefined && value < min) return addError(strings.atLeast(min));
   if (max !== undefined && value > max) return addError(strings.atMost(max));
   return value;
 }
 
 /** Format checks of JSON Schema, and the error message of each. */
-const formats: Readonly<Record<string, { readonly is: (text: string) => boolean; readonly stringKey: keyof FormsStrings }>> = {
-  // Pattern bound: the user's own tab: one form field.
-  email: { is: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), stringKey: 'mustBeEmail' },
-  uri: { is: (text) => URL.canParse(text), stringKey: 'mustBeAddress' },
-  date: { is: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)), stringKey: 'mustBeDate' },
-  'date-time': { is: (text) => !Number.isNaN(Date.parse(text)), stringKey: 'mustBeDate' },
-  time: { is: (text) => /^([01]\d|2[0-3]):[0-5]\d/.test(text), stringKey: 'mustBeTime' },
-  uuid: { is: (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text), stringKey: 'mustBeFormed' },
-  ipv4: { is: (text) => /^(\d{1,3}\.){3}\d{1,3}$/.test(text), stringKey: 'mustBeFormed' },
-};
+const formats: Readonly<Record<string, { readonly isValid: (text: string) => boolean; readonly errorKey: keyof FormsStrings }>> =
+  {
+    // Pattern bound: one form field in the user's own tab.
+    email: { isValid: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), errorKey: 'mustBeEmail' },
+    uri: { isValid: (text) => URL.canParse(text), errorKey: 'mustBeAddress' },
+    date: { isValid: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)), errorKey: 'mustBeDate' },
+    'date-time': { isValid: (text) => !Number.isNaN(Date.parse(text)), errorKey: 'mustBeDate' },
+    time: { isValid: (text) => /^([01]\d|2[0-3]):[0-5]\d/.test(text), errorKey: 'mustBeTime' },
+    uuid: { isValid: (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text), errorKey: 'mustBeFormed' },
+    ipv4: { isValid: (text) => /^(\d{1,3}\.){3}\d{1,3}$/.test(text), errorKey: 'mustBeFormed' },
+  };
 
 const maxPatternChars = 300;
 /** Repeated groups that contain a repetition or alternatives, and backreferences, which can take exponential time. */
-// Pattern bound: the user's own tab: one pattern of a form.
-const backtrackingPattern = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
+// Pattern bound: one pattern of a form in the user's own tab.
+const slowPattern = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
 
 /** Returns the error of a text, or undefined. Ignores invalid patterns and patterns that could take too long. */
 function findFormatError(text: string, format: string, pattern: string, strings: FormsStrings): string | undefined {
   const rule = Object.hasOwn(formats, format) ? formats[format] : undefined;
-  if (rule !== undefined && !rule.is(text)) return String(strings[rule.stringKey]);
+  if (rule !== undefined && !rule.isValid(text)) return String(strings[rule.errorKey]);
   return pattern !== '' && !matchesPattern(text, pattern) ? strings.mustBeFormed : undefined;
 }
 
 function matchesPattern(text: string, pattern: string): boolean {
-  if (pattern.length > maxPatternChars || backtrackingPattern.test(pattern)) return true;
+  if (pattern.length > maxPatternChars || slowPattern.test(pattern)) return true;
   try {
-    // Pattern bound: the user's own tab: one form field, with a pattern that passed the test above.
+    // Pattern bound: one form field in the user's own tab, with a pattern that passed the test above.
     return new RegExp(pattern, 'u').test(text);
   } catch {
     return true;

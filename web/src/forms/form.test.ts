@@ -20,11 +20,11 @@ const schema = {
   },
 };
 const fields = toFields(schema) ?? [];
-const shown = (field: Field) => [field.name, field.kind, field.label];
+const describeField = (field: Field) => [field.name, field.kind, field.label];
 
 describe('toFields', () => {
   it('returns the fields of a schema', () => {
-    expect(fields.map(shown)).toEqual([
+    expect(fields.map(describeField)).toEqual([
       ['stars', 'number', 'Stars'],
       ['colour', 'choice', 'Colour'],
       ['deliveryDate', 'text', 'Delivery date'],
@@ -82,7 +82,7 @@ describe('toFields', () => {
 });
 
 describe('a schema with references and combinations', () => {
-  const detours = {
+  const indirectSchema = {
     $defs: { Colour: { enum: ['red', 'blue'], title: 'Colour' }, Loop: { $ref: '#/$defs/Loop' } },
     properties: {
       shade: { $ref: '#/$defs/Colour', description: 'Which one' },
@@ -96,20 +96,20 @@ describe('a schema with references and combinations', () => {
       gone: { $ref: 'https://example.com/other.json' },
     },
   };
-  const drawn = toFields(detours) ?? [];
+  const formFields = toFields(indirectSchema) ?? [];
 
   it('is resolved, and enums become choices at any position', () => {
-    expect(drawn.map(({ kind }) => kind)).toEqual([
+    expect(formFields.map(({ kind }) => kind)).toEqual([
       ...['choice', 'choice', 'choice', 'choices', 'choice', 'choice', 'text', 'json', 'json'],
     ]);
-    expect(drawn[0]).toMatchObject({ hint: 'Which one', label: 'Colour' });
-    expect(drawn[2]).toMatchObject({ initialValue: 'red' });
-    expect(drawn[5]).toMatchObject({ options: [{ label: 'One' }, { label: 'Two' }] });
+    expect(formFields[0]).toMatchObject({ hint: 'Which one', label: 'Colour' });
+    expect(formFields[2]).toMatchObject({ initialValue: 'red' });
+    expect(formFields[5]).toMatchObject({ options: [{ label: 'One' }, { label: 'Two' }] });
   });
 
   it('is described by its titles after sending', () => {
     const value = { shade: 'red', several: ['red', 'blue'], mixed: 'b', named: 2, note: 'x' };
-    expect(describeValue(drawn, value, english)).toEqual([
+    expect(describeValue(formFields, value, english)).toEqual([
       'Colour: red',
       'Several: red, blue',
       'Mixed: B',
@@ -122,8 +122,8 @@ describe('a schema with references and combinations', () => {
 
 describe('text formats', () => {
   const getFieldError = (rules: object, text: string) => {
-    const drawn = toFields({ properties: { a: { type: 'string', ...rules } } }) ?? [];
-    return toValue(drawn, new Map([['/a', text]]), english).errors.get('/a');
+    const formFields = toFields({ properties: { a: { type: 'string', ...rules } } }) ?? [];
+    return toValue(formFields, new Map([['/a', text]]), english).errors.get('/a');
   };
 
   it.each([
@@ -133,8 +133,8 @@ describe('text formats', () => {
     [{ format: 'date' }, '2026-02-28', '2026-02-31x', english.mustBeDate],
     [{ format: 'time' }, '23:59', '24:00', english.mustBeTime],
     [{ format: 'uuid' }, '00000000-0000-4000-8000-000000000000', 'x', english.mustBeFormed],
-  ])('check %j', (rules, right, wrong, said) => {
-    expect([getFieldError(rules, right), getFieldError(rules, wrong)]).toEqual([undefined, said]);
+  ])('check %j', (rules, right, wrong, message) => {
+    expect([getFieldError(rules, right), getFieldError(rules, wrong)]).toEqual([undefined, message]);
   });
 
   it.each(['(', '(a+)+$', '(a|a)*$', 'a'.repeat(400), '(a)\\1'])('ignore the invalid or slow pattern %s', (pattern) => {
@@ -142,10 +142,10 @@ describe('text formats', () => {
   });
 
   it('send timestamps in the wire format', () => {
-    const drawn = toFields({ properties: { at: { type: 'string', format: 'date-time' } } }) ?? [];
-    const { value } = toValue(drawn, new Map([['/at', '2026-03-01T10:30']]), english);
+    const formFields = toFields({ properties: { at: { type: 'string', format: 'date-time' } } }) ?? [];
+    const { value } = toValue(formFields, new Map([['/at', '2026-03-01T10:30']]), english);
     expect(value).toEqual({ at: new Date('2026-03-01T10:30').toISOString() });
-    expect(toDraft(drawn, value).get('/at')).toBe('2026-03-01T10:30');
+    expect(toDraft(formFields, value).get('/at')).toBe('2026-03-01T10:30');
   });
 });
 
@@ -195,6 +195,6 @@ describe('toDraft', () => {
 
   it('leaves fields empty if the value has another shape', () => {
     const draft = toDraft(fields, { place: 'Porto', ['__proto__']: 1 });
-    expect([...draft.values()].every((each) => each === undefined)).toBe(true);
+    expect([...draft.values()].every((entered) => entered === undefined)).toBe(true);
   });
 });

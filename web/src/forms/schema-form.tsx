@@ -9,12 +9,12 @@ import { useFormsStrings } from './forms-strings.ts';
 
 interface SchemaFormProps {
   readonly schema: object;
-  /** Submitted value of a read-only form. */
+  /** Value that was submitted before. It fills the form. */
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
-  /** `filled`: the entered values in the words of the form. */
   /** Label of the submit button. The default is the label for sending. */
   readonly submitLabel?: string;
-  readonly onSubmit: (value: Record<string, unknown>, filled?: readonly string[]) => void;
+  /** Called with the value, and its description with the labels of the form. A form of JSON text has no description. */
+  readonly onSubmit: (value: Record<string, unknown>, description?: readonly string[]) => void;
 }
 
 /** A form generated from a JSON Schema. The service checks rules that the form does not support. */
@@ -43,8 +43,8 @@ export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormPr
           <ChoiceButton
             key={label}
             label={label}
-            isChosen={sent !== undefined && JSON.stringify(sent[onlyField.name]) === JSON.stringify(value)}
-            choose={() => onSubmit({ [onlyField.name]: value }, describeValue(fields, { [onlyField.name]: value }, formsStrings))}
+            isSelected={sent !== undefined && JSON.stringify(sent[onlyField.name]) === JSON.stringify(value)}
+            select={() => onSubmit({ [onlyField.name]: value }, describeValue(fields, { [onlyField.name]: value }, formsStrings))}
           />
         ))}
       </div>
@@ -80,22 +80,22 @@ function JsonForm({ sent, submitLabel, onSubmit }: SchemaFormProps) {
   const strings = useStrings();
   const formsStrings = useFormsStrings();
   const [text, setText] = useState(() => JSON.stringify(sent ?? {}, null, 2));
-  const [isWrong, setIsWrong] = useState(false);
+  const [isInvalid, setIsInvalid] = useState(false);
   const id = useId();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const value = tryParseJson(text);
-    setIsWrong(!isJsonObject(value));
+    setIsInvalid(!isJsonObject(value));
     if (isJsonObject(value)) onSubmit(value);
   };
   return (
     <form className="form" onSubmit={submit}>
       <label htmlFor={id}>{formsStrings.asJsonValue}</label>
       <textarea
-        {...{ id, rows: 4, value: text, className: 'code', 'aria-invalid': isWrong }}
+        {...{ id, rows: 4, value: text, className: 'code', 'aria-invalid': isInvalid }}
         onChange={({ target }) => setText(target.value)}
       />
-      {isWrong && <p className="trouble">{formsStrings.mustBeJson}</p>}
+      {isInvalid && <p className="trouble">{formsStrings.mustBeJson}</p>}
       <button type="submit" className="button primary">
         {submitLabel ?? strings.submit}
       </button>
@@ -103,7 +103,7 @@ function JsonForm({ sent, submitLabel, onSubmit }: SchemaFormProps) {
   );
 }
 
-/** Describes the entered values with the titles of fields and options. */
+/** Describes the entered values with the labels of fields and options, such as `Color: red`. */
 export function describeValue(
   fields: readonly Field[],
   value: Readonly<Record<string, unknown>>,

@@ -134,14 +134,14 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
   );
 }
 
-const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The target in words. Only consents and applications refer to a deployment. */
+/** The target in words. Targets of consents and applications are deployments. */
 function Target({ action, object }: AuditRecord) {
   const { targets } = useOperationsStrings();
   const [kind = ''] = action.split('.');
   if (kind === 'consent' || kind === 'application') return <DeploymentName id={object} />;
-  const word = kind === 'call' || uuidForm.test(object) ? new Map(Object.entries(targets)).get(kind) : undefined;
+  const word = kind === 'call' || uuidPattern.test(object) ? new Map(Object.entries(targets)).get(kind) : undefined;
   return object === '' ? null : <span title={object}>{word ?? toPersonName(object)}</span>;
 }
 

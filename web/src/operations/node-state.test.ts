@@ -14,8 +14,8 @@ const node = (fields: Partial<NodeState> = {}): NodeState => ({
 });
 
 it('rates an upstream as good only without recent problems', () => {
-  const looks = [{}, { refusedStatus: 401 }, { refusedStatus: 429 }, { failuresInARow: 1 }, { state: 'failing' } as const];
-  expect(looks.map((fields) => getSeverity(upstream('a', fields)))).toEqual(['good', 'bad', 'doubtful', 'doubtful', 'doubtful']);
+  const cases = [{}, { refusedStatus: 401 }, { refusedStatus: 429 }, { failuresInARow: 1 }, { state: 'failing' } as const];
+  expect(cases.map((fields) => getSeverity(upstream('a', fields)))).toEqual(['good', 'bad', 'doubtful', 'doubtful', 'doubtful']);
 });
 
 it('rates a node as healthy only without any problem', () => {
@@ -32,8 +32,8 @@ it('rates a node as healthy only without any problem', () => {
 
 it('sorts problems first but keeps the displayed order', () => {
   const all = [upstream('a'), upstream('b', { failuresInARow: 1 }), upstream('c', { refusedStatus: 403 }), upstream('d')];
-  const ids = (before: readonly string[]) =>
-    sortUpstreams(all, before)
+  const ids = (previousIds: readonly string[]) =>
+    sortUpstreams(all, previousIds)
       .map(({ id }) => id)
       .join('');
   expect([ids([]), ids(['d', 'a', 'b', 'c']), ids(['d', 'a'])]).toEqual(['cbad', 'dabc', 'dacb']);

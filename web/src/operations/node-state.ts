@@ -1,6 +1,7 @@
 import { filterObjects, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 
+/** An upstream with its current state on the node that responds. */
 export interface Upstream {
   readonly id: string;
   readonly deployment: string;
@@ -24,6 +25,7 @@ export interface Upstream {
   readonly waiting: number;
 }
 
+/** An error or a warning of the configuration. */
 export interface ConfigurationIssue {
   readonly file: string;
   readonly path: string;
@@ -43,7 +45,7 @@ export interface NodeState {
   readonly startedAtMs: number;
   readonly nowMs: number;
   readonly reasons: readonly Reason[];
-  /** Why it does not accept calls. */
+  /** Why the node does not accept calls. */
   readonly notReadyReasons: readonly Reason[];
   readonly stores: readonly { readonly holds: string; readonly kind: string; readonly isUnavailable: boolean }[];
   readonly upstreams: readonly Upstream[];
@@ -54,7 +56,7 @@ export interface NodeState {
   readonly warnings: readonly ConfigurationIssue[];
 }
 
-/** Throws `ServiceError`. */
+/** Loads the state of the node that responds. Throws `ServiceError`. */
 export async function readState(service: Service, signal: AbortSignal): Promise<NodeState> {
   const body = toObject(await service.json('v1/admin/state', { signal }));
   const [node, configuration] = [toObject(body.node), toObject(body.configuration)];
@@ -112,10 +114,10 @@ function toNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Severity of a state. */
+/** Severity of the state of an upstream or a node. */
 export type Severity = 'good' | 'doubtful' | 'bad';
 
-/** An upstream that rejects its key needs attention. A paused or recently failed one may recover automatically. */
+/** Returns `bad` for an upstream that rejects its key, and `doubtful` for a paused or recently failed one, which may recover. */
 export function getSeverity({ state, failuresInARow, refusedStatus }: Upstream): Severity {
   if (refusedStatus !== undefined && refusedStatus !== 429) return 'bad';
   return state !== 'ok' || failuresInARow > 0 || refusedStatus !== undefined ? 'doubtful' : 'good';
@@ -128,21 +130,22 @@ export interface Issues {
   readonly severity: Severity;
 }
 
+/** Finds the problems of a node. */
 export function findIssues({ upstreams, notReadyReasons, reasons, stores, refusedAtMs }: NodeState): Issues {
   const severities = upstreams.map(getSeverity);
   const count = severities.filter((severity) => severity !== 'good').length;
   const isConfigurationRejected = refusedAtMs !== undefined;
   const isDegraded =
     reasons.length > 0 || count > 0 || isConfigurationRejected || stores.some(({ isUnavailable }) => isUnavailable);
-  const otherwise = isDegraded ? 'doubtful' : 'good';
-  return { upstreams: count, isConfigurationRejected, severity: notReadyReasons.length > 0 ? 'bad' : otherwise };
+  const severity = notReadyReasons.length > 0 ? 'bad' : isDegraded ? 'doubtful' : 'good';
+  return { upstreams: count, isConfigurationRejected, severity };
 }
 
 const ranks: Readonly<Record<Severity, number>> = { bad: 0, doubtful: 1, good: 2 };
 
-/** Sorts upstreams with problems first. A previous order is kept, so that the list does not move while it is read. */
-export function sortUpstreams(upstreams: readonly Upstream[], before: readonly string[]): readonly Upstream[] {
-  const positions = new Map(before.map((id, index) => [id, index]));
+/** Sorts upstreams with problems first. Upstreams in `previousIds` keep that order, so that the list does not move. */
+export function sortUpstreams(upstreams: readonly Upstream[], previousIds: readonly string[]): readonly Upstream[] {
+  const positions = new Map(previousIds.map((id, index) => [id, index]));
   return upstreams.toSorted((left, right) => {
     const [leftPosition, rightPosition] = [positions.get(left.id), positions.get(right.id)];
     if (leftPosition !== undefined || rightPosition !== undefined)

@@ -22,12 +22,12 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
   const { service, announce } = usePage();
   /** Increments on a manual refresh, which may change the order. */
   const [round, setRound] = useState(0);
-  const [isOn, setIsOn] = useState(true);
+  const [isEnabled, setIsEnabled] = useState(true);
   const load = useCallback(async (signal: AbortSignal) => ({ ...(await readState(service, signal)), round }), [service, round]);
   const { value: state, error, isLoading, reload } = useLoaded(load);
-  useRefreshing(reload, { everyMs: refreshMs, isOn });
+  useRefreshing(reload, { everyMs: refreshMs, isEnabled });
   const asOfText = state && strings.asOf(new Date(state.nowMs).toLocaleTimeString(language));
-  // Automatic refreshes are not announced again and again.
+  // Only manual refreshes are announced.
   const visibleRound = state?.round ?? 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per round
   useEffect(() => {
@@ -40,7 +40,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
           <h1>{strings.title}</h1>
           <div className="refreshing">
             <label>
-              <input type="checkbox" checked={isOn} onChange={() => setIsOn(!isOn)} />
+              <input type="checkbox" checked={isEnabled} onChange={() => setIsEnabled(!isEnabled)} />
               {strings.autoRefresh}
             </label>
             <button type="button" className="button" onClick={() => setRound((now) => now + 1)}>
@@ -189,22 +189,22 @@ function getName(strings: OperationsStrings, name: string): string {
  * Calls `refresh` at an interval while the page is visible, and when it becomes visible after that time. Pauses while text is
  * selected, because the user may be about to copy it.
  */
-function useRefreshing(refresh: () => void, { everyMs, isOn }: { everyMs: number; isOn: boolean }): void {
+function useRefreshing(refresh: () => void, { everyMs, isEnabled }: { everyMs: number; isEnabled: boolean }): void {
   const latest = useRef(refresh);
   latest.current = refresh;
   useEffect(() => {
-    if (!isOn) return;
+    if (!isEnabled) return;
     let dueMs = performance.now() + everyMs;
-    const act = (): void => {
+    const refreshIfDue = (): void => {
       if (document.hidden || performance.now() < dueMs || getSelection()?.type === 'Range') return;
       dueMs = performance.now() + everyMs;
       latest.current();
     };
-    const timer = setInterval(act, 1000);
-    document.addEventListener('visibilitychange', act);
+    const timer = setInterval(refreshIfDue, 1000);
+    document.addEventListener('visibilitychange', refreshIfDue);
     return () => {
       clearInterval(timer);
-      document.removeEventListener('visibilitychange', act);
+      document.removeEventListener('visibilitychange', refreshIfDue);
     };
-  }, [everyMs, isOn]);
+  }, [everyMs, isEnabled]);
 }

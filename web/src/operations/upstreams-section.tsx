@@ -21,20 +21,20 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   const strings = useOperationsStrings();
   const { locale: language } = useLanguage();
   const [text, setText] = useState('');
-  const [which, setWhich] = useState<'all' | 'troubled'>('all');
+  const [filter, setFilter] = useState<'all' | 'withIssues'>('all');
   const field = useId();
   const rows = useStableOrder(upstreams, round);
   const withIssues = rows.filter((upstream) => getSeverity(upstream) !== 'good');
   const queryWords = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const isMatch = ({ deployment, displayName, protocol, model, origin }: Upstream): boolean => {
-    const text = [deployment, displayName, protocol, model, origin].join('\n').toLowerCase();
-    return queryWords.every((word) => text.includes(word));
+    const searchable = [deployment, displayName, protocol, model, origin].join('\n').toLowerCase();
+    return queryWords.every((word) => searchable.includes(word));
   };
-  const visibleUpstreams = (which === 'all' ? rows : withIssues).filter(isMatch);
+  const visibleUpstreams = (filter === 'all' ? rows : withIssues).filter(isMatch);
   const number = (value: number): string => value.toLocaleString(language);
   const options = [
     ['all', `${strings.everything} (${number(rows.length)})`],
-    ['troubled', `${strings.withIssues} (${number(withIssues.length)})`],
+    ['withIssues', `${strings.withIssues} (${number(withIssues.length)})`],
   ] as const;
   return (
     <section className="sheet-section operations-upstreams">
@@ -48,7 +48,7 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
             </label>
             <input id={field} type="search" value={text} onChange={({ target }) => setText(target.value)} />
           </div>
-          <Segments<'all' | 'troubled'> {...{ name: strings.kind, value: which, onSelect: setWhich, options }} />
+          <Segments<'all' | 'withIssues'> {...{ name: strings.kind, value: filter, onSelect: setFilter, options }} />
         </div>
       )}
       {upstreams.length > 0 && visibleUpstreams.length === 0 && <p className="soft">{strings.noneMatch}</p>}
@@ -82,7 +82,7 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   );
 }
 
-/** Keeps the first order of this round. */
+/** Sorts the upstreams, and keeps the order within a refresh round. */
 function useStableOrder(upstreams: readonly Upstream[], round: number): readonly Upstream[] {
   const visible = useRef({ round, ids: [] as readonly string[] });
   const rows = sortUpstreams(upstreams, visible.current.round === round ? visible.current.ids : []);

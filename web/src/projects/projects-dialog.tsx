@@ -22,7 +22,7 @@ const maxTags = 20;
 const maxProjectChars = 60;
 const maxInstructionChars = 20_000;
 
-function toProjectName(text: string): string {
+function normalizeProjectName(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
@@ -48,7 +48,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   const toggle = (tag: string): void =>
     void updateAttributes({ tags: tags.includes(tag) ? tags.filter((selectedTag) => selectedTag !== tag) : [...tags, tag] });
   const add = (): void => {
-    const tag = toProjectName(newTag);
+    const tag = normalizeProjectName(newTag);
     setNewTag('');
     if (tag !== '' && !tags.includes(tag)) toggle(tag);
   };
@@ -129,7 +129,7 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
   const [instructions, setInstructions] = useState('');
   const [error, setError] = useState<ErrorDetails>();
   const id = useId();
-  const project = toProjectName(text);
+  const project = normalizeProjectName(text);
   const isKnown = listTags(useSummaries()).includes(project);
   const start = async (event: FormEvent): Promise<void> => {
     event.preventDefault();

@@ -12,7 +12,7 @@ interface PromptChoiceProps {
   /** Text after the slash. */
   readonly query: string;
   readonly keys: RefObject<ChoiceKeys | null>;
-  /** Inserts the text of the prompt. */
+  /** Replaces the text of the message. */
   readonly use: (text: string) => void;
   readonly close: () => void;
 }

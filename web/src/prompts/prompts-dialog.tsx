@@ -31,9 +31,9 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
   const [id, nameId, textId] = [useId(), useId(), useId()];
   const [draft, setDraft] = useState({ name: '', content: '' });
   const [error, setError] = useState<ErrorDetails>();
-  const attempt = (act: Promise<unknown>): void => {
+  const attempt = (action: Promise<unknown>): void => {
     setError(undefined);
-    act.then(onChange, (error: unknown) => setError(toErrorDetails(error)));
+    action.then(onChange, (error: unknown) => setError(toErrorDetails(error)));
   };
   const save = (event: FormEvent): void => {
     event.preventDefault();
@@ -56,7 +56,7 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
             <IconButton
               icon="save"
               label={promptsStrings.saveOne(name)}
-              onClick={() => attempt(savePrompts(service, [name], name))}
+              onClick={() => attempt(exportPrompts(service, [name], name))}
             />
             <IconButton
               icon="trash"
@@ -114,8 +114,8 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
 
 interface PromptTransferProps {
   readonly names: readonly string[];
-  /** Runs an action that may fail, and reloads the list. */
-  readonly attempt: (act: Promise<unknown>) => void;
+  /** Shows the error of an action, or reloads the list after it. */
+  readonly attempt: (action: Promise<unknown>) => void;
 }
 
 /** Exports all prompts or one, and imports prompts of a file, so that users can exchange them. */
@@ -137,7 +137,7 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
           {strings.importPrompts}
         </button>
         {names.length > 0 && (
-          <button type="button" className="button slim" onClick={() => attempt(savePrompts(service, names, strings.prompts))}>
+          <button type="button" className="button slim" onClick={() => attempt(exportPrompts(service, names, strings.prompts))}>
             {strings.saveAll}
           </button>
         )}
@@ -157,14 +157,14 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
   );
 }
 
-/** Exports prompts to one file. Throws `ServiceError`. */
-async function savePrompts(service: Service, names: readonly string[], title: string): Promise<void> {
+/** Downloads prompts as one file. Throws `ServiceError`. */
+async function exportPrompts(service: Service, names: readonly string[], title: string): Promise<void> {
   const prompts: PromptFileEntry[] = [];
   for (const name of names) prompts.push(await readPrompt(service, 'said', name));
   saveFile(toFileName(title, 'json'), toPromptFile(prompts));
 }
 
-/** Adds missing prompts under free names. Returns their number. Throws `ServiceError`. */
+/** Adds the prompts that are missing, under unused names. Returns their number. Throws `ServiceError`. */
 async function addPrompts(service: Service, imported: readonly PromptFileEntry[], names: readonly string[]): Promise<number> {
   const usedNames = new Set(names);
   let added = 0;

@@ -3,18 +3,18 @@ import { type ChatSettings, isEffort } from '../conversation/chat-settings.ts';
 import type { Service } from '../service/service.ts';
 import { type DocumentFolder, readDocument, saveDocument } from '../service/user-documents.ts';
 
-/** Maximum length of a name. */
+/** Maximum length of a name, in characters. */
 export const maxNameLength = 60;
 
 /** A text or preset that the user stores for reuse. */
 export interface StoredPrompt {
   readonly name: string;
   readonly content: string;
-  /** For a preset: settings in addition to the content, which contains the instructions. */
+  /** Settings of a preset. Its content is the instructions. */
   readonly settings?: Omit<ChatSettings, 'instructions'>;
 }
 
-/** Folders of prompts for messages, and of presets for settings. */
+/** Folder of the prompts for messages, or of the presets for settings. */
 type PromptFolder = Extract<DocumentFolder, 'said' | 'presets'>;
 
 /** Lists the prompts that the configuration of the service offers to the user. Throws `ServiceError`. */
@@ -24,7 +24,7 @@ export async function listSharedPrompts(service: Service): Promise<readonly Stor
   return items.map(({ name, content }) => ({ name: String(name), content: String(content) }));
 }
 
-/** Throws `ServiceError`. */
+/** Reads an entry. Its content is '' if it does not exist. Throws `ServiceError`. */
 export async function readPrompt(service: Service, folder: PromptFolder, name: string): Promise<StoredPrompt> {
   const { content, settings } = (await readDocument(service, folder, name)) ?? {};
   return {

@@ -11,14 +11,14 @@ export interface ChatShare {
   readonly expiresAtMs: number;
 }
 
-/** A stored file that a link to a chat would share. */
+/** A stored file that a link to its chat shares. */
 export interface ShareableFile {
   readonly path: string;
   readonly title: string;
   readonly from: 'question' | 'reply';
 }
 
-/** A snapshot of a chat that someone shared. */
+/** A snapshot of a shared chat. */
 export interface SharedChat {
   readonly from: string;
   readonly title: string;

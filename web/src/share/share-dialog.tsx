@@ -13,7 +13,7 @@ import { useShareStrings } from './share-strings.ts';
 import './share.css';
 
 interface ShareDialogProps {
-  /** Undefined: show only existing links. */
+  /** ID of the chat. Undefined to show only existing links. */
   readonly conversation: string | undefined;
   readonly close: () => void;
 }
@@ -21,7 +21,7 @@ interface ShareDialogProps {
 /** Creates a link to a chat and lists existing links. */
 export function ShareDialog({ conversation, close }: ShareDialogProps) {
   const strings = useShareStrings();
-  const { close: closeWord } = useStrings();
+  const { close: closeLabel } = useStrings();
   const { service } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
   const title = useId();
@@ -39,18 +39,18 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
       {conversation !== undefined && <NewLink {...{ shares, conversation }} link={created.link} onCreated={update} />}
       <ErrorMessage error={error} />
       {links !== undefined && (
-        <ShareList {...{ shares, links }} isAlone={conversation === undefined} onRemoved={(id) => update(id, '')} />
+        <ShareList {...{ shares, links }} isOnlyContent={conversation === undefined} onRemoved={(id) => update(id, '')} />
       )}
       <div className="row end">
         <button type="button" className="button" onClick={closeDialog}>
-          {closeWord}
+          {closeLabel}
         </button>
       </div>
     </dialog>
   );
 }
 
-const choices = [1, 7, 30, 90, 365];
+const dayChoices = [1, 7, 30, 90, 365];
 const defaultDays = 30;
 /** Maximum number of names that a share can contain. */
 const maxNames = 100;
@@ -104,7 +104,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
         <form className="share-new" onSubmit={(event) => void create(event)}>
           <label htmlFor={field}>{strings.worksFor}</label>
           <select id={field} value={days} onChange={({ target }) => setDays(Number(target.value))}>
-            {choices.map((count) => (
+            {dayChoices.map((count) => (
               <option key={count} value={count}>
                 {strings.days(count)}
               </option>
@@ -158,12 +158,12 @@ interface ShareListProps {
   readonly shares: ChatShares;
   readonly links: readonly ChatShare[];
   /** Whether the dialog shows only this list. */
-  readonly isAlone: boolean;
+  readonly isOnlyContent: boolean;
   readonly onRemoved: (id: string) => void;
 }
 
 /** The user's links, each with a button to revoke it after a confirmation. */
-function ShareList({ shares, links, isAlone, onRemoved }: ShareListProps) {
+function ShareList({ shares, links, isOnlyContent, onRemoved }: ShareListProps) {
   const strings = useShareStrings();
   const { locale: language, strings: common } = useLanguage();
   const { askConfirmation, dialog } = useConfirmation();
@@ -177,15 +177,15 @@ function ShareList({ shares, links, isAlone, onRemoved }: ShareListProps) {
       await shares.revoke(id);
       setRemoved(title);
     } catch (error) {
-      const caught = toErrorDetails(error);
-      if (caught.code !== 'share_not_found') setError(caught);
+      const details = toErrorDetails(error);
+      if (details.code !== 'share_not_found') setError(details);
     }
     onRemoved(id);
   };
-  if (links.length === 0 && removed === '') return isAlone ? <p className="soft">{strings.noLinks}</p> : null;
+  if (links.length === 0 && removed === '') return isOnlyContent ? <p className="soft">{strings.noLinks}</p> : null;
   return (
     <section>
-      {!isAlone && <h3>{strings.yours}</h3>}
+      {!isOnlyContent && <h3>{strings.yours}</h3>}
       <p role="status">{removed !== '' && strings.revoked(removed)}</p>
       <ul className="share-list">
         {links.map(({ id, chat, title, expiresAtMs }) => (

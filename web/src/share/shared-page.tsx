@@ -17,8 +17,8 @@ import type { Conversation, Turn } from '../conversation/conversation.ts';
 import { attachFile } from '../service/attach-file.ts';
 import type { Service } from '../service/service.ts';
 
-/** Number of turns that are drawn before the user scrolls. */
-const drawnTurns = 6;
+/** Number of turns that are rendered immediately. */
+const eagerTurns = 6;
 
 /** A shared chat, read-only, with a button to continue in a copy. */
 export function SharedPage({ token, openMenu }: { readonly token: string; readonly openMenu: () => void }) {
@@ -76,7 +76,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
             <p className="soft small">{strings.snapshotNote(date.format(expiresAtMs))}</p>
           </div>
           {turns.map((turn, index) => (
-            <ReadOnlyTurn key={turn.id} turn={turn} isLate={index >= drawnTurns} />
+            <ReadOnlyTurn key={turn.id} turn={turn} isLate={index >= eagerTurns} />
           ))}
         </div>
       </section>
@@ -93,9 +93,9 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
   const [error, setError] = useState<ErrorDetails>();
   const controller = useRef(new AbortController());
   useEffect(() => {
-    const here = new AbortController();
-    controller.current = here;
-    return () => here.abort();
+    const mounted = new AbortController();
+    controller.current = mounted;
+    return () => mounted.abort();
   }, []);
   // The reader may lack access to the deployment of the shared chat.
   const next = deployments.find(({ id }) => id === shared.deployment) ?? pickDefaultDeployment(deployments);

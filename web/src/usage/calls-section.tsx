@@ -15,7 +15,7 @@ import { useUsageStrings } from './usage-strings.ts';
 
 interface CallsSectionProps {
   readonly scope: Scope;
-  /** The filter before the search is applied. */
+  /** Filter without the search of this section. */
   readonly base: CallsFilter;
   readonly choose: (outcome: Outcome | undefined) => void;
   readonly close: () => void;
@@ -68,7 +68,9 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
       </div>
       <ErrorMessage error={error ?? loadMoreError} />
       {first !== undefined && calls.length === 0 && <p className="soft">{strings.noCalls}</p>}
-      {calls.length > 0 && <CallsTable calls={calls} withUser={scope === 'all' && base.user === undefined} open={setOpenId} />}
+      {calls.length > 0 && (
+        <CallsTable calls={calls} includesUser={scope === 'all' && base.user === undefined} open={setOpenId} />
+      )}
       {token !== undefined && (
         <div>
           <button type="button" className="button" onClick={loadMore}>
@@ -123,11 +125,11 @@ function CallsName({ filter: { deployment, user, project, from, to } }: { readon
 
 interface CallsTableProps {
   readonly calls: readonly Call[];
-  readonly withUser: boolean;
+  readonly includesUser: boolean;
   readonly open: (id: string) => void;
 }
 
-function CallsTable({ calls, withUser, open }: CallsTableProps) {
+function CallsTable({ calls, includesUser, open }: CallsTableProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
   const getName = useGetName();
@@ -156,7 +158,7 @@ function CallsTable({ calls, withUser, open }: CallsTableProps) {
             </span>
           ),
         },
-        ...(withUser ? [{ name: strings.person, render: ({ user }: Call) => user || strings.unnamed }] : []),
+        ...(includesUser ? [{ name: strings.person, render: ({ user }: Call) => user || strings.unnamed }] : []),
         { name: strings.outcome, render: (call) => <CallOutcome call={call} /> },
         number(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(language)),
         number(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(language)),

@@ -49,10 +49,10 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
 }
 
 /** Formats usage rows as CSV (RFC 4180). A text that a spreadsheet would treat as a formula gets a leading apostrophe. */
-export function toCsv(rows: readonly UsageRow[], withUser: boolean): string {
-  const columns = ['day', 'deployment', ...(withUser ? ['user'] : [])];
+export function toCsv(rows: readonly UsageRow[], includesUser: boolean): string {
+  const columns = ['day', 'deployment', ...(includesUser ? ['user'] : [])];
   const lines = rows.map(({ day, deployment, user, calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }) => [
-    ...[day, deployment, ...(withUser ? [user] : [])].map(toCell),
+    ...[day, deployment, ...(includesUser ? [user] : [])].map(toCell),
     ...[calls, failedCalls, refusedCalls, promptTokens, completionTokens, Number(cost.toFixed(9))],
   ]);
   const all = [

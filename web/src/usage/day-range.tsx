@@ -18,7 +18,7 @@ export function getLastDays(count: number, nowMs: number): DayRange {
   return { from: toDay(nowMs - (count - 1) * dayMs), to: toDay(nowMs) };
 }
 
-/** Returns the month of `nowMs`, up to its day. */
+/** Returns the first day of the month of `nowMs` to the day of `nowMs`. */
 export function getThisMonth(nowMs: number): DayRange {
   const to = toDay(nowMs);
   return { from: `${to.slice(0, 7)}-01`, to };

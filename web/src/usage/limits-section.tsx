@@ -60,14 +60,14 @@ function LimitGroup({ name, statuses }: { readonly name: string; readonly status
       <h3>{name}</h3>
       <ul>
         {statuses.map((status) => (
-          <LimitBar key={`${status.period} ${status.kind}`} status={status} of={name} />
+          <LimitBar key={`${status.period} ${status.kind}`} status={status} groupName={name} />
         ))}
       </ul>
     </div>
   );
 }
 
-function LimitBar({ status, of }: { readonly status: LimitStatus; readonly of: string }) {
+function LimitBar({ status, groupName }: { readonly status: LimitStatus; readonly groupName: string }) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
   const { kind, period, used, total, resetsAtMs } = status;
@@ -79,7 +79,7 @@ function LimitBar({ status, of }: { readonly status: LimitStatus; readonly of: s
       <span className="limit-name">{name}</span>
       <meter
         {...{ className: 'heard-only', min: 0, max: total, value: Math.min(used, total) }}
-        aria-label={`${of}, ${name}`}
+        aria-label={`${groupName}, ${name}`}
         aria-valuetext={`${strings.ofTotal(amount(used), amount(total))}, ${remaining}`}
       />
       <svg className="limit-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
@@ -120,7 +120,7 @@ interface LimitStatus {
   readonly resetsAtMs: number | undefined;
 }
 
-export interface OwnLimits {
+interface OwnLimits {
   /** Cost limits of all deployments together. */
   readonly cost: readonly LimitStatus[];
   /** Limits of single deployments, sorted by the highest used fraction. Deployments without limits are omitted. */

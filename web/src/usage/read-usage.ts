@@ -2,6 +2,7 @@ import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 import type { DayRange } from './day-range.tsx';
 
+/** Sums of usage. */
 export interface Amounts {
   readonly calls: number;
   readonly failedCalls: number;

@@ -37,14 +37,14 @@ export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps
     days.map((day) => (byDay.get(day) ?? []).reduce((sum, row) => sum + toValue(row), 0));
   const toName = (name: string): string => (stack === 'deployment' ? getName(name) : name) || strings.unnamed;
   const series = (): readonly DaySeries[] => {
-    if (stack === 'kind') return toKinds(measure, strings, sumByDay);
-    const { first, isMore } = findLargest(usage.rows, stack, measure);
-    const namedSeries = first.map((name, colour) => ({
-      ...{ name: toName(name), colour },
+    if (stack === 'kind') return toKindSeries(measure, strings, sumByDay);
+    const { names, isMore } = findLargest(usage.rows, stack, measure);
+    const namedSeries = names.map((name, color) => ({
+      ...{ name: toName(name), color },
       values: sumByDay((row) => (row[stack] === name ? getAmount(measure, row) : 0)),
     }));
-    const otherValues = sumByDay((row) => (first.includes(row[stack]) ? 0 : getAmount(measure, row)));
-    return isMore ? [...namedSeries, { name: strings.otherSeries, colour: maxSeries, values: otherValues }] : namedSeries;
+    const otherValues = sumByDay((row) => (names.includes(row[stack]) ? 0 : getAmount(measure, row)));
+    return isMore ? [...namedSeries, { name: strings.otherSeries, color: maxSeries, values: otherValues }] : namedSeries;
   };
   const openDay = (day: string, index = -1): void =>
     open({
@@ -65,51 +65,51 @@ function findLargest(rows: readonly UsageRow[], stack: Exclude<Stack, 'kind'>, m
   const sums = new Map<string, number>();
   for (const row of rows) sums.set(row[stack], (sums.get(row[stack]) ?? 0) + getAmount(measure, row));
   const names = [...sums].sort(([, left], [, right]) => right - left).map(([name]) => name);
-  return { first: names.slice(0, maxSeries), isMore: names.length > maxSeries };
+  return { names: names.slice(0, maxSeries), isMore: names.length > maxSeries };
 }
 
-/** Returns the filter of a bar segment. The sum of all others has none. */
+/** Returns the filter of a bar segment by name. The sum of all others has none. */
 function toNameFilter(
   rows: readonly UsageRow[],
   { stack, measure, index }: { stack: Exclude<Stack, 'kind'>; measure: Measure; index: number },
 ): Partial<CallsFilter> {
-  const name = index < 0 ? undefined : findLargest(rows, stack, measure).first[index];
+  const name = index < 0 ? undefined : findLargest(rows, stack, measure).names[index];
   return name === undefined ? {} : { [stack]: name };
 }
 
-/** Call segments are ordered by outcome. */
+/** Returns the filter of a bar segment by outcome. Other measures have none. */
 function toKindFilter(measure: Measure, index: number): Partial<CallsFilter> {
   const outcome = measure === 'calls' ? ([undefined, 'refused', 'failed'] as const)[index] : undefined;
   return outcome === undefined ? {} : { outcome };
 }
 
-function toKinds(
+function toKindSeries(
   measure: Measure,
   strings: UsageStrings,
   sumByDay: (toValue: (row: UsageRow) => number) => readonly number[],
 ): readonly DaySeries[] {
-  if (measure === 'cost') return [{ name: strings.cost, colour: 0, values: sumByDay(({ cost }) => cost) }];
+  if (measure === 'cost') return [{ name: strings.cost, color: 0, values: sumByDay(({ cost }) => cost) }];
   if (measure === 'tokens') {
     return [
-      { name: strings.tokensIn, colour: 0, values: sumByDay(({ promptTokens }) => promptTokens) },
-      { name: strings.tokensOut, colour: 1, values: sumByDay(({ completionTokens }) => completionTokens) },
+      { name: strings.tokensIn, color: 0, values: sumByDay(({ promptTokens }) => promptTokens) },
+      { name: strings.tokensOut, color: 1, values: sumByDay(({ completionTokens }) => completionTokens) },
     ];
   }
   return [
     {
       name: strings.answered,
-      colour: 0,
+      color: 0,
       values: sumByDay(({ calls, failedCalls, refusedCalls }) => calls - failedCalls - refusedCalls),
     },
-    { name: strings.refused, colour: 2, values: sumByDay(({ refusedCalls }) => refusedCalls) },
-    { name: strings.failed, colour: 3, values: sumByDay(({ failedCalls }) => failedCalls) },
+    { name: strings.refused, color: 2, values: sumByDay(({ refusedCalls }) => refusedCalls) },
+    { name: strings.failed, color: 3, values: sumByDay(({ failedCalls }) => failedCalls) },
   ];
 }
 
 export interface DaySeries {
   readonly name: string;
   /** Index of the chart color. */
-  readonly colour: number;
+  readonly color: number;
   /** One value per day. */
   readonly values: readonly number[];
 }
@@ -143,11 +143,11 @@ function DayChart({ title, measure, days, series, open }: DayChartProps) {
   return (
     <figure className="chart day-chart">
       <figcaption>{title}</figcaption>
-      <Drawing {...{ title, measure, rows, toName, open }} colours={series.map(({ colour }) => colour)} />
+      <Drawing {...{ title, measure, rows, toName, open }} colors={series.map(({ color }) => color)} />
       {series.length > 1 && (
         <ul className="legend">
-          {series.map(({ name, colour }) => (
-            <li key={name} className={`series-${colour}`}>
+          {series.map(({ name, color }) => (
+            <li key={name} className={`series-${color}`}>
               {name}
             </li>
           ))}
@@ -185,10 +185,10 @@ interface DrawingProps extends Pick<DayChartProps, 'open'> {
   readonly measure: Measure;
   readonly rows: readonly { readonly day: string; readonly values: readonly number[] }[];
   readonly toName: (day: string) => string;
-  readonly colours: readonly number[];
+  readonly colors: readonly number[];
 }
 
-function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) {
+function Drawing({ title, measure, rows, toName, colors, open }: DrawingProps) {
   const { locale: language } = useLanguage();
   const [frame, width] = useWidth();
   const computeSum = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
@@ -216,8 +216,8 @@ function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) 
           <rect className="day-room" x={left + at * slot} y={top} width={slot} height={height - top - bottom} />
           {values.map((value, index) => (
             <rect
-              key={colours[index]}
-              className={`series-${colours[index]}`}
+              key={colors[index]}
+              className={`series-${colors[index]}`}
               data-series={index}
               x={left + (at + 0.15) * slot}
               width={Math.max(slot * 0.7, 1)}

@@ -50,7 +50,10 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
         <ul className="builder-operations">
           {offeredTools.map((tool) => (
             <li key={tool.name}>
-              <ToolCheckbox isOn={selected?.includes(tool.name) ?? true} change={(isOn) => setSelected(tool.name, isOn)}>
+              <ToolCheckbox
+                isSelected={selected?.includes(tool.name) ?? true}
+                change={(isSelected) => setSelected(tool.name, isSelected)}
+              >
                 <OfferedToolView tool={tool} />
               </ToolCheckbox>
               {tool.parameters !== undefined && (
@@ -65,7 +68,7 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
           ))}
           {missingNames.map((name) => (
             <li key={name}>
-              <ToolCheckbox isOn={selected?.includes(name) ?? true} change={(isOn) => setSelected(name, isOn)}>
+              <ToolCheckbox isSelected={selected?.includes(name) ?? true} change={(isSelected) => setSelected(name, isSelected)}>
                 <span className="builder-card-name">{name}</span>
                 {isLoaded && <span className="soft small">{strings.notOffered}</span>}
               </ToolCheckbox>
@@ -99,17 +102,17 @@ function hasAddress({ mcp_server_info: server }: JsonObject): boolean {
   return isJsonObject(server) && typeof server.url === 'string' && URL.canParse(server.url);
 }
 
-interface TickProps {
-  readonly isOn: boolean;
-  readonly change: (isOn: boolean) => void;
+interface ToolCheckboxProps {
+  readonly isSelected: boolean;
+  readonly change: (isSelected: boolean) => void;
   readonly children: ReactNode;
 }
 
-function ToolCheckbox({ isOn, change, children }: TickProps) {
+function ToolCheckbox({ isSelected, change, children }: ToolCheckboxProps) {
   const id = useId();
   return (
     <label className="check" htmlFor={id}>
-      <input id={id} type="checkbox" checked={isOn} onChange={({ target }) => change(target.checked)} />
+      <input id={id} type="checkbox" checked={isSelected} onChange={({ target }) => change(target.checked)} />
       <span className="builder-operation">{children}</span>
     </label>
   );
@@ -146,13 +149,13 @@ function Failure({ failure: { reason, message } }: { readonly failure: NonNullab
 }
 
 interface LoadedTools {
-  /** Serialized request. Another server has other tools. */
+  /** Settings of the server as JSON. The tools are valid only for these settings. */
   readonly key: string;
   readonly list: ToolList | undefined;
   readonly error: ErrorDetails | undefined;
 }
 
-/** Tools of a server after the request. */
+/** Tools of a server, requested on demand. */
 interface ToolListState {
   readonly isLoading: boolean;
   readonly list: ToolList | undefined;
@@ -160,7 +163,7 @@ interface ToolListState {
   readonly load: () => void;
 }
 
-/** Requests the tools of a server on demand. A change of its settings discards the result. */
+/** Requests the tools of a server when `load` is called. A change of its settings discards the result. */
 function useToolList(toolset: JsonObject, application: string | undefined): ToolListState {
   const { service } = usePage();
   const [loaded, setLoaded] = useState<LoadedTools>();
@@ -217,7 +220,7 @@ interface ListToolsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Throws `ServiceError`. */
+/** Lists the tools of a server. Throws `ServiceError`. */
 async function listTools(service: Service, { toolset, application, signal }: ListToolsOptions): Promise<ToolList> {
   const body = { toolset, ...(application !== undefined && { application }) };
   const answer = await service.json('v1/tools/list', { method: 'POST', body, signal });

@@ -8,7 +8,7 @@ import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import type { Deployment } from '../../service/deployments.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { type BuilderForm, elementId } from './form.ts';
+import { type BuilderForm, toElementId } from './form.ts';
 import { FieldError, FieldFrame } from './frame.tsx';
 import { RemoveButton, useItemKeys } from './list-items.tsx';
 
@@ -38,7 +38,7 @@ export function ConditionsEditor({ form, value, path, name, remove }: Conditions
     );
   };
   return (
-    <fieldset className="builder-card-body" id={elementId(form, path)}>
+    <fieldset className="builder-card-body" id={toElementId(form, path)}>
       <legend>{name}</legend>
       <FieldError {...{ form, path: listPath }} />
       {conditions.map((condition, index) => (
@@ -105,7 +105,7 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
   });
   const isInvalid = !isEqual && !isExpression(text);
   return (
-    <fieldset className="builder-condition" id={elementId(form, path)}>
+    <fieldset className="builder-condition" id={toElementId(form, path)}>
       <legend className="heard-only">{strings.condition(number)}</legend>
       <FieldFrame form={form} path={[...path, 'property_name']} label={strings.property}>
         {(control) => (

@@ -7,7 +7,7 @@ import { SearchField } from '../../parts/search-field.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { ConditionsEditor } from './conditions-editor.tsx';
-import { type EditorProps, elementId } from './form.ts';
+import { type EditorProps, toElementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './list-items.tsx';
 import { ToolTest, tryDeployment } from './tool-test.tsx';
@@ -20,8 +20,8 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
   const getName = useGetName();
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   const indexed = items.map((item, index) => ({ item, index }));
-  const put = (next: readonly unknown[]): void => form.change(path, next.length === 0 ? undefined : next);
-  const remove = (index: number): void => put(items.filter((_, at) => at !== index));
+  const update = (next: readonly unknown[]): void => form.change(path, next.length === 0 ? undefined : next);
+  const remove = (index: number): void => update(items.filter((_, at) => at !== index));
   const groups = indexed.filter(({ item }) => isJsonObject(item));
   return (
     <FieldGroup {...{ form, path, label, hint, isLabelHidden, className: 'builder-list' }}>
@@ -30,7 +30,7 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
         {indexed.map(
           ({ item, index }) =>
             typeof item === 'string' && (
-              <li key={item} className="upload" id={elementId(form, [...path, index])}>
+              <li key={item} className="upload" id={toElementId(form, [...path, index])}>
                 <span className="upload-name" title={item}>
                   {getName(item)}
                 </span>
@@ -42,7 +42,7 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
         )}
       </ul>
       <DeploymentTests ids={items.filter((item) => typeof item === 'string')} />
-      <DeploymentSearch excluded={[...items, form.saved?.id]} add={(id) => put([...items, id])} />
+      <DeploymentSearch excluded={[...items, form.saved?.id]} add={(id) => update([...items, id])} />
       <h3 className="overline">{strings.conditionSets}</h3>
       <p className="soft small">{strings.conditionsHint}</p>
       <ul>
@@ -59,7 +59,9 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
       <button
         type="button"
         className="button"
-        onClick={() => put([...items, { conditions: [{ condition_type: 'eq', property_name: 'application', const: 'model' }] }])}
+        onClick={() =>
+          update([...items, { conditions: [{ condition_type: 'eq', property_name: 'application', const: 'model' }] }])
+        }
       >
         <Icon name="plus" />
         {strings.addConditions}
@@ -70,10 +72,10 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
 
 /** Tests each deployment as the application would call it. */
 function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
-  const { toolTest: trial } = useBuilderStrings();
+  const { toolTest: strings } = useBuilderStrings();
   const { service } = usePage();
   const getName = useGetName();
-  const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };
+  const schema = { type: 'object', properties: { query: { type: 'string', title: strings.question } }, required: ['query'] };
   return ids.map((id) => (
     <ToolTest
       key={id}

@@ -8,18 +8,19 @@ import { toErrorDetails } from '../../service/service-error.ts';
 import { getFileName } from '../../service/service-path.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { type EditorProps, elementId, type SavedForm } from './form.ts';
+import { type EditorProps, type SavedApplication, toElementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './list-items.tsx';
 import { ToolTest, tryTool } from './tool-test.tsx';
 import './editors.css';
 
-interface Sending {
+/** A document that is being uploaded, or whose upload failed. */
+interface PendingUpload {
   readonly id: string;
   readonly name: string;
   /** Fraction from 0 to 1. */
   readonly share: number;
-  /** Why it was not stored. */
+  /** Why the upload failed. */
   readonly problem?: string;
 }
 
@@ -30,7 +31,7 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
   const { service, announce } = usePage();
   const references = toReferences(value);
   const states = useDocumentStates(references.length === 0 ? undefined : form.saved);
-  const [sending, setSending] = useState<readonly Sending[]>([]);
+  const [uploads, setUploads] = useState<readonly PendingUpload[]>([]);
   const latest = useRef(references);
   const controller = useRef(new AbortController());
   const picker = useRef<HTMLInputElement>(null);
@@ -41,20 +42,20 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
     controller.current = new AbortController();
     return () => controller.current.abort();
   }, []);
-  const put = (next: readonly string[]): void => {
+  const update = (next: readonly string[]): void => {
     latest.current = next;
     form.change(path, next.length === 0 ? undefined : next);
   };
   const send = async (file: File): Promise<void> => {
-    const upload: Sending = { id: crypto.randomUUID(), name: file.name, share: 0 };
+    const upload: PendingUpload = { id: crypto.randomUUID(), name: file.name, share: 0 };
     const { signal } = controller.current;
-    const updateUpload = (part: Partial<Sending>): void =>
-      setSending((now) => now.map((item) => (item.id === upload.id ? { ...item, ...part } : item)));
-    setSending((now) => [...now, upload]);
+    const updateUpload = (part: Partial<PendingUpload>): void =>
+      setUploads((now) => now.map((item) => (item.id === upload.id ? { ...item, ...part } : item)));
+    setUploads((now) => [...now, upload]);
     try {
       const reference = await storeDocument(service, file, { onProgress: (share) => updateUpload({ share }), signal });
-      setSending((now) => now.filter((item) => item.id !== upload.id));
-      put([...latest.current, reference]);
+      setUploads((now) => now.filter((item) => item.id !== upload.id));
+      update([...latest.current, reference]);
       announce(builderStrings.documentSent(file.name));
     } catch (error) {
       updateUpload({ problem: toErrorDetails(error).message || strings.unreachable });
@@ -66,19 +67,19 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
         {references.map((reference, index) => (
           <DocumentItem
             key={reference}
-            id={elementId(form, [...path, index])}
+            id={toElementId(form, [...path, index])}
             name={getFileName(reference)}
             {...{ reference, state: states.get(reference) }}
-            remove={() => put(references.filter((item) => item !== reference))}
+            remove={() => update(references.filter((item) => item !== reference))}
           >
             <FieldError {...{ form, path: [...path, index] }} />
           </DocumentItem>
         ))}
-        {sending.map((upload) => (
-          <SendingItem
+        {uploads.map((upload) => (
+          <UploadItem
             key={upload.id}
-            sending={upload}
-            forget={() => setSending((now) => now.filter(({ id: otherId }) => otherId !== upload.id))}
+            upload={upload}
+            dismiss={() => setUploads((now) => now.filter(({ id }) => id !== upload.id))}
           />
         ))}
       </ul>
@@ -100,16 +101,16 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
 
 /** Searches the documents in the form as a model would. */
 function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'path' | 'form' | 'label'> & TestedDocuments) {
-  const { toolTest: trial } = useBuilderStrings();
+  const { toolTest: strings } = useBuilderStrings();
   const { service } = usePage();
-  const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };
+  const schema = { type: 'object', properties: { query: { type: 'string', title: strings.question } }, required: ['query'] };
   return (
     <ToolTest
       {...{ name: label, shouldShowName: true, isReadOnly: true, schema }}
       run={(args, signal) => {
         const retrieval = form.getValue([...path.slice(0, -1), 'retrieval']);
-        const set = { type: 'documents', document_relative_url: references, ...(isJsonObject(retrieval) && { retrieval }) };
-        return tryTool(service, { toolset: set, tool: 'query_document', args, application: form.saved?.id }, signal);
+        const toolset = { type: 'documents', document_relative_url: references, ...(isJsonObject(retrieval) && { retrieval }) };
+        return tryTool(service, { toolset, tool: 'query_document', args, application: form.saved?.id }, signal);
       }}
     />
   );
@@ -119,7 +120,13 @@ interface TestedDocuments {
   readonly references: readonly string[];
 }
 
-function SendingItem({ sending: { name, share, problem }, forget }: { readonly sending: Sending; readonly forget: () => void }) {
+function UploadItem({
+  upload: { name, share, problem },
+  dismiss,
+}: {
+  readonly upload: PendingUpload;
+  readonly dismiss: () => void;
+}) {
   const builderStrings = useBuilderStrings();
   if (problem === undefined) {
     return (
@@ -132,7 +139,7 @@ function SendingItem({ sending: { name, share, problem }, forget }: { readonly s
   return (
     <li className="upload failed">
       <span>{builderStrings.documentFailed(name, problem)}</span>
-      <RemoveButton name={name} icon="close" remove={forget} />
+      <RemoveButton name={name} icon="close" remove={dismiss} />
     </li>
   );
 }
@@ -197,7 +204,7 @@ const pollIntervalMs = 1500;
 const noStates: DocumentStates = new Map();
 
 /** Returns the indexing state of the saved documents. Polls while indexing is in progress. */
-function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
+function useDocumentStates(saved: SavedApplication | undefined): DocumentStates {
   const { service, announce } = usePage();
   const { documentsRead } = useBuilderStrings();
   const [states, setStates] = useState(noStates);
@@ -238,24 +245,24 @@ interface DocumentState {
   readonly total: number | undefined;
 }
 
-/** By reference. */
+/** Indexing progress by reference of the document. */
 type DocumentStates = ReadonlyMap<string, DocumentState>;
 
-const states = new Set(['waiting', 'indexing', 'ready', 'failed']);
+const stateNames = new Set(['waiting', 'indexing', 'ready', 'failed']);
 
 /** Loads the indexing state of the user's own application. Throws `ServiceError`. */
 async function readDocumentStates(service: Service, id: string, signal: AbortSignal): Promise<DocumentStates> {
   const answer = await service.json(`v1/deployments/${encodePath(id)}/documents`, { signal });
   const items = filterObjects(toObject(answer).data);
-  return new Map(items.flatMap((item) => toEntry(item)));
+  return new Map(items.flatMap(toStateEntry));
 }
 
 function isInProgress({ state }: DocumentState): boolean {
   return state === 'waiting' || state === 'indexing';
 }
 
-function toEntry({ reference, state, reason, passages }: JsonObject): [string, DocumentState][] {
-  if (typeof reference !== 'string' || typeof state !== 'string' || !states.has(state)) return [];
+function toStateEntry({ reference, state, reason, passages }: JsonObject): [string, DocumentState][] {
+  if (typeof reference !== 'string' || typeof state !== 'string' || !stateNames.has(state)) return [];
   const { done, total } = toObject(passages);
   const documentState: DocumentState = {
     state: state as DocumentState['state'],

@@ -32,11 +32,11 @@ describe('toFieldErrors', () => {
   });
 
   it('lists the errors of a field and of all fields below it', () => {
-    const faults = new Map([
+    const errors = new Map([
       ['a', 'is wrong.'],
       ['a.b[0]', 'is wrong too.'],
       ['ab', 'is another.'],
     ]);
-    expect(listErrorsUnder(faults, 'a')).toEqual(['is wrong.', 'b[0] is wrong too.']);
+    expect(listErrorsUnder(errors, 'a')).toEqual(['is wrong.', 'b[0] is wrong too.']);
   });
 });

@@ -2,8 +2,8 @@ import type { ComponentType } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 
-/** A stored application. */
-export interface SavedForm {
+/** The stored application of a form. */
+export interface SavedApplication {
   readonly id: string;
   /** Changes with each save. */
   readonly etag: string;
@@ -14,7 +14,7 @@ export interface BuilderForm {
   readonly id: string;
   readonly errors: FieldErrors;
   /** Undefined until the application is saved. */
-  readonly saved: SavedForm | undefined;
+  readonly saved: SavedApplication | undefined;
   /** Returns the current value at a path. */
   readonly getValue: (path: Path) => unknown;
   /** Sets the value at a path. Undefined removes it. */
@@ -37,11 +37,11 @@ export interface EditorProps {
 }
 
 /** Returns the ID of the element that edits a path. */
-export function elementId(form: BuilderForm, path: Path): string {
+export function toElementId(form: BuilderForm, path: Path): string {
   return `${form.id}${formatPath(path)}`;
 }
 
-// Pattern bound: the path of a field in an error.
+// Pattern bound: one field path of an error in the user's own tab.
 const lastKey = /(\.[^.[\]]*|\[[^[\]]*\])$/;
 
 /** Opens the sections around a field and focuses it. If the field is not rendered, focuses the closest rendered parent. */
@@ -62,21 +62,21 @@ export function goToField(formId: string, field: string): void {
 /** Error messages by field path, in the notation of the service. */
 export type FieldErrors = ReadonlyMap<string, string>;
 
-const path = String.raw`[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*`;
-/** Each sentence starts with the path of its field. A message can contain semicolons. */
-// Pattern bound: the user's own tab: one error message.
-const separator = new RegExp(String.raw`; (?=(?:${path}) (?:must|is|cannot|names|has|needs|takes|was|may)\b)`);
-// Pattern bound: the user's own tab: one error message.
-const sentence = new RegExp(`^(${path}) (.*)$`, 's');
+const fieldPath = String.raw`[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*`;
+/** Separates the errors of a message. Each error starts with the path of its field, and can contain semicolons. */
+// Pattern bound: one error message in the user's own tab.
+const separator = new RegExp(String.raw`; (?=(?:${fieldPath}) (?:must|is|cannot|names|has|needs|takes|was|may)\b)`);
+// Pattern bound: one error message in the user's own tab.
+const fieldError = new RegExp(`^(${fieldPath}) (.*)$`, 's');
 
-/** Extracts the errors of a rejected request from its message. `param` is the field of the first error. */
+/** Parses the message of a rejected request. `param` is the field of its first error. */
 export function toFieldErrors(message: string, param: string | undefined): FieldErrors {
   const errors = new Map<string, string>();
   for (const part of message
     .replace(/\.$/, '')
     .replace(/; and \d+ more$/, '')
     .split(separator)) {
-    const [, field, description] = sentence.exec(part) ?? [];
+    const [, field, description] = fieldError.exec(part) ?? [];
     const isFirst = errors.size === 0;
     if (field !== undefined && description !== undefined && (!isFirst || field === param)) {
       if (!errors.has(field)) errors.set(field, `${description}.`);

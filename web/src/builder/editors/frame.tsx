@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
-import { type BuilderForm, type EditorProps, elementId, listErrorsUnder } from './form.ts';
+import { type BuilderForm, type EditorProps, listErrorsUnder, toElementId } from './form.ts';
 
 /** Attributes of the input element. */
 interface ControlProps {
@@ -36,7 +36,7 @@ export function FieldFrame({
   children,
 }: FieldFrameProps) {
   const strings = useFormsStrings();
-  const id = elementId(form, path);
+  const id = toElementId(form, path);
   const errors = error === undefined ? listErrorsUnder(form.errors, formatPath(path)) : [error];
   const described = [hint !== '' && `${id}-hint`, errors.length > 0 && `${id}-fault`].filter(Boolean).join(' ');
   return (
@@ -69,7 +69,7 @@ interface FieldGroupProps extends Pick<EditorProps, 'form' | 'path' | 'label' | 
 /** A group of fields with a label, a hint, and an error for the complete group. */
 export function FieldGroup({ form, path, label, isLabelHidden, className, hint = '', children }: FieldGroupProps) {
   return (
-    <fieldset className={className} id={elementId(form, path)}>
+    <fieldset className={className} id={toElementId(form, path)}>
       <legend className={isLabelHidden ? 'heard-only' : undefined}>{label}</legend>
       {hint !== '' && (
         <p className="soft small">

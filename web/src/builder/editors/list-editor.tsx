@@ -3,8 +3,8 @@ import { flushSync } from 'react-dom';
 import type { JsonObject } from '#base/json/json.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
-import { itemName } from '../entry-parts.ts';
-import { type EditorProps, elementId } from './form.ts';
+import { getItemName } from '../entry-parts.ts';
+import { type EditorProps, toElementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { RemoveButton, useItemKeys } from './list-items.tsx';
 import { OperationLine, toOperation } from './operation-line.tsx';
@@ -13,7 +13,7 @@ import { formKeywords, getInitialItem, toShape } from './shape.ts';
 
 interface ListEditorProps extends EditorProps {
   readonly item: JsonObject;
-  /** Initial value of a new item. The default is the first variant, empty. */
+  /** Initial value of a new item. By default, the schema of the item determines it. */
   readonly initialValue?: unknown;
   /** Another control to add items, above the default one. */
   readonly alternative?: ReactNode;
@@ -41,7 +41,7 @@ export function ListEditor({
   const setting = String(path.at(-1));
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   const { keys, removeKey } = useItemKeys(items.length);
-  const id = elementId(form, path);
+  const id = toElementId(form, path);
   const isTextList = toShape(item).kind === 'text';
   const add = (): void => {
     // Rendered synchronously, so that continued typing goes into the new item.
@@ -83,7 +83,7 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
   const shape = toShape(item);
-  const name = itemName(value) || strings.itemLabel(String(item.title ?? label), Number(path.at(-1)) + 1);
+  const name = getItemName(value) || strings.itemLabel(String(item.title ?? label), Number(path.at(-1)) + 1);
   const operation = toOperation(value);
   const removeButton = <RemoveButton {...{ name, remove }} />;
   if (shape.kind === 'text') {
@@ -110,7 +110,7 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
             <OperationLine operation={operation} fallback={name} />
           )}
         </summary>
-        <div className="builder-card-body" id={elementId(form, path)}>
+        <div className="builder-card-body" id={toElementId(form, path)}>
           <FieldError {...{ form, path }} />
           {shape.kind === 'group' ? (
             <Properties {...{ value, path, form }} properties={shape.properties} />

@@ -15,7 +15,7 @@ export function RemoveButton({ name, icon = 'trash', remove }: RemoveButtonProps
   return <IconButton icon={icon} label={label} onClick={remove} />;
 }
 
-/** Keys that stay with list items while items are added and removed. */
+/** Returns React keys that stay with list items while items are added and removed. */
 export function useItemKeys(count: number): { readonly keys: readonly number[]; readonly removeKey: (index: number) => void } {
   const [{ keys, next }, setState] = useState(() => ({ keys: [...Array(count).keys()], next: count }));
   if (keys.length !== count) {

@@ -10,7 +10,7 @@ interface Operation {
   readonly description: string;
 }
 
-/** Returns undefined if the value is not a web API operation. */
+/** Returns the operation of a list item, or undefined if the item is not a web API operation. */
 export function toOperation(value: unknown): Operation | undefined {
   if (!isJsonObject(value) || !isJsonObject(value.rest_api_method_info)) return undefined;
   const { method_type: method, method_url: address } = value.rest_api_method_info;
@@ -31,7 +31,7 @@ export function OperationLine({ operation: { method, name, description }, fallba
     <span className="operation-line">
       {method !== '' && <code className="operation-method">{method}</code>}
       <span className="builder-card-name">{name || fallback}</span>
-      {description !== '' && <span className="operation-what soft small">{description}</span>}
+      {description !== '' && <span className="operation-description soft small">{description}</span>}
     </span>
   );
 }

@@ -4,7 +4,7 @@ import type { Path } from '#contract/configuration/issue.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { withValueAt } from '../entry-parts.ts';
-import { type BuilderForm, type EditorProps, elementId } from './form.ts';
+import { type BuilderForm, type EditorProps, toElementId } from './form.ts';
 import { FieldFrame, FieldGroup } from './frame.tsx';
 import { RemoveButton, useItemKeys } from './list-items.tsx';
 
@@ -30,10 +30,15 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   const entries = isJsonObject(parameters.properties) ? Object.entries(parameters.properties) : [];
   const required = Array.isArray(parameters.required) ? parameters.required.map(String) : [];
   const { keys, removeKey } = useItemKeys(entries.length);
-  const put = (next: readonly (readonly [string, unknown])[], nowRequired: readonly string[]): void => {
+  const put = (next: readonly (readonly [string, unknown])[], nextRequired: readonly string[]): void => {
     const { required: _before, ...otherKeywords } = parameters;
     const properties = Object.fromEntries(next);
-    form.change(path, { ...otherKeywords, type: 'object', properties, ...(nowRequired.length > 0 && { required: nowRequired }) });
+    form.change(path, {
+      ...otherKeywords,
+      type: 'object',
+      properties,
+      ...(nextRequired.length > 0 && { required: nextRequired }),
+    });
   };
   const replace = (index: number, entry: readonly [string, unknown], isRequired: boolean): void => {
     const [name] = entry;
@@ -59,7 +64,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
     if (name === undefined) return;
     // Rendered synchronously, so that continued typing goes into the name.
     flushSync(() => put([...entries, [name, { type: 'string', description: '' }]], [...required, name]));
-    openLast(elementId(form, path));
+    openLast(toElementId(form, path));
   };
   return (
     <FieldGroup {...{ form, path, label: strings.parameters, className: 'builder-list' }}>
@@ -148,7 +153,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
           <input
             {...control}
             value={fixed === undefined ? '' : typeof fixed === 'string' ? fixed : JSON.stringify(fixed)}
-            onChange={({ target }) => set(['const'], toFixed(target.value, property.type))}
+            onChange={({ target }) => set(['const'], parseFixedValue(target.value, property.type))}
           />
         )}
       </FieldFrame>
@@ -213,7 +218,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
 }
 
 /** Parses a fixed value by the type of the parameter. Falls back to the text. */
-function toFixed(text: string, type: unknown): unknown {
+function parseFixedValue(text: string, type: unknown): unknown {
   if (text === '') return undefined;
   return type === 'string' ? text : (tryParseJson(text) ?? text);
 }

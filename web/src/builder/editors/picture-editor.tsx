@@ -4,8 +4,8 @@ import type { BuilderForm } from './form.ts';
 import { FieldGroup } from './frame.tsx';
 
 const path = ['iconUrl'];
-/** Bound of the service. */
-const maxChars = 8192;
+/** Maximum length of `iconUrl` that the service accepts. */
+const maxUrlChars = 8192;
 
 interface PictureEditorProps {
   readonly value: unknown;
@@ -55,7 +55,7 @@ export function PictureEditor({ value, form }: PictureEditorProps) {
   );
 }
 
-/** Returns the middle of an image as a data URL, as large as the bound allows. Rejects if the browser cannot read the image. */
+/** Returns the middle of an image as the largest data URL that the service accepts. Rejects if the browser cannot read the image. */
 async function toPicture(file: File): Promise<string | undefined> {
   const image = new Image();
   image.src = URL.createObjectURL(file);
@@ -67,5 +67,5 @@ async function toPicture(file: File): Promise<string | undefined> {
     canvas.getContext('2d')?.drawImage(image, (width - side) / 2, (height - side) / 2, side, side, 0, 0, size, size);
     return canvas.toDataURL('image/webp');
   });
-  return urls.find((url) => url.length <= maxChars);
+  return urls.find((url) => url.length <= maxUrlChars);
 }

@@ -27,7 +27,7 @@ export function Properties({
   const visibleProperties = properties.filter(
     ({ name, schema }) => schema.description !== noEffect || Object.hasOwn(object, name),
   );
-  const draw = ({ name, schema, isRequired }: ShapeProperty) => (
+  const renderProperty = ({ name, schema, isRequired }: ShapeProperty) => (
     <Fragment key={name}>
       <Property
         {...{ schema, form, isRequired }}
@@ -35,7 +35,7 @@ export function Properties({
         path={[...path, name]}
         label={translate(getTitle(schema, name))}
         hint={translate(toText(schema.description))}
-        within={object}
+        parent={object}
       />
       {(name === 'open_ai_tool' || (name === 'parameters' && isObsoleteOperation(path))) && (
         <OperationTest tool={object} {...{ path, form }} />
@@ -47,7 +47,7 @@ export function Properties({
   const usedCount = folded.filter(({ name }) => Object.hasOwn(object, name)).length;
   return (
     <>
-      {visibleProperties.filter((property) => !folded.includes(property)).map(draw)}
+      {visibleProperties.filter((property) => !folded.includes(property)).map(renderProperty)}
       {folded.length > 0 && (
         <details className="more-settings">
           <summary>
@@ -55,19 +55,20 @@ export function Properties({
             {strings.moreSettings}
             {usedCount > 0 && <span className="soft small"> ({usedCount})</span>}
           </summary>
-          <div className="builder-card-body">{folded.map(draw)}</div>
+          <div className="builder-card-body">{folded.map(renderProperty)}</div>
         </details>
       )}
     </>
   );
 }
 
-/** The tool selection of a server also needs the server. */
-function Property({ within, ...props }: EditorProps & { readonly within: JsonObject }) {
-  if (props.path.at(-1) === 'allowed_tools') return <AllowedToolsEditor {...props} toolset={within} />;
+/** The editor of one property. The tool selection of an MCP server also needs its other properties. */
+function Property({ parent, ...props }: EditorProps & { readonly parent: JsonObject }) {
+  if (props.path.at(-1) === 'allowed_tools') return <AllowedToolsEditor {...props} toolset={parent} />;
   return <props.form.Value {...props} />;
 }
 
+/** Returns the title of a property, or its name if it has no title. */
 export function getTitle(schema: JsonObject, name: string): string {
   return toText(schema.title) || name;
 }
@@ -95,18 +96,18 @@ function OperationTest({ tool, path, form }: OperationTestProps) {
       run={(args, signal) => {
         const parentToolset = form.getValue(path.slice(0, -2));
         // Other operations may be incomplete.
-        const toolset = { ...toObject(parentToolset), [isObsolete ? obsolete : 'tools']: [tool] };
+        const toolset = { ...toObject(parentToolset), [isObsolete ? obsoleteKey : 'tools']: [tool] };
         return tryTool(service, { toolset, tool: name, args, application: form.saved?.id }, signal);
       }}
     />
   );
 }
 
-const obsolete = 'tool_endpoints';
+const obsoleteKey = 'tool_endpoints';
 
 /** Whether a path leads to an operation in the obsolete format. */
 function isObsoleteOperation(path: Path): boolean {
-  return path.at(-2) === obsolete;
+  return path.at(-2) === obsoleteKey;
 }
 
 /** Converts parameters of the obsolete format to a schema. All parameters without a fixed value are required. */
@@ -133,7 +134,6 @@ interface UnfilledPlaceholdersProps {
   readonly form: BuilderForm;
 }
 
-const request = 'rest_api_method_info';
 const parametersPath = ['open_ai_tool', 'function', 'parameters'];
 
 /** Lists address placeholders, such as `{id}`, without a parameter, and offers to add it. */
@@ -159,7 +159,7 @@ function UnfilledPlaceholders({ tool, path, form }: UnfilledPlaceholdersProps) {
 }
 
 function findUnfilled(tool: JsonObject): readonly string[] {
-  const address = getValueAt(tool, [request, 'method_url']);
+  const address = getValueAt(tool, ['rest_api_method_info', 'method_url']);
   if (typeof address !== 'string') return [];
   const properties = getValueAt(tool, [...parametersPath, 'properties']);
   const filledNames = new Set(isJsonObject(properties) ? Object.entries(properties).flatMap(listNames) : []);

@@ -3,7 +3,7 @@ import { type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { toLocalInput } from '../../forms/form-value.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
-import { type EditorProps, elementId } from './form.ts';
+import { type EditorProps, toElementId } from './form.ts';
 import { FieldFrame } from './frame.tsx';
 import { formKeywords, type Shape, secretPlaceholder } from './shape.ts';
 
@@ -21,7 +21,7 @@ export function TextEditor(props: Scalar<'text'>) {
   const change = (next: string): void => form.change(path, next === '' && !props.isRequired ? undefined : next);
   if (props.shape.isSecret) return <SecretEditor {...props} />;
   if (schema.format === 'date-time') return <MomentEditor {...props} />;
-  const suggestions = Array.isArray(schema[formKeywords.suggestions]) ? `${elementId(form, path)}-values` : undefined;
+  const suggestions = Array.isArray(schema[formKeywords.suggestions]) ? `${toElementId(form, path)}-values` : undefined;
   const isWebAddress = /url$/.test(String(key)) && schema.type === 'string';
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHidden }}>

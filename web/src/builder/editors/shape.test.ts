@@ -34,9 +34,9 @@ describe('the schema of quick apps', () => {
     ['German', schemaGerman],
     ['French', schemaFrench],
     ['Spanish', schemaSpanish],
-  ])('is completely translated to %s', (_language, words) => {
-    const { title: _title, description: _description, ...drawn } = schema;
-    expect([...new Set(listTexts(drawn))].filter((text) => !Object.hasOwn(words, text))).toEqual([]);
+  ])('is completely translated to %s', (_language, translations) => {
+    const { title: _title, description: _description, ...form } = schema;
+    expect([...new Set(listTexts(form))].filter((text) => !Object.hasOwn(translations, text))).toEqual([]);
   });
 
   it('has an editor for each setting, in schema order', () => {

@@ -22,13 +22,14 @@ export interface Variant {
   readonly hint: string;
 }
 
+/** A property of an object schema. */
 export interface Property {
   readonly name: string;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
 }
 
-/** Editor for the value of a JSON Schema. `json` is a text editor for schemas that no other editor supports. */
+/** Kind of the editor for a JSON Schema, with its settings. `json` edits the JSON text of values that no other editor supports. */
 export type Shape =
   | { readonly kind: 'text'; readonly isSecret: boolean }
   | { readonly kind: 'number'; readonly isInteger: boolean; readonly min?: number; readonly max?: number }
@@ -41,7 +42,7 @@ export type Shape =
   | { readonly kind: 'variants'; readonly variants: readonly Variant[]; readonly isNullable: boolean }
   | { readonly kind: 'json' };
 
-/** Returns the editor for a schema. Never throws, even for an invalid schema. */
+/** Returns the kind of editor for a schema. Never throws, even for an invalid schema. */
 export function toShape(schema: JsonObject): Shape {
   if (Object.hasOwn(schema, 'const')) return { kind: 'fixed', value: schema.const };
   if (Array.isArray(schema.enum) && schema.enum.every((item) => typeof item === 'string')) {
@@ -56,8 +57,8 @@ export function toShape(schema: JsonObject): Shape {
       return {
         kind: 'number',
         isInteger: schema.type === 'integer',
-        ...toBound('min', schema.minimum),
-        ...toBound('max', schema.maximum),
+        ...(typeof schema.minimum === 'number' && { min: schema.minimum }),
+        ...(typeof schema.maximum === 'number' && { max: schema.maximum }),
       };
     case 'boolean':
       return { kind: 'switch' };
@@ -89,13 +90,13 @@ function getOrder({ schema: { [formKeywords.order]: order } }: Property): number
 }
 
 function toVariants(branches: readonly unknown[]): Shape {
-  const forms = branches.filter(isJsonObject);
-  const nonNullForms = forms.filter(({ type }) => type !== 'null');
-  const [onlyForm] = nonNullForms;
-  const isNullable = nonNullForms.length < forms.length;
-  if (onlyForm !== undefined && nonNullForms.length === 1 && toShape(onlyForm).kind !== 'group') return toShape(onlyForm);
-  if (!nonNullForms.every((form) => toShape(form).kind === 'group')) return { kind: 'json' };
-  return { kind: 'variants', isNullable, variants: nonNullForms.map(toVariant) };
+  const branchSchemas = branches.filter(isJsonObject);
+  const nonNullSchemas = branchSchemas.filter(({ type }) => type !== 'null');
+  const [onlySchema] = nonNullSchemas;
+  const isNullable = nonNullSchemas.length < branchSchemas.length;
+  if (onlySchema !== undefined && nonNullSchemas.length === 1 && toShape(onlySchema).kind !== 'group') return toShape(onlySchema);
+  if (!nonNullSchemas.every((schema) => toShape(schema).kind === 'group')) return { kind: 'json' };
+  return { kind: 'variants', isNullable, variants: nonNullSchemas.map(toVariant) };
 }
 
 function toVariant(schema: JsonObject): Variant {
@@ -158,7 +159,7 @@ export function getInitialItem(item: JsonObject): unknown {
     : getInitialValue(item);
 }
 
-/** Placeholder for a stored secret. */
+/** Placeholder that the service returns for a stored secret. */
 export const secretPlaceholder = '***';
 
 /** Returns a copy of the value with an empty string for every secret of the schema that `shouldClear` accepts. */
@@ -175,8 +176,4 @@ export function clearSecrets(schema: JsonObject, value: unknown, shouldClear: (s
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [key, clearSecrets(schemas.get(key) ?? {}, member, shouldClear)]),
   );
-}
-
-function toBound<Key extends string>(key: Key, value: unknown): { [key in Key]?: number } {
-  return typeof value === 'number' ? ({ [key]: value } as { [key in Key]: number }) : {};
 }

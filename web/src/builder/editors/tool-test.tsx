@@ -19,13 +19,13 @@ interface ToolTestProps {
   readonly schema: object;
   /** Whether the server declares the tool read-only. */
   readonly isReadOnly?: boolean;
-  readonly run: (args: JsonObject, signal: AbortSignal) => Promise<ToolTrialResult>;
+  readonly run: (args: JsonObject, signal: AbortSignal) => Promise<ToolResult>;
 }
 
 /** Runs one tool with the entered arguments and shows the result for the model. */
 export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = false, run }: ToolTestProps) {
   const strings = useBuilderStrings().toolTest;
-  const { isRunning, result, error, run: start, stop } = useTrial();
+  const { isRunning, result, error, run: start, stop } = useToolRun();
   return (
     <details className="tool-test">
       <summary className="quiet-link">
@@ -52,14 +52,14 @@ export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = fa
   );
 }
 
-function Outcome({ result: { outcome, durationMs, attachments, reason } }: { readonly result: ToolTrialResult }) {
+function Outcome({ result: { outcome, durationMs, attachments, reason } }: { readonly result: ToolResult }) {
   const { toolTest: strings, live } = useBuilderStrings();
   const { formatTime } = useAmounts();
   const reasons: Readonly<Record<string, string>> = live.reasons;
-  const took = formatTime(durationMs);
+  const time = formatTime(durationMs);
   const descriptions = {
-    answered: strings.answered(took),
-    failed: strings.failed(took),
+    answered: strings.answered(time),
+    failed: strings.failed(time),
     not_run: strings.notRun,
     asks: strings.needsInput,
   };
@@ -84,21 +84,21 @@ function ResultText({ text }: { readonly text: string }) {
   );
 }
 
-interface Trial {
+interface ToolRunState {
   readonly isRunning: boolean;
-  readonly result: ToolTrialResult | undefined;
+  readonly result: ToolResult | undefined;
   readonly error: ErrorDetails | undefined;
-  readonly run: (work: (signal: AbortSignal) => Promise<ToolTrialResult>) => void;
+  readonly run: (work: (signal: AbortSignal) => Promise<ToolResult>) => void;
   readonly stop: () => void;
 }
 
 /** Runs at most one test at a time. Unmounting aborts it. */
-function useTrial(): Trial {
+function useToolRun(): ToolRunState {
   const [isRunning, setIsRunning] = useState(false);
-  const [state, setState] = useState<Pick<Trial, 'result' | 'error'>>({ result: undefined, error: undefined });
+  const [state, setState] = useState<Pick<ToolRunState, 'result' | 'error'>>({ result: undefined, error: undefined });
   const abortController = useRef<AbortController>(undefined);
   useEffect(() => () => abortController.current?.abort(), []);
-  const run: Trial['run'] = (work) => {
+  const run: ToolRunState['run'] = (work) => {
     abortController.current?.abort();
     const controller = new AbortController();
     abortController.current = controller;
@@ -123,19 +123,19 @@ function useTrial(): Trial {
 
 const outcomes = ['answered', 'failed', 'not_run', 'asks'] as const;
 
-/** Result of one tool run. */
-export interface ToolTrialResult {
+/** Result of a tool run. */
+export interface ToolResult {
   readonly outcome: (typeof outcomes)[number];
   /** Text for the model. */
   readonly text: string;
   /** Number of files in the result. */
   readonly attachments: number;
   readonly durationMs: number;
-  /** A value of `failure.reason` if the server cannot be used. */
+  /** `failure.reason` of the response if the server cannot be used (docs/quick-apps.md, MCP servers). */
   readonly reason?: string | undefined;
 }
 
-interface ToolsetTrial {
+interface ToolRun {
   readonly toolset: JsonObject;
   readonly tool: string;
   readonly args: JsonObject;
@@ -143,12 +143,12 @@ interface ToolsetTrial {
   readonly application: string | undefined;
 }
 
-/** Throws `ServiceError`. */
+/** Runs one tool of a toolset. Throws `ServiceError`. */
 export async function tryTool(
   service: Service,
-  { toolset, tool, args, application }: ToolsetTrial,
+  { toolset, tool, args, application }: ToolRun,
   signal: AbortSignal,
-): Promise<ToolTrialResult> {
+): Promise<ToolResult> {
   const body = { toolset, tool, arguments: args, ...(application !== undefined && { application }) };
   const answer = await service.json('v1/tools/run', { method: 'POST', body, signal });
   const { outcome, text, attachments, durationMs, failure } = toObject(answer);
@@ -161,8 +161,8 @@ export async function tryTool(
   };
 }
 
-/** Calls another deployment as an application would call it as a tool. Throws `ServiceError`. */
-export async function tryDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<ToolTrialResult> {
+/** Calls a deployment as an application would call it as a tool. Throws `ServiceError`. */
+export async function tryDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<ToolResult> {
   const startMs = performance.now();
   const body = { messages: [{ role: 'user', content: query }] };
   const answer = await service.json(`openai/deployments/${encodePath(id)}/chat/completions`, { method: 'POST', body, signal });

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
-import { type EditorProps, elementId, goToField } from './form.ts';
+import { type EditorProps, goToField, toElementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { ListEditor } from './list-editor.tsx';
 import { RemoveButton } from './list-items.tsx';
@@ -76,7 +76,7 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
   const [name, setName] = useState('');
   const nameField = useId();
   const entries = isJsonObject(value) ? Object.entries(value) : [];
-  const id = elementId(form, path);
+  const id = toElementId(form, path);
   const newName = name.trim();
   const names = toObject(schema.propertyNames);
   const nameLabel = String(names.title ?? strings.nameIn(label));

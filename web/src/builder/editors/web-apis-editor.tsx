@@ -5,7 +5,7 @@ import { type ErrorDetails, toErrorDetails } from '../../service/service-error.t
 import { describeError } from '../../strings/describe-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { itemName } from '../entry-parts.ts';
+import { getItemName } from '../entry-parts.ts';
 import type { EditorProps } from './form.ts';
 import { ListEditor } from './list-editor.tsx';
 import { OperationLine, toOperation } from './operation-line.tsx';
@@ -27,7 +27,7 @@ export function WebApisEditor(props: EditorProps) {
     form.change(path, [...items, ...toolsets.map((toolset) => clearSecrets(shape.item, toolset, isPlaceholder))]);
   };
   const first = getInitialItem(shape.item);
-  const initialValue = isJsonObject(first) && { ...first, name: unusedName(newWebApi, items.map(itemName)) };
+  const initialValue = isJsonObject(first) && { ...first, name: unusedName(newWebApi, items.map(getItemName)) };
   return (
     <ListEditor
       {...props}

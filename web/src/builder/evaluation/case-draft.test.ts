@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { checkForms } from '#contract/evaluation/evaluation-case.ts';
 import { checkTypes, isDraftable, listFields, toCaseEntry, toDraft } from './case-draft.ts';
 
-const whole: JsonObject = {
+const completeCase: JsonObject = {
   name: 'Weather',
   input: 'What is the weather in Oslo?',
   checks: [
@@ -23,7 +23,7 @@ const whole: JsonObject = {
 
 describe('case drafts', () => {
   it('preserve a case with any checks', () => {
-    expect(toCaseEntry(toDraft(whole))).toEqual({ entry: whole });
+    expect(toCaseEntry(toDraft(completeCase))).toEqual({ entry: completeCase });
   });
 
   it('offer each check type with its fields', () => {

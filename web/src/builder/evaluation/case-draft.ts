@@ -39,7 +39,7 @@ export interface CaseDraft {
   readonly checks: readonly CheckDraft[];
 }
 
-/** An error in a draft field. `null` means the case itself. */
+/** An error in a field of a draft. `check` is the index of the check, or null for a field of the case itself. */
 export interface DraftError {
   readonly check: number | null;
   readonly field: string;
@@ -57,7 +57,7 @@ export function toDraft({ name, input, checks }: JsonObject): CaseDraft {
   };
 }
 
-/** Whether a draft preserves all of a case. */
+/** Returns whether a draft preserves the complete case. */
 export function isDraftable({ name, input, checks = [], ...otherFields }: JsonObject): boolean {
   const isKnown = (check: unknown): boolean =>
     isJsonObject(check) &&
@@ -86,7 +86,7 @@ function isCheckType(type: unknown): type is CheckType {
   return typeof type === 'string' && Object.hasOwn(checkFields, type);
 }
 
-/** Whether an empty text is valid, as in a comparison with an empty answer. */
+/** Returns whether an empty text is valid, as in a comparison with an empty answer. */
 function isOptional(type: CheckType, field: string): boolean {
   return field === 'arguments' || (type === 'equals' && field === 'text');
 }
@@ -112,7 +112,7 @@ function readField(kind: FieldKind, { text, isOptional }: { readonly text: strin
   return kind === 'object' ? readObject(text) : { value: text };
 }
 
-/** Many languages write a comma as the decimal separator. */
+/** Accepts a comma as the decimal separator, as many languages write it. */
 function readNumber(text: string): ReadField {
   const value = Number(text.trim().replace(',', '.'));
   return Number.isFinite(value) && value >= 0 ? { value } : { error: 'notNumber' };

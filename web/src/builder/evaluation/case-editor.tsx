@@ -141,7 +141,7 @@ function CaseForm({ draft, setDraft, errors }: CaseFormProps) {
   );
 }
 
-function readJson(text: string, formatProblem: (why: string) => string): { entry: JsonObject } | { problem: string } {
+function readJson(text: string, formatProblem: (reason: string) => string): { entry: JsonObject } | { problem: string } {
   try {
     const entry = parseJson(text);
     return isJsonObject(entry) ? { entry } : { problem: formatProblem('') };

@@ -9,7 +9,7 @@ export interface SavedCase {
   /** The question in one line. */
   readonly question: string;
   readonly checks: number;
-  /** Editable entry. */
+  /** Settings of the case, as the user edits them. */
   readonly entry: JsonObject;
 }
 

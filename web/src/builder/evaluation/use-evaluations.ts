@@ -19,9 +19,9 @@ export interface EvaluationState {
   /** Whether the section is open. */
   readonly isOpen: boolean;
   readonly setOpen: (isOpen: boolean) => void;
-  /** Starts loading, which is delayed until the section is needed. */
+  /** Starts loading, which waits until a section needs the data. */
   readonly requestLoad: () => void;
-  /** Runs an action and reloads everything. */
+  /** Runs an action, and reloads the cases and evaluations if it succeeds. Resolves with whether it succeeded. */
   readonly runAction: (action: () => Promise<void>) => Promise<boolean>;
   readonly start: (version?: number) => void;
   readonly cancel: () => void;
@@ -40,12 +40,12 @@ export function useEvaluations(stored: OwnApplication | undefined): EvaluationSt
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change creates another version
   const load = useCallback(async () => {
     if (id === undefined) return undefined;
-    const [cases, evaluations, [inForce]] = await Promise.all([
+    const [cases, evaluations, [currentVersion]] = await Promise.all([
       listCases(service, id),
       listEvaluations(service, id),
       listVersions(service, id),
     ]);
-    return { cases, evaluations, version: inForce?.version };
+    return { cases, evaluations, version: currentVersion?.version };
   }, [service, id, etag]);
   const { value, error, isLoading, reload } = useLoaded(load);
   const running = value?.evaluations.find((evaluation) => evaluation.isRunning);

@@ -42,7 +42,7 @@ interface Grantee extends Person {
   readonly isRole: boolean;
 }
 
-/** Finds people and roles, gives them access to an application, and removes it. Each change is saved immediately. */
+/** Dialog that finds users and roles, and grants or removes their access. Each change is saved immediately. */
 export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
   const strings = useBuilderStrings();
   const { close: closeLabel } = useStrings();
@@ -68,7 +68,7 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
       const before = await readAccess(service, id);
       const without = {
         roles: before.roles.filter((role) => !grantee.isRole || role !== grantee.id),
-        users: toIds(before, grantee),
+        users: before.people.map((person) => person.id).filter((user) => grantee.isRole || user !== grantee.id),
       };
       const key = grantee.isRole ? 'roles' : 'users';
       const next = isGranted ? { ...without, [key]: [...without[key], grantee.id] } : without;
@@ -100,10 +100,6 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
       </div>
     </dialog>
   );
-}
-
-function toIds({ people }: NamedAccess, removed: Grantee): readonly string[] {
-  return people.map(({ id }) => id).filter((id) => removed.isRole || id !== removed.id);
 }
 
 function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readonly Grantee[] {

@@ -57,8 +57,8 @@ describe('readTrace', () => {
   });
 
   it('reads context reductions with the sizes before and after', () => {
-    const room = { ...turn, kind: 'context', name: 'clear', sent: '{"tokens":9}', received: '{"tokens":3}' };
-    expect(readTrace({ trace: [room] })).toMatchObject([
+    const reduction = { ...turn, kind: 'context', name: 'clear', sent: '{"tokens":9}', received: '{"tokens":3}' };
+    expect(readTrace({ trace: [reduction] })).toMatchObject([
       { isContextReduction: true, isModel: false, received: '{\n  "tokens": 3\n}' },
     ]);
   });

@@ -28,9 +28,9 @@ export interface TraceStep {
     readonly tools: readonly string[] | undefined;
     readonly settings: string;
   };
-  /** Complete, as received. */
+  /** Unparsed request or arguments. */
   readonly sent: string;
-  /** Formatted for display. */
+  /** Response or result, formatted for display. */
   readonly received: string;
   readonly error: string | undefined;
   readonly hasFailed: boolean;
@@ -39,7 +39,7 @@ export interface TraceStep {
   readonly usd: number | undefined;
 }
 
-/** Whether the step is a tool call of a model turn. */
+/** Returns whether the step is a tool call of a model turn. */
 export function isToolRun({ isModel, isContextReduction, isToolset }: TraceStep): boolean {
   return !(isModel || isContextReduction || isToolset);
 }

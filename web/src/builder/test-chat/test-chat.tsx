@@ -125,15 +125,15 @@ interface SaveCaseProps {
 function SaveCase({ conversation, id, evaluationState: { runAction } }: SaveCaseProps) {
   const strings = useBuilderStrings();
   const { service, announce } = usePage();
-  const [state, setState] = useState<'free' | 'busy' | 'kept'>('free');
+  const [state, setState] = useState<'idle' | 'saving' | 'saved'>('idle');
   const [error, setError] = useState<ErrorDetails>();
   const evaluationCase = toEvaluationCase(conversation);
   if (evaluationCase === undefined) return null;
   const saveCase = async (): Promise<void> => {
-    setState('busy');
+    setState('saving');
     setError(undefined);
     const isStored = await runAction(() => addCases(service, id, evaluationCase).catch(reportError));
-    setState(isStored ? 'kept' : 'free');
+    setState(isStored ? 'saved' : 'idle');
     if (isStored) announce(strings.caseStored);
   };
   const reportError = (error: unknown): never => {
@@ -142,10 +142,10 @@ function SaveCase({ conversation, id, evaluationState: { runAction } }: SaveCase
   };
   return (
     <div className="test-chat-case row small">
-      <button type="button" className="button slim" disabled={state !== 'free'} onClick={() => void saveCase()}>
+      <button type="button" className="button slim" disabled={state !== 'idle'} onClick={() => void saveCase()}>
         {strings.saveAsCase}
       </button>
-      {state === 'kept' && <span className="soft">{strings.caseStored}</span>}
+      {state === 'saved' && <span className="soft">{strings.caseStored}</span>}
       <ErrorMessage error={error} />
     </div>
   );
@@ -245,7 +245,7 @@ function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
       <summary>
         <Icon name="right" />
         <h2>{strings.trace}</h2>
-        <TraceSum {...{ steps, totalMs }} />
+        <TraceSummary {...{ steps, totalMs }} />
       </summary>
       <div className="trace-body">
         {replies.length > 1 && (
@@ -277,13 +277,13 @@ function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
   );
 }
 
-interface TraceSumProps {
+interface TraceSummaryProps {
   readonly steps: readonly TraceStep[];
   readonly totalMs: number;
 }
 
-/** Summary in one line. */
-function TraceSum({ steps, totalMs }: TraceSumProps) {
+/** Counts, time, and cost of all steps in one line. */
+function TraceSummary({ steps, totalMs }: TraceSummaryProps) {
   const strings = useBuilderStrings();
   const { stagesFailed } = useStrings();
   const amounts = useAmounts();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diffEntries, diffLines } from './version-diff.tsx';
 
 const marks = { same: ' ', removed: '-', added: '+' };
-const told = (before: string, after: string) => diffLines(before, after).map(({ kind, text }) => marks[kind] + text);
+const format = (before: string, after: string) => diffLines(before, after).map(({ kind, text }) => marks[kind] + text);
 
 describe('diffLines', () => {
   it.each<[string, string, string[]]>([
@@ -14,11 +14,11 @@ describe('diffLines', () => {
     ['a\nb\nc\nd', 'b\nd\ne', ['-a', ' b', '-c', ' d', '+e']],
     ['a\na', 'a', [' a', '-a']],
   ])('compares %j with %j by line', (before, after, lines) => {
-    expect(told(before, after)).toEqual(lines);
+    expect(format(before, after)).toEqual(lines);
   });
 
   it('treats very long texts as completely different', () => {
-    const text = (mark: string) => Array.from({ length: 1100 }, (_, nth) => `${mark} ${nth % 7}`).join('\n');
+    const text = (mark: string) => Array.from({ length: 1100 }, (_, index) => `${mark} ${index % 7}`).join('\n');
     const lines = diffLines(`head\n${text('a')}\ntail`, `head\n${text('b')}\ntail`);
     expect(lines.map(({ kind }) => kind)).toEqual([
       'same',

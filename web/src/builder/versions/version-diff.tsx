@@ -6,7 +6,7 @@ import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { type OwnApplication, readVersion } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { itemName } from '../entry-parts.ts';
+import { getItemName } from '../entry-parts.ts';
 
 /** Differences between a version and the stored application, by field. */
 export function VersionDiff({ stored, version }: { readonly stored: OwnApplication; readonly version: number }) {
@@ -28,7 +28,7 @@ export function VersionDiff({ stored, version }: { readonly stored: OwnApplicati
 
 function Change({ change: { field, before = '', after = '' } }: { readonly change: FieldChange }) {
   const strings = useBuilderStrings();
-  const lines = before === '' ? added(after) : after === '' ? removed(before) : diffLines(before, after);
+  const lines = before === '' ? toLines('added', after) : after === '' ? toLines('removed', before) : diffLines(before, after);
   return (
     <li>
       <code>{field.replace(/^applicationProperties\./, '')}</code>
@@ -39,7 +39,7 @@ function Change({ change: { field, before = '', after = '' } }: { readonly chang
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
             <Mark key={index} className={kind}>
-              {kind === 'left out' ? strings.unchangedLines(Number(text)) : text}
+              {kind === 'omitted' ? strings.unchangedLines(Number(text)) : text}
               {'\n'}
             </Mark>
           );
@@ -49,27 +49,27 @@ function Change({ change: { field, before = '', after = '' } }: { readonly chang
   );
 }
 
-const marks = { same: 'span', removed: 'del', added: 'ins', 'left out': 'span' } as const;
+const marks = { same: 'span', removed: 'del', added: 'ins', omitted: 'span' } as const;
 /** Number of unchanged lines around a change. */
-const context = 2;
+const contextLines = 2;
 
 interface DisplayedLine {
-  readonly kind: DiffLine['kind'] | 'left out';
-  /** Number of omitted lines. */
+  readonly kind: DiffLine['kind'] | 'omitted';
+  /** Text of the line, or the number of omitted lines. */
   readonly text: string;
 }
 
 /** Omits unchanged lines, except those around a change. */
 function foldLines(lines: readonly DiffLine[]): readonly DisplayedLine[] {
   const isNear = lines.map((_, index) =>
-    lines.slice(Math.max(0, index - context), index + context + 1).some(({ kind }) => kind !== 'same'),
+    lines.slice(Math.max(0, index - contextLines), index + contextLines + 1).some(({ kind }) => kind !== 'same'),
   );
   const visibleLines: DisplayedLine[] = [];
   let hidden = 0;
   for (const [index, line] of lines.entries()) {
     if (!isNear[index]) hidden += 1;
     if (hidden > 0 && (isNear[index] || index === lines.length - 1)) {
-      visibleLines.push({ kind: 'left out', text: String(hidden) });
+      visibleLines.push({ kind: 'omitted', text: String(hidden) });
       hidden = 0;
     }
     if (isNear[index]) visibleLines.push(line);
@@ -77,15 +77,11 @@ function foldLines(lines: readonly DiffLine[]): readonly DisplayedLine[] {
   return visibleLines;
 }
 
-function added(text: string): readonly DiffLine[] {
-  return text.split('\n').map((line) => ({ kind: 'added', text: line }));
+function toLines(kind: DiffLine['kind'], text: string): readonly DiffLine[] {
+  return text.split('\n').map((line) => ({ kind, text: line }));
 }
 
-function removed(text: string): readonly DiffLine[] {
-  return text.split('\n').map((line) => ({ kind: 'removed', text: line }));
-}
-
-/** A changed field with the text of both sides. Undefined if one side lacks the field. */
+/** A changed field with its text in both versions. Undefined if a version lacks the field. */
 interface FieldChange {
   /** For example `applicationProperties.web_api_toolset[Shop].authorization`. */
   readonly field: string;
@@ -100,7 +96,7 @@ export function diffEntries(before: unknown, after: unknown, path: Path = []): r
   if (Array.isArray(before) && Array.isArray(after) && [...before, ...after].some(isJsonObject)) {
     const isNamed = hasNames(before) && hasNames(after);
     const toItems = (items: readonly unknown[]): Parts =>
-      new Map(items.map((item, index) => [isNamed ? itemName(item) : index, item]));
+      new Map(items.map((item, index) => [isNamed ? getItemName(item) : index, item]));
     return diffParts(toItems(before), toItems(after), path);
   }
   return [{ field: formatPath(path), before: toText(before), after: toText(after) }];
@@ -118,7 +114,7 @@ function diffParts(before: Parts, after: Parts, path: Path): readonly FieldChang
 }
 
 function hasNames(items: readonly unknown[]): boolean {
-  const names = items.map(itemName);
+  const names = items.map(getItemName);
   return !names.includes('') && new Set(names).size === names.length;
 }
 
@@ -138,35 +134,38 @@ interface DiffLine {
 /** Maximum number of line pairs. Larger texts count as completely changed. */
 const maxPairs = 1_000_000;
 
-/** Compares two texts by line. Shared lines keep their order. */
+/** Compares two texts by line, with as many unchanged lines as possible. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
-  const [old, now] = [before.split('\n'), after.split('\n')];
-  const start = countSharedAtStart(old, now);
-  const end = countSharedAtEnd(old.slice(start), now.slice(start));
+  const [oldLines, newLines] = [before.split('\n'), after.split('\n')];
+  const start = countSharedAtStart(oldLines, newLines);
+  const end = countSharedAtEnd(oldLines.slice(start), newLines.slice(start));
   const same = (lines: readonly string[]): DiffLine[] => lines.map((text) => ({ kind: 'same', text }));
   return [
-    ...same(old.slice(0, start)),
-    ...diffMiddle(old.slice(start, old.length - end), now.slice(start, now.length - end)),
-    ...same(old.slice(old.length - end)),
+    ...same(oldLines.slice(0, start)),
+    ...diffMiddle(oldLines.slice(start, oldLines.length - end), newLines.slice(start, newLines.length - end)),
+    ...same(oldLines.slice(oldLines.length - end)),
   ];
 }
 
-function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] {
-  const lengths = old.length * now.length > maxPairs ? undefined : sharedLengths(old, now);
+function diffMiddle(oldLines: readonly string[], newLines: readonly string[]): DiffLine[] {
+  const lengths = oldLines.length * newLines.length > maxPairs ? undefined : sharedLengths(oldLines, newLines);
   const lines: DiffLine[] = [];
-  let [at, to] = [0, 0];
-  while (at < old.length || to < now.length) {
-    const [before, after] = [old[at], now[to]];
+  let [oldIndex, newIndex] = [0, 0];
+  while (oldIndex < oldLines.length || newIndex < newLines.length) {
+    const [before, after] = [oldLines[oldIndex], newLines[newIndex]];
     if (before !== undefined && before === after && lengths !== undefined) {
       lines.push({ kind: 'same', text: before });
-      at += 1;
-      to += 1;
-    } else if (before !== undefined && (after === undefined || lengthAt(lengths, at + 1, to) >= lengthAt(lengths, at, to + 1))) {
+      oldIndex += 1;
+      newIndex += 1;
+    } else if (
+      before !== undefined &&
+      (after === undefined || lengthAt(lengths, oldIndex + 1, newIndex) >= lengthAt(lengths, oldIndex, newIndex + 1))
+    ) {
       lines.push({ kind: 'removed', text: before });
-      at += 1;
+      oldIndex += 1;
     } else {
       lines.push({ kind: 'added', text: after ?? '' });
-      to += 1;
+      newIndex += 1;
     }
   }
   return lines;
@@ -175,29 +174,32 @@ function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] 
 type Lengths = readonly Uint32Array[] | undefined;
 
 /** Returns the length of the longest common subsequence for each pair of first lines. */
-function sharedLengths(old: readonly string[], now: readonly string[]): readonly Uint32Array[] {
-  const lengths = Array.from({ length: old.length + 1 }, () => new Uint32Array(now.length + 1));
-  for (let at = old.length - 1; at >= 0; at -= 1) {
-    const [row, next] = [lengths[at], lengths[at + 1]];
+function sharedLengths(oldLines: readonly string[], newLines: readonly string[]): readonly Uint32Array[] {
+  const lengths = Array.from({ length: oldLines.length + 1 }, () => new Uint32Array(newLines.length + 1));
+  for (let oldIndex = oldLines.length - 1; oldIndex >= 0; oldIndex -= 1) {
+    const [row, next] = [lengths[oldIndex], lengths[oldIndex + 1]];
     if (row === undefined || next === undefined) continue;
-    for (let to = now.length - 1; to >= 0; to -= 1) {
-      row[to] = old[at] === now[to] ? (next[to + 1] ?? 0) + 1 : Math.max(next[to] ?? 0, row[to + 1] ?? 0);
+    for (let newIndex = newLines.length - 1; newIndex >= 0; newIndex -= 1) {
+      row[newIndex] =
+        oldLines[oldIndex] === newLines[newIndex]
+          ? (next[newIndex + 1] ?? 0) + 1
+          : Math.max(next[newIndex] ?? 0, row[newIndex + 1] ?? 0);
     }
   }
   return lengths;
 }
 
-function lengthAt(lengths: Lengths, at: number, to: number): number {
-  return lengths?.[at]?.[to] ?? 0;
+function lengthAt(lengths: Lengths, oldIndex: number, newIndex: number): number {
+  return lengths?.[oldIndex]?.[newIndex] ?? 0;
 }
 
-function countSharedAtStart(old: readonly string[], now: readonly string[]): number {
-  const firstDifference = old.findIndex((line, index) => line !== now[index]);
-  return firstDifference === -1 ? old.length : firstDifference;
+function countSharedAtStart(oldLines: readonly string[], newLines: readonly string[]): number {
+  const firstDifference = oldLines.findIndex((line, index) => line !== newLines[index]);
+  return firstDifference === -1 ? oldLines.length : firstDifference;
 }
 
-function countSharedAtEnd(old: readonly string[], now: readonly string[]): number {
+function countSharedAtEnd(oldLines: readonly string[], newLines: readonly string[]): number {
   let count = 0;
-  while (count < Math.min(old.length, now.length) && old.at(-1 - count) === now.at(-1 - count)) count += 1;
+  while (count < Math.min(oldLines.length, newLines.length) && oldLines.at(-1 - count) === newLines.at(-1 - count)) count += 1;
   return count;
 }

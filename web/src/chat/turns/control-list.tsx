@@ -51,7 +51,7 @@ function ControlView({ control, answered, sendMessage }: Omit<ControlListProps, 
           </Suspense>
         </>
       ) : (
-        <ChoiceButton label={label} isChosen={selected !== undefined} choose={() => submit()} />
+        <ChoiceButton label={label} isSelected={selected !== undefined} select={() => submit()} />
       )}
     </fieldset>
   );

@@ -92,8 +92,8 @@ export const builderGerman: BuilderStrings = {
   removePicture: 'Bild entfernen',
   notAPicture: 'Diese Datei ist kein Bild, das der Browser lesen kann.',
   behaviour: 'Wie sie antwortet',
-  fineSettings: 'Lange Gespräche und Suche',
-  fineSettingsHint:
+  advancedSettings: 'Lange Gespräche und Suche',
+  advancedSettingsHint:
     'Für Fortgeschrittene. Die Vorgaben funktionieren gut. Ändere sie, wenn Antworten etwas vergessen oder übersehen.',
   tools: 'Was sie nutzen kann',
   toolHints: {

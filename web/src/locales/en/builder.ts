@@ -1,4 +1,4 @@
-/** Texts of the builder. Each other language has the same keys (`BuilderWords`). */
+/** Texts of the builder. Each other language has the same keys (`BuilderStrings`). */
 export const builderEnglish = {
   title: 'Your applications',
   intro: 'An application is a model with instructions, suggestions, and tools. No code is needed.',
@@ -88,8 +88,8 @@ export const builderEnglish = {
   removePicture: 'Remove the picture',
   notAPicture: 'This file is not a picture that the browser can read.',
   behaviour: 'How it answers',
-  fineSettings: 'Long chats and search',
-  fineSettingsHint: 'Advanced. The defaults work well. Change them if answers forget or miss facts.',
+  advancedSettings: 'Long chats and search',
+  advancedSettingsHint: 'Advanced. The defaults work well. Change them if answers forget or miss facts.',
   tools: 'What it can use',
   /** One-line purposes of the kinds of tools, by setting. */
   toolHints: {

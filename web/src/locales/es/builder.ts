@@ -94,8 +94,8 @@ export const builderSpanish: BuilderStrings = {
   removePicture: 'Quitar la imagen',
   notAPicture: 'Este archivo no es una imagen que el navegador pueda leer.',
   behaviour: 'Cómo responde',
-  fineSettings: 'Conversaciones largas y búsqueda',
-  fineSettingsHint:
+  advancedSettings: 'Conversaciones largas y búsqueda',
+  advancedSettingsHint:
     'Avanzado. Los valores predeterminados funcionan bien. Cámbialos si las respuestas olvidan o pasan algo por alto.',
   tools: 'Lo que puede usar',
   toolHints: {

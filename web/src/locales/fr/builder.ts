@@ -95,8 +95,8 @@ export const builderFrench: BuilderStrings = {
   removePicture: 'Retirer l’image',
   notAPicture: 'Ce fichier n’est pas une image que le navigateur peut lire.',
   behaviour: 'Comment elle répond',
-  fineSettings: 'Longues conversations et recherche',
-  fineSettingsHint:
+  advancedSettings: 'Longues conversations et recherche',
+  advancedSettingsHint:
     'Avancé. Les valeurs par défaut conviennent. Modifiez-les si les réponses oublient ou manquent quelque chose.',
   tools: 'Ce qu’elle peut utiliser',
   toolHints: {
