@@ -1,5 +1,6 @@
 import { useCallback } from 'react';
 import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import type { LimitKind, Period } from '../locales/en/usage.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -105,9 +106,6 @@ function getFillLevel(share: number): string {
   if (share >= 1) return 'used-up';
   return share >= scarceShare ? 'scarce' : 'plenty';
 }
-
-export type LimitKind = 'Token' | 'Request' | 'Cost' | 'Call';
-export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'parallel';
 
 /** Status of a limit. */
 interface LimitStatus {

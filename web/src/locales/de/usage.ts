@@ -1,5 +1,4 @@
-import type { LimitKind, Period } from '../../usage/limits-section.tsx';
-import type { UsageStrings } from '../en/usage.ts';
+import type { LimitKind, Period, UsageStrings } from '../en/usage.ts';
 
 const units: Readonly<Record<LimitKind, string>> = { Token: 'Token', Request: 'Anfragen', Cost: 'USD', Call: 'Anfragen' };
 const periods: Readonly<Record<Period, string>> = {

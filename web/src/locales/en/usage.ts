@@ -1,4 +1,7 @@
-import type { LimitKind, Period } from '../../usage/limits-section.tsx';
+/** Unit of a limit, as named by the service. */
+export type LimitKind = 'Token' | 'Request' | 'Cost' | 'Call';
+/** Period of a limit, as named by the service. `parallel` limits the calls in progress. */
+export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'parallel';
 
 const units: Readonly<Record<LimitKind, string>> = { Token: 'tokens', Request: 'requests', Cost: 'spent', Call: 'requests' };
 const periods: Readonly<Record<Period, string>> = {

@@ -1,6 +1,5 @@
 import { createPlural } from '../../strings/create-plural.ts';
-import type { LimitKind, Period } from '../../usage/limits-section.tsx';
-import type { UsageStrings } from '../en/usage.ts';
+import type { LimitKind, Period, UsageStrings } from '../en/usage.ts';
 
 const plural = createPlural('fr');
 const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Requêtes', Cost: 'USD', Call: 'Requêtes' };
