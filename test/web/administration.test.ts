@@ -89,6 +89,22 @@ describe('the administration page', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
+  it('keeps the focus while the user corrects one of several errors', async () => {
+    const { page } = await open('/models');
+    await page.getByRole('link', { name: 'Add a model' }).click();
+    await page.getByRole('textbox', { name: 'ID · required' }).fill('twice');
+    await page.getByRole('button', { name: 'Add a connection' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Not saved. 2 settings need a correction.').waitFor();
+    const [first, second] = [
+      page.getByLabel('Address', { exact: true }).first(),
+      page.getByLabel('Address', { exact: true }).last(),
+    ];
+    expect(await first.evaluate((field) => field.matches(':focus'))).toBe(true);
+    await page.keyboard.type('https://api.example/v1');
+    expect([await first.inputValue(), await second.inputValue()]).toEqual(['https://api.example/v1', '']);
+  });
+
   it('keeps unsaved input until the user discards it, and moves entries of files to run time', async () => {
     const { page } = await open('/roles/staff');
     await page.getByLabel('Per month', { exact: true }).fill('5');

@@ -2,7 +2,7 @@ import { type FormEvent, useCallback, useEffect, useId, useMemo, useRef, useStat
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { isQuickApp, readSchema } from '../builder/applications.ts';
-import { type BuilderForm, goToField } from '../builder/editors/form.ts';
+import { type BuilderForm, useErrorFocus } from '../builder/editors/form.ts';
 import { Properties } from '../builder/editors/properties.tsx';
 import { formKeywords, toShape } from '../builder/editors/shape.ts';
 import { ValueEditor } from '../builder/editors/value-editor.tsx';
@@ -171,10 +171,7 @@ function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
     change,
     Value: kind.kind === 'keys' && draft.stored === undefined ? NewKeyEditor : ValueEditor,
   };
-  const [firstError] = errors.byField.keys();
-  useEffect(() => {
-    if (firstError !== undefined) goToField(formId, firstError);
-  }, [firstError, formId]);
+  useErrorFocus(formId, errors.byField);
   const select = (next: 'form' | 'json'): void => {
     onInvalid(false);
     setView(next);

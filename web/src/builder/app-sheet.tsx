@@ -7,7 +7,7 @@ import { suggestAction } from '../strings/suggest-action.ts';
 import { AppForm } from './app-form.tsx';
 import { isQuickApp, readSchema } from './applications.ts';
 import { useBuilderStrings, useSchemaTranslation } from './builder-strings.ts';
-import { type BuilderForm, type FieldErrors, goToField } from './editors/form.ts';
+import { type BuilderForm, type FieldErrors, goToField, useErrorFocus } from './editors/form.ts';
 import { getTitle } from './editors/properties.tsx';
 import { findVariant, toShape } from './editors/shape.ts';
 import { ValueEditor } from './editors/value-editor.tsx';
@@ -54,10 +54,7 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
   );
   const isPlain = entry !== undefined && !isQuickApp(entry);
   const activeView: View = isPlain ? 'json' : view;
-  useEffect(() => {
-    const [first] = fieldErrors.keys();
-    if (first !== undefined) goToField(formId, first);
-  }, [fieldErrors, formId]);
+  useErrorFocus(formId, fieldErrors);
   const goTo = (field: string): void => {
     setView('form');
     setTimeout(() => goToField(formId, field));

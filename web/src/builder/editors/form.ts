@@ -1,4 +1,4 @@
-import type { ComponentType } from 'react';
+import { type ComponentType, useEffect, useRef } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 
@@ -57,6 +57,17 @@ export function goToField(formId: string, field: string): void {
     target?.focus();
     return;
   }
+}
+
+/** Focuses the first field with an error when new errors arrive. A correction, which only removes errors, keeps the focus. */
+export function useErrorFocus(formId: string, errors: FieldErrors): void {
+  const previous = useRef(errors);
+  useEffect(() => {
+    const isCorrection = errors.size < previous.current.size && [...errors.keys()].every((field) => previous.current.has(field));
+    previous.current = errors;
+    const [first] = errors.keys();
+    if (first !== undefined && !isCorrection) goToField(formId, first);
+  }, [formId, errors]);
 }
 
 /** Error messages by field path, in the notation of the service. */
