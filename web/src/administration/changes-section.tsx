@@ -3,40 +3,29 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { usePages } from '../parts/use-pages.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import { DifferenceList } from './difference-list.tsx';
-import { type Change, type ChangePage, type Kind, listChanges, readChange, rollBack, type Write } from './entries.ts';
+import { type Change, type Kind, listChanges, readChange, rollBack, type Write } from './entries.ts';
 import { expandDifference, toPathLabel } from './form-schema.ts';
 
 /** Changes at run time, the latest first, each with its author and its differences. */
 export function ChangesSection({ kinds }: { readonly kinds: readonly Kind[] }) {
   const strings = useAdminStrings();
   const { service } = usePage();
-  const load = useCallback((signal: AbortSignal) => listChanges(service, undefined, signal), [service]);
-  const { value: first, error, isLoading, reload } = useLoaded(load);
-  const [older, setOlder] = useState<{ after: ChangePage; pages: readonly ChangePage[] }>();
-  const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
-  const pages = first === undefined ? [] : [first, ...(older?.after === first ? older.pages : [])];
+  const load = useCallback((token?: string, signal?: AbortSignal) => listChanges(service, token, signal), [service]);
+  const { pages, error, isLoading, loadMore, reload } = usePages(load);
   const changes = pages.flatMap((page) => page.changes);
-  const next = pages.at(-1)?.next;
-  const loadMore = (): void => {
-    if (first === undefined || next === undefined) return;
-    listChanges(service, next).then(
-      (page) => setOlder({ after: first, pages: [...pages.slice(1), page] }),
-      (error: unknown) => setLoadMoreError(toErrorDetails(error)),
-    );
-  };
   return (
     <section className="sheet-section" aria-label={strings.changes} aria-busy={isLoading}>
       <h2>{strings.changes}</h2>
       <p className="soft">{strings.changesIntro}</p>
-      <AdminError error={error ?? loadMoreError} />
-      {first !== undefined && changes.length === 0 && <p className="empty-state">{strings.noChanges}</p>}
+      <AdminError error={error} />
+      {pages.length > 0 && changes.length === 0 && <p className="empty-state">{strings.noChanges}</p>}
       {changes.length > 0 && (
         <ol className="change-list">
           {changes.map((change) => (
@@ -44,7 +33,7 @@ export function ChangesSection({ kinds }: { readonly kinds: readonly Kind[] }) {
           ))}
         </ol>
       )}
-      {next !== undefined && (
+      {loadMore !== undefined && (
         <div>
           <button type="button" className="button" onClick={loadMore}>
             {strings.older}

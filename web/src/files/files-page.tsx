@@ -8,12 +8,12 @@ import { saveFile } from '../parts/save-file.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { FileList } from './file-list.tsx';
 import { useFilesStrings } from './files-strings.ts';
-import { type FolderPage, StoredFiles, type StoredItem } from './stored-files.ts';
+import { StoredFiles, type StoredItem } from './stored-files.ts';
 import { type PendingUpload, useFileUploads } from './use-file-uploads.ts';
 import './files.css';
 import { formatRoute } from '../page/route.ts';
 import { isComposing } from '../parts/is-composing.ts';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { usePages } from '../parts/use-pages.ts';
 import { describeError } from '../strings/describe-error.ts';
 import { useStrings } from '../strings/strings.tsx';
 
@@ -39,7 +39,9 @@ export function FilesPage({ folder = '', openMenu }: FilesPageProps) {
 function FolderView({ files, folder }: { readonly files: StoredFiles; readonly folder: string }) {
   const strings = useFilesStrings();
   const visibility = useVisibility();
-  const { items, error, isLoading, loadMore, reload } = useFolder(files, folder);
+  const load = useCallback((token?: string, signal?: AbortSignal) => files.list(folder, token, signal), [files, folder]);
+  const { pages, error, isLoading, loadMore, reload } = usePages(load);
+  const items = pages.flatMap((page) => page.items);
   const { askConfirmation, dialog } = useConfirmation();
   const { error: actionError, reportDone, download, remove } = useFileActions({ files, askConfirmation, reload });
   const {
@@ -72,8 +74,10 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
       </div>
       <FolderPath folder={folder} />
       <UploadList {...{ uploads, remove: removeUpload }} />
-      {items?.length === 0 && <p className="soft files-empty">{folder === '' ? strings.emptyRoot : strings.empty}</p>}
-      {items !== undefined && items.length > 0 && <FileList {...{ folder, items, download, remove }} />}
+      {pages.length > 0 && items.length === 0 && (
+        <p className="soft files-empty">{folder === '' ? strings.emptyRoot : strings.empty}</p>
+      )}
+      {items.length > 0 && <FileList {...{ folder, items, download, remove }} />}
       {loadMore !== undefined && (
         <button type="button" className="button" onClick={loadMore}>
           {strings.showMore}
@@ -260,38 +264,4 @@ function UploadList({ uploads, remove }: { readonly uploads: readonly PendingUpl
       ))}
     </ul>
   );
-}
-
-interface FolderState {
-  /** Undefined until the first page is loaded. */
-  readonly items: readonly StoredItem[] | undefined;
-  readonly error: ErrorDetails | undefined;
-  readonly isLoading: boolean;
-  /** Undefined if there are no more pages. */
-  readonly loadMore: (() => void) | undefined;
-  readonly reload: () => void;
-}
-
-/** Loads the content of a folder page by page. */
-function useFolder(files: StoredFiles, folder: string): FolderState {
-  const first = useLoaded(useCallback((signal: AbortSignal) => files.list(folder, undefined, signal), [files, folder]));
-  const [later, setLater] = useState<{ after: FolderPage; pages: readonly FolderPage[] }>();
-  const [error, setError] = useState<ErrorDetails>();
-  const firstPage = first.value;
-  const pages = firstPage === undefined ? [] : [firstPage, ...(later?.after === firstPage ? later.pages : [])];
-  const next = pages.at(-1)?.next;
-  const loadMore = (): void => {
-    if (firstPage === undefined) return;
-    files.list(folder, next).then(
-      (page) => setLater({ after: firstPage, pages: [...pages.slice(1), page] }),
-      (error: unknown) => setError(toErrorDetails(error)),
-    );
-  };
-  return {
-    items: firstPage && pages.flatMap(({ items }) => items),
-    error: first.error ?? error,
-    isLoading: first.isLoading,
-    loadMore: next === undefined ? undefined : loadMore,
-    reload: first.reload,
-  };
 }

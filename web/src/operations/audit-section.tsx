@@ -4,9 +4,8 @@ import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { usePages } from '../parts/use-pages.ts';
 import type { Service } from '../service/service.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { toPersonName } from '../share/chat-shares.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -26,21 +25,13 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
   const [kind, setKind] = useState('');
   const field = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
-  const load = useCallback((signal: AbortSignal) => readAudit(service, { kind, signal }), [service, kind, round]);
-  const { value: first, error, isLoading, reload } = useLoaded(load);
-  const hasNewer = useHasNewer({ first, kind, latest });
-  const [older, setOlder] = useState<{ after: AuditPage; pages: readonly AuditPage[] }>();
-  const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
-  const pages = first === undefined ? [] : [first, ...(older?.after === first ? older.pages : [])];
+  const load = useCallback(
+    (token?: string, signal?: AbortSignal) => readAudit(service, { kind, ...(token && { token }), ...(signal && { signal }) }),
+    [service, kind, round],
+  );
+  const { pages, error, isLoading, loadMore, reload } = usePages(load);
+  const hasNewer = useHasNewer({ first: pages[0], kind, latest });
   const records = pages.flatMap((page) => page.records);
-  const token = pages.at(-1)?.next;
-  const loadMore = (): void => {
-    if (first === undefined || token === undefined) return;
-    readAudit(service, { kind, token }).then(
-      (page) => setOlder({ after: first, pages: [...pages.slice(1), page] }),
-      (error: unknown) => setLoadMoreError(toErrorDetails(error)),
-    );
-  };
   return (
     <section className="sheet-section" aria-busy={isLoading}>
       <div className="sheet-title">
@@ -57,8 +48,8 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
           </select>
         </div>
       </div>
-      <ErrorMessage error={error ?? loadMoreError} />
-      {first !== undefined && records.length === 0 && <p className="soft">{strings.noRecords}</p>}
+      <ErrorMessage error={error} />
+      {pages.length > 0 && records.length === 0 && <p className="soft">{strings.noRecords}</p>}
       {hasNewer && (
         <div>
           <button type="button" className="button" onClick={reload}>
@@ -67,7 +58,7 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
         </div>
       )}
       {records.length > 0 && <Records records={records} />}
-      {token !== undefined && (
+      {loadMore !== undefined && (
         <div>
           <button type="button" className="button" onClick={loadMore}>
             {strings.older}

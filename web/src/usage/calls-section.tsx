@@ -4,12 +4,11 @@ import { type Column, DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePages } from '../parts/use-pages.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { CallOutcome, CallTime, CallView, formatSeconds } from './call-view.tsx';
 import { toMoney } from './measure.ts';
-import { type Call, type CallsFilter, type CallsPage, type Outcome, outcomes, readCalls } from './read-calls.ts';
+import { type Call, type CallsFilter, type Outcome, outcomes, readCalls } from './read-calls.ts';
 import type { Scope } from './read-usage.ts';
 import { useUsageStrings } from './usage-strings.ts';
 
@@ -27,26 +26,18 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
   const { service } = usePage();
   const [searched, search] = useState<Pick<CallsFilter, 'requestId' | 'status'>>({});
   const filter = useMemo(() => ({ ...base, ...searched }), [base, searched]);
-  const load = useCallback((signal: AbortSignal) => readCalls(service, { scope, filter, signal }), [service, scope, filter]);
-  const { value: first, error, isLoading } = useLoaded(load);
-  const [older, setOlder] = useState<{ after: CallsPage; pages: readonly CallsPage[] }>();
-  const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
+  const load = useCallback(
+    (token?: string, signal?: AbortSignal) =>
+      readCalls(service, { scope, filter, ...(token && { token }), ...(signal && { signal }) }),
+    [service, scope, filter],
+  );
+  const { pages, error, isLoading, loadMore } = usePages(load);
   const [openId, setOpenId] = useState<string>();
   const heading = useRef<HTMLHeadingElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: closing a call moves the focus back to the list
   useEffect(() => heading.current?.focus(), [openId]);
-  const pages = first === undefined ? [] : [first, ...(older?.after === first ? older.pages : [])];
   const calls = pages.flatMap((page) => page.calls);
-  const token = pages.at(-1)?.next;
   const openCall = calls.find(({ id }) => id === openId);
-  const loadMore = (): void => {
-    if (first === undefined || token === undefined) return;
-    setLoadMoreError(undefined);
-    readCalls(service, { scope, filter, token }).then(
-      (page) => setOlder({ after: first, pages: [...pages.slice(1), page] }),
-      (error: unknown) => setLoadMoreError(toErrorDetails(error)),
-    );
-  };
   if (openCall !== undefined) return <CallView call={openCall} close={() => setOpenId(undefined)} />;
   const filters = [['', strings.allOutcomes], ...outcomes.map((item) => [item, strings.outcomes[item]] as const)] as const;
   return (
@@ -66,12 +57,12 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
         />
         {scope === 'all' && <CallSearch onSearch={search} />}
       </div>
-      <ErrorMessage error={error ?? loadMoreError} />
-      {first !== undefined && calls.length === 0 && <p className="soft">{strings.noCalls}</p>}
+      <ErrorMessage error={error} />
+      {pages.length > 0 && calls.length === 0 && <p className="soft">{strings.noCalls}</p>}
       {calls.length > 0 && (
         <CallsTable calls={calls} includesUser={scope === 'all' && base.user === undefined} open={setOpenId} />
       )}
-      {token !== undefined && (
+      {loadMore !== undefined && (
         <div>
           <button type="button" className="button" onClick={loadMore}>
             {strings.olderCalls}
