@@ -71,7 +71,7 @@ export function FieldSection() {
             { id: 'b', name: 'Sum up' },
             { id: 'c', name: 'All prompts' },
           ]}
-          {...{ keys, onSelect: () => undefined, onClose: () => undefined, isLastOther: true }}
+          {...{ keys, onSelect: () => undefined, onClose: () => undefined, endsWithAction: true }}
         />
       </Sample>
       <Sample name="Form made from a schema, to be sent and sent">

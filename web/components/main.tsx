@@ -9,7 +9,7 @@ import './components.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { followDisplay } from '../src/display/display.ts';
-import { Mark } from '../src/parts/operator-brand.tsx';
+import { Logo } from '../src/parts/operator-brand.tsx';
 import { LanguageProvider } from '../src/strings/strings.tsx';
 import { useTypeface } from '../src/typeface/use-typeface.ts';
 import { AnswerSection } from './answer-section.tsx';
@@ -26,7 +26,7 @@ function Components() {
   return (
     <main className="components">
       <header className="row">
-        <Mark size={28} />
+        <Logo size={28} />
         <h1>Components</h1>
       </header>
       <DisplayChoice />

@@ -1,6 +1,6 @@
 import mermaid from 'mermaid';
 
-/** Draws the Mermaid source that the page sends, and answers with the height in pixels, or with 0 if the source is not valid. */
+/** Draws the Mermaid source that the page sends, and reports the height in pixels, or 0 if the source is invalid. */
 async function draw(source: string): Promise<void> {
   const { svg } = await mermaid.render('diagram', source).catch(() => ({ svg: '' }));
   document.body.innerHTML = svg;
@@ -10,7 +10,7 @@ async function draw(source: string): Promise<void> {
 
 // A frame without an origin does not inherit the color scheme that the user chose for the page.
 const isDark = location.hash === '#dark';
-// Otherwise, the frame would have a background of its own.
+// With another color scheme than the page, the frame would have an opaque background.
 document.documentElement.style.colorScheme = isDark ? 'dark' : 'light';
 mermaid.initialize({ startOnLoad: false, securityLevel: 'strict', theme: isDark ? 'dark' : 'default' });
 addEventListener('message', ({ source, data }) => source === parent && typeof data === 'string' && void draw(data), {

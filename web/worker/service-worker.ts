@@ -70,7 +70,7 @@ async function respondWithPage(event: FetchEvent): Promise<Response> {
   return isGatewayError(page.status) ? stored : page;
 }
 
-/** The worker of a tab outlives the removal of its files. If the page may be stored again, this stores all files. */
+/** Stores the page, and all files if they were removed, because a worker outlives the removal of its files. */
 function updateStoredPage(page: Response): Promise<void> {
   return changeStored(async () => {
     const hasFiles = await caches.has(cacheName);

@@ -7,8 +7,8 @@ import { Icon, IconButton, type IconName } from '../parts/icon.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind, isTextKind } from './attachment-kind.ts';
 import { Chart } from './chart.tsx';
-import { HtmlSheet } from './html-sheet.tsx';
 import { readContent } from './read-content.ts';
+import { HtmlFrame } from './sandboxed-frame.tsx';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
 import './attachments.css';
@@ -89,14 +89,14 @@ function renderText({ attachment, kind }: AttachmentBodyProps, text: string): Re
   if (kind === 'markdown') return <Markdown text={text} isGrowing={false} />;
   if (kind === 'table') return <TableView text={text} />;
   if (kind === 'chart') return <Chart text={text} title={attachment.title ?? ''} />;
-  if (kind === 'html') return <HtmlSheet text={text} title={attachment.title ?? ''} />;
+  if (kind === 'html') return <HtmlFrame text={text} title={attachment.title ?? ''} />;
   const language = getLanguage(attachment);
   return <CodeBlock {...{ text, language }} isComplete isInitiallyWrapped={language === 'txt' || language === 'plain'} />;
 }
 
 function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly blob: Blob }) {
   const strings = useStrings();
-  const url = useAddress(blob);
+  const url = useObjectUrl(blob);
   const title = attachment.title ?? strings.attachment;
   if (url === undefined) return null;
   if (kind === 'image') return <Picture {...{ url, title }} />;
@@ -134,7 +134,7 @@ function useContent(attachment: DisplayedAttachment): Content | 'broken' | undef
 }
 
 /** Returns an object URL of the content, which is revoked when the component unmounts. */
-function useAddress(blob: Blob): string | undefined {
+function useObjectUrl(blob: Blob): string | undefined {
   const [address, setAddress] = useState<string>();
   useEffect(() => {
     const objectUrl = URL.createObjectURL(blob);
@@ -145,9 +145,9 @@ function useAddress(blob: Blob): string | undefined {
 }
 
 function getLanguage({ type = '', title = '' }: DisplayedAttachment): string {
-  const ending = /\.(\w{1,5})$/.exec(title)?.[1];
+  const extension = /\.(\w{1,5})$/.exec(title)?.[1];
   // Pattern bound: the user's own tab: one MIME type.
-  return ending ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
+  return extension ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
 }
 
 /** A picture. A click enlarges it to the window size. */

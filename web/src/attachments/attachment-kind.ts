@@ -32,11 +32,11 @@ export function getAttachmentKind({ type, data, url }: DisplayedAttachment): Att
 
 /** Whether `data` is plain text instead of base64. */
 export function isTextKind(kind: AttachmentKind, type: string | undefined): boolean {
-  return ['markdown', 'table', 'chart', 'html', 'text'].includes(kind) || isDrawing(type);
+  return ['markdown', 'table', 'chart', 'html', 'text'].includes(kind) || isSvg(type);
 }
 
 /** Whether the type is an XML image. */
-export function isDrawing(type = ''): boolean {
+export function isSvg(type = ''): boolean {
   return toEssence(type) === 'image/svg+xml';
 }
 

@@ -31,7 +31,7 @@ export function Chart({ text, title }: { readonly text: string; readonly title: 
       )}
       <details>
         <summary className="small soft">{strings.asTable}</summary>
-        <Numbers chart={chart} />
+        <NumberTable chart={chart} />
       </details>
     </figure>
   );
@@ -41,9 +41,9 @@ export function Chart({ text, title }: { readonly text: string; readonly title: 
 function useWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(640);
   useLayoutEffect(() => {
-    const changed = new ResizeObserver(([entry]) => entry && setWidth(Math.max(240, Math.round(entry.contentRect.width))));
-    if (element.current !== null) changed.observe(element.current);
-    return () => changed.disconnect();
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.max(240, Math.round(entry.contentRect.width))));
+    if (element.current !== null) observer.observe(element.current);
+    return () => observer.disconnect();
   }, [element]);
   return width;
 }
@@ -87,13 +87,13 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
         <g key={item.name} className={`series-${index % 6}`}>
           {item.kind === 'bars'
             ? item.points.map(({ x, y }) => {
-                const wide = (slot * 0.7) / bars.length;
-                const from = toX(x) - slot * 0.35 + wide * bars.indexOf(item);
+                const barWidth = (slot * 0.7) / bars.length;
+                const from = toX(x) - slot * 0.35 + barWidth * bars.indexOf(item);
                 return (
                   <rect
                     key={String(x)}
                     x={from}
-                    width={Math.max(wide - 1, 1)}
+                    width={Math.max(barWidth - 1, 1)}
                     y={Math.min(toY(y), toY(0))}
                     height={Math.abs(toY(y) - toY(0))}
                     rx="2"
@@ -117,7 +117,7 @@ function renderCurve({ kind, points }: Series, toX: (x: string | number) => numb
   );
 }
 
-function Numbers({ chart: { series } }: { readonly chart: ChartData }) {
+function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
   const { locale: language } = useLanguage();
   const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
   return (

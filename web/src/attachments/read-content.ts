@@ -2,7 +2,7 @@ import type { Strings } from '../locales/en/page.ts';
 import type { Service } from '../service/service.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
 import { describeError } from '../strings/describe-error.ts';
-import { type DisplayedAttachment, getAttachmentKind, isDrawing, isTextKind, toBlobType } from './attachment-kind.ts';
+import { type DisplayedAttachment, getAttachmentKind, isSvg, isTextKind, toBlobType } from './attachment-kind.ts';
 
 /**
  * Reads the content from the attachment itself or from the stored files. Throws if it cannot be read, or if it does not match its
@@ -24,7 +24,7 @@ export function describeFileError(error: ErrorDetails, strings: Strings): string
 async function loadContent(service: Service, attachment: DisplayedAttachment): Promise<BlobPart> {
   const { type = 'text/markdown', data, url = '' } = attachment;
   if (data !== undefined) {
-    const isText = isTextKind(getAttachmentKind(attachment), type) && !(isDrawing(type) && !data.trimStart().startsWith('<'));
+    const isText = isTextKind(getAttachmentKind(attachment), type) && !(isSvg(type) && !data.trimStart().startsWith('<'));
     return isText ? data : fromBase64(data);
   }
   if (/^data:/i.test(url)) return fromDataUrl(url);

@@ -8,7 +8,7 @@ import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { AttachmentBody } from './attachment-body.tsx';
 import { getAttachmentKind } from './attachment-kind.ts';
-import type { CitedSource } from './cited.ts';
+import type { CitedSource } from './citations.ts';
 import { describeFileError, readContent } from './read-content.ts';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
@@ -29,8 +29,8 @@ const wideWindow = '(min-width: 75rem)';
  * it is a modal dialog.
  */
 export function SourcePanel(props: SourcePanelProps) {
-  const [isBeside] = useState(() => matchMedia(wideWindow).matches);
-  return isBeside ? <SourcesBeside {...props} /> : <SourceDialog {...props} />;
+  const [isWide] = useState(() => matchMedia(wideWindow).matches);
+  return isWide ? <SourceSidePanel {...props} /> : <SourceDialog {...props} />;
 }
 
 function SourceDialog(props: SourcePanelProps) {
@@ -44,7 +44,7 @@ function SourceDialog(props: SourcePanelProps) {
 }
 
 /** A popover, so that it is above the answers, which clip their content. It stays open while the user reads and writes. */
-function SourcesBeside(props: SourcePanelProps) {
+function SourceSidePanel(props: SourcePanelProps) {
   const panel = useFocusInside('button', (element) => {
     for (const openPanel of document.querySelectorAll<HTMLElement>('.source-panel:popover-open')) openPanel.hidePopover();
     element.showPopover();

@@ -1,5 +1,5 @@
 import { useStrings } from '../strings/strings.tsx';
-import type { CitedSource } from './cited.ts';
+import type { CitedSource } from './citations.ts';
 import './sources.css';
 
 const maxExcerptChars = 60;

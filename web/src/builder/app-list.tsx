@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
-import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
+import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
 import type { BuilderStrings } from '../locales/en/builder.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';

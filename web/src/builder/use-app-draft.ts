@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
-import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
+import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
 import { usePage } from '../page/page.tsx';
 import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';

@@ -8,11 +8,11 @@ import { useConversation, usePage } from '../page/page.tsx';
 import { formatRoute, type MissingTarget } from '../page/route.ts';
 import { useExport } from '../page/use-export.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
-import { toKeys } from '../palette/keys.ts';
+import { formatKeys } from '../palette/keys.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
-import { Notice } from '../parts/operator-brand.tsx';
+import { OperatorNotice } from '../parts/operator-brand.tsx';
 import { type Deployment, getReadableName } from '../service/deployments.ts';
 import { ShareButton } from '../share/share-button.tsx';
 import { useStrings } from '../strings/strings.tsx';
@@ -20,7 +20,7 @@ import { Composer } from './composer/composer.tsx';
 import { ConsentBanner } from './consent/consent-banner.tsx';
 import { DeploymentDialog, loadChoice } from './deployments/deployment-dialog.tsx';
 import { DeploymentIcon } from './deployments/deployment-icon.tsx';
-import { pickDefaultDeployment, recordUse, saveLastDeployment } from './deployments/favourites.ts';
+import { pickDefaultDeployment, recordUse, saveLastDeployment } from './deployments/favorites.ts';
 import { focusMessage } from './focus-message.ts';
 import { StartView } from './start-view.tsx';
 import { useAnnouncements } from './use-announcements.ts';
@@ -31,7 +31,7 @@ const importThread = () => import('./turns/thread.tsx');
 const preloadThread = (): void => void importThread().catch(() => undefined);
 const Thread = lazyView(() => importThread().then(({ Thread: view }) => view));
 const ChatUsage = lazyView(() => import('./chat-usage.tsx').then(({ ChatUsage: view }) => view));
-const FoundBar = lazyView(() => import('../search/match-bar.tsx').then(({ MatchBar: view }) => view));
+const MatchBar = lazyView(() => import('../search/match-bar.tsx').then(({ MatchBar: view }) => view));
 
 interface ChatPageProps {
   /** ID of the chat. Undefined before a new chat starts. */
@@ -44,7 +44,7 @@ interface ChatPageProps {
   /** The missing target of the user's link. */
   readonly missingTarget: MissingTarget | undefined;
   /** For a temporary chat: its note, and the text that was entered before the user chose it. */
-  readonly temporary?: { readonly strip: ReactNode; readonly leaveTitle: string; readonly firstText: string };
+  readonly temporary?: { readonly banner: ReactNode; readonly leaveTitle: string; readonly initialText: string };
 }
 
 /** One chat, or the start view of a new chat. */
@@ -77,11 +77,11 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
     setPreferredId(selectedId);
     if (id !== undefined) library.change(id, (now) => ({ ...now, deployment: selectedId }));
   };
-  const set = (next: ChatSettings): void => {
+  const changeSettings = (next: ChatSettings): void => {
     setSettings(next);
     if (id !== undefined) library.change(id, (now) => ({ ...now, settings: next }));
   };
-  const chosenSettings = { settings: conversation?.settings ?? settings, change: set };
+  const chatSettings = { settings: conversation?.settings ?? settings, change: changeSettings };
   const sendMessage = useCallback(
     (message: UserMessage): void => {
       if (deployment === undefined) return;
@@ -101,12 +101,12 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
       {conversation !== undefined && <h1 className="heard-only">{conversation.title || strings.untitled}</h1>}
       <PageHeader openMenu={openMenu}>
         <DeploymentPicker {...{ deployments, selected: deployment, missing: deploymentId, choose }} />
-        <ChatSettingsButton {...chosenSettings} deployment={deployment} />
+        <ChatSettingsButton {...chatSettings} deployment={deployment} />
         {deployment !== undefined && <CodeButton deployment={deployment} />}
         <ConversationTools {...{ conversation, leaveTitle: temporary?.leaveTitle }} deployment={deployment?.id} />
       </PageHeader>
-      {conversation === undefined && <Notice />}
-      {temporary?.strip}
+      {conversation === undefined && <OperatorNotice />}
+      {temporary?.banner}
       <SearchMatches conversation={conversation} />
       {deployment?.owner === 'other' && <p className="shared-strip soft small">{strings.sharedByOther(deployment.ownerName)}</p>}
       {conversation === undefined ? (
@@ -121,11 +121,11 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         <Notices {...{ deployment, deploymentId, missingTarget }} isNew={conversation === undefined} />
         <Composer
           key={id ?? 'new'}
-          {...{ deployment, sendMessage, conversationId: id, running: running?.id, chosenSettings }}
-          {...(temporary === undefined ? { draftKey: id ?? 'new' } : { firstText: temporary.firstText })}
+          {...{ deployment, sendMessage, conversationId: id, running: running?.id, chatSettings }}
+          {...(temporary === undefined ? { draftKey: id ?? 'new' } : { initialText: temporary.initialText })}
         />
         {conversation === undefined && (
-          <p className="composer-hint soft small">{strings.composerHint(toKeys('Mod K').join(' '))}</p>
+          <p className="composer-hint soft small">{strings.composerHint(formatKeys('Mod K').join(' '))}</p>
         )}
         {turns.findLast((turn) => turn.kind === 'reply' && turn.usage !== undefined) !== undefined && (
           <Guard fallback={null}>
@@ -137,7 +137,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   );
 }
 
-/** Returns the answer that is in progress: the visible one, or one that is shown side by side with it. */
+/** Returns the answer in progress: the visible one, or one that is shown side by side with it. */
 function findRunningReply(
   replyRunner: ReplyRunner,
   conversation: Conversation | undefined,
@@ -154,7 +154,7 @@ function SearchMatches({ conversation }: { readonly conversation: Conversation |
   if (conversation === undefined || route.at !== 'conversation' || route.find === undefined) return null;
   return (
     <Guard fallback={null}>
-      <FoundBar {...{ conversation, query: route.find }} />
+      <MatchBar {...{ conversation, query: route.find }} />
     </Guard>
   );
 }
@@ -199,14 +199,14 @@ function Notices({ deployment, deploymentId, missingTarget, isNew }: NoticesProp
   const strings = useStrings();
   const name = getReadableName(deploymentId);
   const isMissing = deployment === undefined && deploymentId !== '';
-  const isAnother = isNew && deployment !== undefined && deploymentId !== '' && deployment.id !== deploymentId;
+  const isReplaced = isNew && deployment !== undefined && deploymentId !== '' && deployment.id !== deploymentId;
   return (
     <>
       {missingTarget !== undefined && (
         <p className="note">{missingTarget === 'view' ? strings.viewNotFound : strings.conversationNotFound}</p>
       )}
       {isMissing && <p className="note">{strings.deploymentUnavailable(name)}</p>}
-      {isAnother && <p className="note">{strings.deploymentNotOpen(name, deployment.name)}</p>}
+      {isReplaced && <p className="note">{strings.deploymentNotOpen(name, deployment.name)}</p>}
     </>
   );
 }

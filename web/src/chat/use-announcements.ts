@@ -9,11 +9,11 @@ export function useAnnouncements(last: Turn | undefined): void {
   const getName = useGetName();
   const { announce } = usePage();
   const [state, text] = last?.kind === 'reply' ? [last.state, last.text] : [];
-  const before = useRef<typeof state>(undefined);
+  const previousState = useRef<typeof state>(undefined);
   useEffect(() => {
-    if (state === before.current) return;
-    const wasRunning = before.current === 'running';
-    before.current = state;
+    if (state === previousState.current) return;
+    const wasRunning = previousState.current === 'running';
+    previousState.current = state;
     if (state === 'running' && last?.kind === 'reply') announce(strings.answerStarted(getName(last.deployment)));
     else if (state === 'failed') announce(strings.answerFailed);
     else if (state !== undefined && wasRunning) announce(strings.answerDone((text ?? '').split(/\s+/).filter(Boolean).length));

@@ -73,7 +73,7 @@ export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps
   const title = useId();
   const [load] = useState(() => () => keys.list());
   const { value: userKeys, error, reload } = useLoaded(load);
-  const inForce = userKeys?.filter(({ expiresAt }) => expiresAt > Date.now()).length ?? 0;
+  const activeCount = userKeys?.filter(({ expiresAt }) => expiresAt > Date.now()).length ?? 0;
   const onCreated = (fresh: CreatedKey): void => {
     setCreatedKey(fresh);
     reload();
@@ -85,8 +85,8 @@ export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps
   return (
     <section className="own-keys" aria-labelledby={title}>
       <h3 id={title}>{strings.yourKey}</h3>
-      {createdKey === undefined && inForce < quota.keys && <NewKey {...{ keys, quota }} onCreated={onCreated} />}
-      {createdKey === undefined && inForce >= quota.keys && <p className="soft small">{strings.full(quota.keys)}</p>}
+      {createdKey === undefined && activeCount < quota.keys && <NewKey {...{ keys, quota }} onCreated={onCreated} />}
+      {createdKey === undefined && activeCount >= quota.keys && <p className="soft small">{strings.full(quota.keys)}</p>}
       {createdKey !== undefined && <CreatedKeyView createdKey={createdKey} />}
       <ErrorMessage error={error} />
       {userKeys !== undefined && userKeys.length > 0 && <KeyList {...{ keys, userKeys }} onDeleted={onDeleted} />}
@@ -95,7 +95,7 @@ export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps
 }
 
 const defaultDays = 30;
-const choices = [1, 7, defaultDays, 90, 365];
+const dayChoices = [1, 7, defaultDays, 90, 365];
 
 interface NewKeyProps {
   readonly keys: UserKeys;
@@ -108,19 +108,19 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
   const strings = useCodeStrings();
   const [name, setName] = useState('');
   const [days, setDays] = useState(Math.min(defaultDays, maxDays));
-  const [isCreatingVectors, setIsMaking] = useState(false);
+  const [isCreating, setIsCreating] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const nameField = useId();
   const daysField = useId();
   const create = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setError(undefined);
-    setIsMaking(true);
+    setIsCreating(true);
     try {
       onCreated(await keys.create({ ...(name.trim() !== '' && { name: name.trim() }), days }));
     } catch (error) {
       setError(toErrorDetails(error));
-      setIsMaking(false);
+      setIsCreating(false);
     }
   };
   return (
@@ -130,13 +130,13 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
         <input {...{ id: nameField, value: name, maxLength: 100 }} onChange={({ target }) => setName(target.value)} />
         <label htmlFor={daysField}>{strings.worksFor}</label>
         <select id={daysField} value={days} onChange={({ target }) => setDays(Number(target.value))}>
-          {[...choices.filter((count) => count < maxDays), maxDays].map((count) => (
+          {[...dayChoices.filter((count) => count < maxDays), maxDays].map((count) => (
             <option key={count} value={count}>
               {strings.days(count)}
             </option>
           ))}
         </select>
-        <button type="submit" className="button primary" disabled={isCreatingVectors}>
+        <button type="submit" className="button primary" disabled={isCreating}>
           {strings.makeKey}
         </button>
       </form>
@@ -168,7 +168,7 @@ function KeyList({ keys, userKeys, onDeleted }: KeyListProps) {
   const { announce } = usePage();
   const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
-  const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const remove = async (id: string): Promise<void> => {
     setError(undefined);
     await keys.delete(id).then(
@@ -189,7 +189,7 @@ function KeyList({ keys, userKeys, onDeleted }: KeyListProps) {
               {name} <code>{prefix}…</code>
             </span>
             <span className="soft small">
-              {lastUsedAt === null ? strings.neverUsed : strings.lastUsed(moment.format(lastUsedAt))}
+              {lastUsedAt === null ? strings.neverUsed : strings.lastUsed(dateTime.format(lastUsedAt))}
               {' · '}
               {expiresAt > Date.now() ? strings.until(date.format(expiresAt)) : strings.expired(date.format(expiresAt))}
             </span>

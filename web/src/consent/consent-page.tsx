@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
-import { hasRefusedStage } from '../chat/consent/consent-refusal.ts';
+import { hasStageWithoutConsent } from '../chat/consent/missing-consent.ts';
 import { listVisibleTurns } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
 import { formatRoute, type Route } from '../page/route.ts';
@@ -129,7 +129,7 @@ function useResume(deployment: string, returnRoute: Route): () => Promise<void> 
     const conversation = (await library.open(id)) ? library.find(id) : undefined;
     const last = conversation === undefined ? undefined : listVisibleTurns(conversation).at(-1);
     const isWaiting = last?.kind === 'reply' && last.deployment === deployment && conversation?.deployment === deployment;
-    const isRejected = isWaiting && (last.fault?.code === 'consent_required' || hasRefusedStage(last));
+    const isRejected = isWaiting && (last.fault?.code === 'consent_required' || hasStageWithoutConsent(last));
     if (isRejected && last.state !== 'running') void replyRunner.answer(id, last.parent);
     go(returnRoute);
   };

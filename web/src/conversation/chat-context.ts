@@ -19,11 +19,11 @@ export interface Project {
   readonly files: readonly Attachment[];
 }
 
-/** What a chat sends in addition to its turns and its own settings. */
+/** Instructions and files that a request contains in addition to the turns and settings of its chat. */
 export interface ChatContext {
   readonly instructions: readonly string[];
   readonly files: readonly Attachment[];
-  /** Undefined if the chat sends nothing else. */
+  /** The notes and projects that are used. Undefined if there are none. */
   readonly used?: UsedContext;
 }
 
@@ -61,7 +61,7 @@ export function saveProject(service: Service, name: string, { instructions, file
 
 /**
  * Returns the memory and the projects of a chat, with the files that the deployment accepts. Applications of other users receive
- * no memory, because a link can open a chat with them. Empty if the user cannot store any. Throws `ServiceError`.
+ * no memory, because a link can open a chat with them. Empty if the service stores no data of the user. Throws `ServiceError`.
  */
 export function readChatContext(
   service: Service,

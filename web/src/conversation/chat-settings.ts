@@ -1,6 +1,6 @@
 import type { Message } from '#contract/chat/message.ts';
 
-/** How long a thinking deployment thinks before it answers. All vendors support these values of `reasoning_effort`. */
+/** Values of `reasoning_effort` that all vendors support. */
 export const efforts = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof efforts)[number];
 
@@ -12,15 +12,15 @@ export function isEffort(value: unknown): value is Effort {
 export interface ChatSettings {
   readonly instructions?: string;
   readonly temperature?: number;
-  /** Maximum length of an answer. */
+  /** Maximum length of an answer in tokens. */
   readonly maxTokens?: number;
-  /** Sent only to deployments that think, because others reject it. */
+  /** Sent only to deployments that can reason, because others reject it. */
   readonly effort?: Effort;
   /** IDs of the tools of the service for the model. */
   readonly addons?: readonly string[];
 }
 
-/** Request fields that follow from the settings, without the messages. */
+/** Request fields of the settings, except the instructions. */
 export interface SettingFields {
   readonly temperature?: number;
   readonly max_tokens?: number;
@@ -28,7 +28,7 @@ export interface SettingFields {
   readonly addons?: readonly { readonly name: string }[];
 }
 
-/** Prepends the instructions to the messages, as one system message. Empty ones are left out. */
+/** Prepends the instructions to the messages as one system message. Omits empty instructions. */
 export function withInstructions(messages: readonly Message[], instructions: readonly string[]): readonly Message[] {
   const content = instructions.filter((text) => text.trim() !== '').join('\n\n');
   return content === '' ? messages : [{ role: 'system', content }, ...messages];

@@ -5,7 +5,7 @@ import type { Reply } from './conversation.ts';
 /** Joins the earlier and the new text. `isComplete` is true after the last chunk. */
 export type JoinTexts = (text: string, addition: string, isComplete: boolean) => string;
 
-/** How a truncated answer is continued. */
+/** The request that continues a truncated answer, and the functions that join both parts. */
 export interface Continuation {
   readonly truncated: Reply;
   /** Prompt for the rest of the answer. */
@@ -18,12 +18,13 @@ export interface Continuation {
 /** Number of characters at the end of an answer that its continuation should repeat. */
 const tailChars = 80;
 /** A shorter overlap may be a coincidence. */
-const minOverlap = 8;
-const spaced = String.raw`[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d]`;
+const minOverlapChars = 8;
+/** Characters of scripts that separate words with spaces. */
+const spacedScripts = String.raw`[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d]`;
 // Pattern bound: the user's own tab: the end of an answer.
-const endsWithWord = new RegExp(`${spaced}[.,;:!?]?$`, 'u');
+const endsWithWord = new RegExp(`${spacedScripts}[.,;:!?]?$`, 'u');
 // Pattern bound: the user's own tab: the start of an answer.
-const startsWithWord = new RegExp(`^${spaced}`, 'u');
+const startsWithWord = new RegExp(`^${spacedScripts}`, 'u');
 
 /**
  * Builds the request that continues a truncated answer. A request that ends with the assistant message would be the direct way,
@@ -46,8 +47,8 @@ export function joinText(text: string, addition: string, isComplete: boolean): s
   if (next === '' || (!isComplete && tail.includes(next.trim()))) return text;
   const overlap = computeOverlap(text.trimEnd(), next.trimStart());
   if (overlap > 0) return text.trimEnd() + next.trimStart().slice(overlap);
-  const isGap = endsWithWord.test(text) && startsWithWord.test(addition);
-  return `${text}${isGap ? ' ' : ''}${addition}`;
+  const needsSpace = endsWithWord.test(text) && startsWithWord.test(addition);
+  return `${text}${needsSpace ? ' ' : ''}${addition}`;
 }
 
 /** Returns the last words of a text. */
@@ -58,7 +59,7 @@ function getTail(text: string): string {
 
 function computeOverlap(text: string, addition: string): number {
   for (let chars = Math.min(text.length, addition.length, 2 * tailChars); chars > 0; chars -= 1) {
-    if (chars < Math.min(minOverlap, text.length)) return 0;
+    if (chars < Math.min(minOverlapChars, text.length)) return 0;
     if (text.endsWith(addition.slice(0, chars))) return chars;
   }
   return 0;
@@ -88,7 +89,7 @@ function addUsage<Counts extends Pick<Usage, 'prompt_tokens' | 'completion_token
     prompt_tokens: first.prompt_tokens + second.prompt_tokens,
     completion_tokens: first.completion_tokens + second.completion_tokens,
     total_tokens: first.total_tokens + second.total_tokens,
-    // Without the cost of one part, the cost of the other one would pass for the total.
+    // Without the cost of one part, the cost of the other one would look like the total.
     ...('cost' in second && { cost: Number.isNaN(cost) ? undefined : cost }),
   };
 }

@@ -21,7 +21,7 @@ export interface Question {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly control?: CompletedControl;
-  /** Entered values, in the words of the form. */
+  /** Entered values as the form displays them. */
   readonly filled?: readonly string[];
   /** Name of the client tool whose result the text is. */
   readonly toolName?: string;
@@ -90,16 +90,16 @@ export interface Reply {
   readonly continues?: string;
   /** The failed answer after whose completed work this one continues. */
   readonly resumes?: string;
-  /** Whether the service continues the answer without this page, as a chat run with the ID of the answer. Only while it runs. */
+  /** Whether the service continues the answer without this page, as a chat run with the ID of the answer. Set only while it runs. */
   readonly isRun?: true;
   /** Whether the service no longer has the rest of the answer. */
   readonly isLost?: true;
 }
 
 export interface UsedContext {
-  /** Whether it contained the notes about the user. */
+  /** Whether the request contained the notes about the user. */
   readonly hasNotes: boolean;
-  /** Names of the projects whose instructions or files it contained. */
+  /** Names of the projects whose instructions or files the request contained. */
   readonly projects: readonly string[];
 }
 
@@ -114,9 +114,9 @@ export type Turn = Question | Reply;
 export interface Conversation {
   readonly id: string;
   readonly title: string;
-  /** Whether it is listed first. */
+  /** Whether the chat is listed first. */
   readonly pinned?: boolean;
-  /** Whether it is listed separately. */
+  /** Whether the chat is only listed in the archive. */
   readonly archived?: boolean;
   readonly tags?: readonly string[];
   /** Deployment of the next question. */
@@ -125,7 +125,7 @@ export interface Conversation {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly turns: Readonly<Record<string, Turn>>;
-  /** By ID of the reply. */
+  /** Ratings by ID of the reply. */
   readonly ratings?: Readonly<Record<string, Rating>>;
   /** Visible branch by parent. The default is the last branch. */
   readonly shown: Readonly<Record<string, string>>;
@@ -226,8 +226,8 @@ export function isRunning(turn: Turn): turn is Reply {
 }
 
 /**
- * Marks replies in progress as interrupted, because nothing arrives after the page was reloaded. `canResume` excludes those that
- * the service continues.
+ * Marks replies in progress as interrupted, because a reload of the page ends their streams. With `canResume`, replies that the
+ * service continues stay in progress.
  */
 export function withInterruptedReplies(conversation: Conversation, canResume = false): Conversation {
   const runningReplies = Object.values(conversation.turns).filter(
@@ -239,7 +239,7 @@ export function withInterruptedReplies(conversation: Conversation, canResume = f
   );
 }
 
-/** Returns the title of a chat from its first question. */
+/** Returns the initial title of a chat: the start of its first question. */
 export function toTitle({ text, attachments, control }: Question): string {
   const title = text.trim().replace(/\s+/g, ' ') || control?.label || attachments[0]?.title || '';
   return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;

@@ -1,6 +1,6 @@
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
-import { getArrangement } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
+import { getListAttributes } from './list-attributes.ts';
 import type { SyncMark } from './merge.ts';
 
 /** Chat data for the list. */
@@ -12,12 +12,12 @@ export interface ConversationSummary {
   readonly tags?: readonly string[];
   readonly deployment: string;
   readonly updatedAtMs: number;
-  /** All texts and file names in lowercase for searching. Of long chats, only the start. */
+  /** Searchable text: the texts and file names in lowercase. For a long chat, only the start. */
   readonly said: string;
 }
 
 /** A chat that was changed or removed here and is not synchronized yet. */
-interface Unsent {
+interface UnsentChange {
   readonly id: string;
   /** Changes with each change of the chat. */
   readonly stamp: string;
@@ -31,9 +31,9 @@ export interface Database {
   /** Writes the difference to `before`, the last written version. Without it, writes everything. */
   write(conversation: Conversation, before?: Conversation): Promise<void>;
   remove(id: string): Promise<void>;
-  /** Summaries of chats at the service that are not stored here yet. */
+  /** Stores the summaries of chats whose other data is only at the service. */
   putSummaries(summaries: readonly ConversationSummary[]): Promise<void>;
-  /** Writes a state that is synchronized with the service. */
+  /** Writes a chat that is synchronized with the service. */
   putSynced(conversation: Conversation, mark: SyncMark): Promise<void>;
   /** Removes a chat that the service removed. */
   deleteLocal(id: string): Promise<void>;
@@ -44,10 +44,10 @@ export interface Database {
   getMark(id: string): Promise<SyncMark | undefined>;
   putMark(mark: SyncMark): Promise<void>;
   deleteMark(id: string): Promise<void>;
-  listUnsent(): Promise<readonly Unsent[]>;
-  findUnsent(id: string): Promise<Unsent | undefined>;
+  listUnsent(): Promise<readonly UnsentChange[]>;
+  findUnsent(id: string): Promise<UnsentChange | undefined>;
   /** Marks the change as sent, unless the chat changed in the meantime. */
-  recordSent(entry: Unsent): Promise<void>;
+  recordSent(entry: UnsentChange): Promise<void>;
   clear(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export function isComplete({ said }: Pick<ConversationSummary, 'said'>): boolean
 
 export function toSummary(conversation: Conversation): ConversationSummary {
   const { id, title, deployment, updatedAtMs, turns } = conversation;
-  const { pinned, archived, tags } = getArrangement(conversation);
+  const { pinned, archived, tags } = getListAttributes(conversation);
   let searchText = [title, ...tags].join('\n');
   for (const turn of Object.values(turns)) {
     if (searchText.length >= maxTextChars) break;
@@ -91,10 +91,10 @@ export async function openDatabase(user: string): Promise<Database> {
   const database = await toPromise(opening);
   // Another tab that upgrades the database must not wait for this one.
   database.onversionchange = () => database.close();
-  const change = (act: (stores: Stores) => void, isLast = false): Promise<void> => {
+  const runTransaction = (act: (stores: Stores) => void, commitsImmediately = false): Promise<void> => {
     const transaction = database.transaction(stores, 'readwrite');
     act(Object.fromEntries(stores.map((name) => [name, transaction.objectStore(name)])) as Stores);
-    if (isLast) transaction.commit();
+    if (commitsImmediately) transaction.commit();
     return new Promise((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = () => reject(transaction.error);
@@ -111,27 +111,27 @@ export async function openDatabase(user: string): Promise<Database> {
       return stored && { ...stored, turns: toTurns(turns) };
     },
     write: (conversation, before) =>
-      change((all) => {
+      runTransaction((all) => {
         putConversation(all, conversation, before);
         all.unsent.put({ id: conversation.id, stamp: crypto.randomUUID() });
       }),
     // This is also called while the page closes. Transactions that are not committed by then are lost.
     remove: (id) =>
-      change((all) => {
+      runTransaction((all) => {
         deleteConversation(all, id);
         all.unsent.put({ id, stamp: crypto.randomUUID(), isRemoved: true });
       }, true),
     putSummaries: (summaries) =>
-      change(({ heads: summaryStore }) => {
+      runTransaction(({ heads: summaryStore }) => {
         for (const summary of summaries) summaryStore.put(summary);
       }),
     putSynced: (conversation, mark) =>
-      change((all) => {
+      runTransaction((all) => {
         putConversation(all, conversation);
         all.marks.put(mark);
       }),
     deleteLocal: (id) =>
-      change((all) => {
+      runTransaction((all) => {
         deleteConversation(all, id);
         all.unsent.delete(id);
       }),
@@ -140,24 +140,24 @@ export async function openDatabase(user: string): Promise<Database> {
         await toPromise<string[]>(database.transaction('conversations').objectStore('conversations').getAllKeys() as IDBRequest),
       ),
     resendAll: (id) =>
-      change(({ marks, unsent }) => {
+      runTransaction(({ marks, unsent }) => {
         marks.delete(id);
         unsent.put({ id, stamp: crypto.randomUUID() });
       }),
     getMark: (id) => toPromise<SyncMark | undefined>(database.transaction('marks').objectStore('marks').get(id)),
-    putMark: (mark) => change(({ marks }) => marks.put(mark)),
-    deleteMark: (id) => change(({ marks }) => marks.delete(id)),
-    listUnsent: () => toPromise<Unsent[]>(database.transaction('unsent').objectStore('unsent').getAll()),
-    findUnsent: (id) => toPromise<Unsent | undefined>(database.transaction('unsent').objectStore('unsent').get(id)),
+    putMark: (mark) => runTransaction(({ marks }) => marks.put(mark)),
+    deleteMark: (id) => runTransaction(({ marks }) => marks.delete(id)),
+    listUnsent: () => toPromise<UnsentChange[]>(database.transaction('unsent').objectStore('unsent').getAll()),
+    findUnsent: (id) => toPromise<UnsentChange | undefined>(database.transaction('unsent').objectStore('unsent').get(id)),
     recordSent: ({ id, stamp }) =>
-      change(({ unsent }) => {
+      runTransaction(({ unsent }) => {
         const reading = unsent.get(id);
         reading.onsuccess = () => {
           if (reading.result?.stamp === stamp) unsent.delete(id);
         };
       }),
     clear: () =>
-      change((all) => {
+      runTransaction((all) => {
         for (const name of stores) all[name].clear();
       }),
   };
@@ -182,7 +182,7 @@ function deleteConversation({ heads: summaryStore, conversations, turns, marks }
   marks.delete(id);
 }
 
-/** Chats from before the service stored chats are sent to it. */
+/** Marks chats as unsent that were stored before the service could store chats. */
 function markAllUnsent(upgrade: IDBTransaction): void {
   const keys = upgrade.objectStore('conversations').getAllKeys();
   keys.onsuccess = () => {
@@ -194,36 +194,32 @@ function getTurnRange(conversation: string): IDBKeyRange {
   return IDBKeyRange.bound([conversation], [conversation, []]);
 }
 
-/** Sorts by creation. */
+/** Returns the turns by ID, in the order of creation. */
 function toTurns(stored: readonly (Turn & { conversation?: string })[]): Conversation['turns'] {
   const turns = stored.map(({ conversation: _, ...turn }) => turn as Turn).sort((left, right) => left.atMs - right.atMs);
   return Object.fromEntries(turns.map((turn) => [turn.id, turn]));
 }
 
-/** Stores nothing, for browsers that forbid storage. */
+/** Returns a database that stores nothing, for browsers that forbid storage and for chats that are not stored. */
 export function createMemoryDatabase(): Database {
   const noOp = async () => undefined;
   return {
-    ...{
-      listSummaries: async () => [],
-      readConversation: noOp,
-      write: noOp,
-      remove: noOp,
-      listUnsent: async () => [],
-      findUnsent: noOp,
-      getMark: noOp,
-      listStoredIds: async () => new Set<string>(),
-    },
-    ...{
-      putSummaries: noOp,
-      putSynced: noOp,
-      resendAll: noOp,
-      deleteLocal: noOp,
-      putMark: noOp,
-      deleteMark: noOp,
-      recordSent: noOp,
-      clear: noOp,
-    },
+    listSummaries: async () => [],
+    readConversation: noOp,
+    write: noOp,
+    remove: noOp,
+    putSummaries: noOp,
+    putSynced: noOp,
+    deleteLocal: noOp,
+    listStoredIds: async () => new Set<string>(),
+    resendAll: noOp,
+    getMark: noOp,
+    putMark: noOp,
+    deleteMark: noOp,
+    listUnsent: async () => [],
+    findUnsent: noOp,
+    recordSent: noOp,
+    clear: noOp,
   };
 }
 

@@ -31,23 +31,23 @@ export interface SearchSources {
 }
 
 const maxPages = 20;
-/** Maximum number of stored chats whose excerpts are read and reported together. */
+/** Number of matches after which listed chats are no longer read for an excerpt. */
 const maxExcerpts = 100;
 const matchesPerReport = 10;
 const prepareMs = 10_000;
 const archivedValues = ['false', 'true'];
 
-/** Reports the chats that contain the words, including listed matches if there is an excerpt for them. */
+/** Reports the chats that contain the words. Listed chats are included until there are enough excerpts. */
 export async function searchDeep(sources: SearchSources, query: string, search: Search): Promise<void> {
   const words = splitWords(query);
   if (words.length === 0) return;
-  const elsewhere = archivedValues.map((archived) => searchService(sources, { query, archived }, search));
-  await Promise.all([searchHere(sources, words, search), ...elsewhere]);
+  const serviceSearches = archivedValues.map((archived) => searchService(sources, { query, archived }, search));
+  await Promise.all([searchHere(sources, words, search), ...serviceSearches]);
 }
 
 /**
- * Makes the service load the data of a search: a word without matches is looked for everywhere. One request per shelf loads as
- * much as the service caches for one user.
+ * Makes the service load the data of a search. It searches all chats for a word without matches. One request for archived and
+ * one for other chats load as much as the service caches for one user.
  */
 export async function prepareSearch({ list }: Pick<SearchSources, 'list'>, abortSignal: AbortSignal): Promise<void> {
   const query = crypto.randomUUID();

@@ -109,10 +109,10 @@ describe('Library changes from another tab', () => {
     const resumed: string[] = [];
     const left: string[] = [];
     const own = new Set<string>();
-    library.followRuns({
+    library.connectRuns({
       resume: (_conversation, { id }) => void resumed.push(id),
       hasStarted: (id) => own.has(id),
-      leave: (id) => void left.push(id),
+      stopFollowing: (id) => void left.push(id),
     });
     await library.load();
     await library.open('c');

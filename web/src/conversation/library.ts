@@ -1,7 +1,7 @@
-import { type Arrangement, getArrangement, isSameArrangement, mergeArrangement } from './arrangement.ts';
 import { type Conversation, isRunning, type Reply, type Turn, withInterruptedReplies } from './conversation.ts';
 import { type ConversationSummary, type Database, toSummary } from './database.ts';
 import type { Search, SearchSources } from './deep-search.ts';
+import { getListAttributes, hasSameListAttributes, type ListAttributes, mergeListAttributes } from './list-attributes.ts';
 import type { OtherTabs } from './other-tabs.ts';
 import type { ServerSync } from './server-sync.ts';
 import { includesAll, splitWords } from './split-words.ts';
@@ -17,7 +17,7 @@ interface RunFollower {
   /** Whether this page started an answer that is in progress. */
   hasStarted(replyId: string): boolean;
   /** Stops following an answer, because another page has stored its end. */
-  leave(replyId: string): void;
+  stopFollowing(replyId: string): void;
 }
 
 /** The user's chats: open ones in memory, and all of them in the database. Views are notified of changes. */
@@ -48,12 +48,12 @@ export class Library {
   }
 
   /** Connects the library to the service, which then receives writes and provides missing chats. */
-  follow(sync: ServerSync): void {
+  connectService(sync: ServerSync): void {
     this.#sync = sync;
   }
 
-  /** Connects the library to the answers that the service continues. Without it, they count as interrupted. */
-  followRuns(runs: RunFollower): void {
+  /** Sets the follower of answers that the service continues. Without it, they count as interrupted. */
+  connectRuns(runs: RunFollower): void {
     this.#runs = runs;
   }
 
@@ -81,7 +81,7 @@ export class Library {
 
   /** Reports the chats that contain the words, here and at the service, with excerpts. */
   async searchText(query: string, search: Search): Promise<void> {
-    // Searches of one user run one after the other, and later ones reuse the loaded data.
+    // The service runs the searches of one user one after the other. A later search loads the same data.
     this.#preparing?.abort();
     const { searchDeep } = await import('./deep-search.ts');
     await searchDeep(this.#getSearchSources(), query, search);
@@ -89,7 +89,7 @@ export class Library {
 
   /** Prepares a search that may start soon. Without it, the first search is slower. */
   prepareSearch(): void {
-    if (this.#sync?.isFollowing !== true) return;
+    if (this.#sync?.isActive !== true) return;
     this.#preparing = new AbortController();
     const { signal } = this.#preparing;
     import('./deep-search.ts')
@@ -125,7 +125,7 @@ export class Library {
   }
 
   /** Returns the IDs of all chats, including those that are not listed here. Throws `ServiceError`. */
-  async allIds(): Promise<readonly string[]> {
+  async listAllIds(): Promise<readonly string[]> {
     await this.#sync?.fetchSummaries();
     await this.load();
     return this.#summaries.map(({ id }) => id);
@@ -157,10 +157,7 @@ export class Library {
   /** Opens a chat. Returns false if it does not exist. */
   async open(id: string): Promise<boolean> {
     if (this.#open.has(id)) return true;
-    const readStored = () => this.#database.readConversation(id).catch(() => undefined);
-    const local = await readStored();
-    if (local === undefined) await this.#sync?.fetch(id);
-    const stored = local ?? (await readStored());
+    const stored = await this.readFull(id);
     if (stored !== undefined && !this.#open.has(id)) {
       this.#saved.set(id, stored);
       this.#open.set(id, withInterruptedReplies(stored, this.#runs !== undefined));
@@ -170,7 +167,7 @@ export class Library {
     return this.#open.has(id);
   }
 
-  /** Loads all of a chat from the service again, as far as it can be reached. */
+  /** Loads all of a chat from the service again, if the service can be reached. */
   async refetch(id: string): Promise<void> {
     await this.#sync?.refetch(id);
     await this.#reload(id);
@@ -181,7 +178,7 @@ export class Library {
     const { id } = conversation;
     const before = this.#open.get(id);
     this.#open.set(id, conversation);
-    if (before?.updatedAtMs !== conversation.updatedAtMs || !isSameArrangement(before, conversation)) {
+    if (before?.updatedAtMs !== conversation.updatedAtMs || !hasSameListAttributes(before, conversation)) {
       this.#summaries = sortByUpdate([toSummary(conversation), ...this.#summaries.filter((summary) => summary.id !== id)]);
     }
     if (when === 'now') this.#save(id);
@@ -209,7 +206,7 @@ export class Library {
    * Changes the list attributes of a chat, open or not. Returns false if only its summary is stored and the service cannot be
    * reached.
    */
-  async arrange(id: string, arrangement: Partial<Arrangement>): Promise<boolean> {
+  async updateListAttributes(id: string, arrangement: Partial<ListAttributes>): Promise<boolean> {
     const toNext = (conversation: Conversation): Conversation => ({ ...conversation, ...arrangement });
     const stored = await this.readFull(id);
     if (this.#open.has(id)) this.change(id, toNext, 'now');
@@ -314,10 +311,10 @@ export class Library {
     if (open !== undefined && stored !== undefined) {
       const base = this.#saved.get(id);
       const changed = listOtherTabTurns(open, stored, this.#runs);
-      this.#open.set(id, mergeArrangement(withChangedTurns(open, stored, changed), stored, base));
-      for (const turn of changed) if (!isRunning(turn)) this.#runs?.leave(turn.id);
+      this.#open.set(id, mergeListAttributes(withChangedTurns(open, stored, changed), stored, base));
+      for (const turn of changed) if (!isRunning(turn)) this.#runs?.stopFollowing(turn.id);
       this.#resumeRuns(id);
-      if (base !== undefined) this.#saved.set(id, { ...base, ...getArrangement(stored) });
+      if (base !== undefined) this.#saved.set(id, { ...base, ...getListAttributes(stored) });
     }
     this.#notify();
   }
@@ -344,7 +341,7 @@ export function findSummaries(summaries: readonly ConversationSummary[], query: 
   return words.length === 0 ? summaries : summaries.filter(({ said }) => includesAll(said, words));
 }
 
-/** Adds missing turns of an imported chat. */
+/** Adds the turns of an imported chat that the local chat lacks. */
 function mergeTurns(local: Conversation, imported: Conversation): Conversation {
   const all = Object.values({ ...imported.turns, ...local.turns }).sort((left, right) => left.atMs - right.atMs);
   const updatedAtMs = Math.max(local.updatedAtMs, imported.updatedAtMs);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
-import { type Arrangement, getArrangement } from './arrangement.ts';
 import { type Conversation, isRunning, type Turn } from './conversation.ts';
+import { getListAttributes, type ListAttributes } from './list-attributes.ts';
 
 /** The state of a chat at the service, as known to this browser. */
 export interface SyncMark {
@@ -14,12 +14,12 @@ export interface SyncMark {
   readonly fields: SharedFields;
 }
 
-type SharedFields = Arrangement & Pick<Conversation, 'deployment' | 'settings' | 'ratings' | 'shown' | 'createdAtMs'>;
+type SharedFields = ListAttributes & Pick<Conversation, 'deployment' | 'settings' | 'ratings' | 'shown' | 'createdAtMs'>;
 
 export function getSharedFields(fields: SharedFields): SharedFields {
   const { deployment, settings, ratings, shown, createdAtMs } = fields;
   const optional = { ...(settings !== undefined && { settings }), ...(ratings !== undefined && { ratings }) };
-  return { ...getArrangement(fields), deployment, ...optional, shown, createdAtMs };
+  return { ...getListAttributes(fields), deployment, ...optional, shown, createdAtMs };
 }
 
 /**
@@ -79,7 +79,7 @@ export function fromChat(chat: JsonObject): Conversation {
   return {
     ...{
       id,
-      ...getArrangement({ title, pinned, archived, tags } as Arrangement),
+      ...getListAttributes({ title, pinned, archived, tags } as ListAttributes),
       deployment,
       updatedAtMs,
       createdAtMs: createdAtMs ?? updatedAtMs,

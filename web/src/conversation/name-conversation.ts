@@ -27,8 +27,8 @@ export async function nameConversation({ library, service, model }: NamingOption
   ];
   const body = { model, messages, max_tokens: 100 };
   const title = readTitle(await service.json('v1/chat/completions', { method: 'POST', body }));
-  const earlier = toTitle(question);
-  if (title !== '') library.change(id, (now) => (now.title === earlier ? { ...now, title } : now), 'now');
+  const defaultTitle = toTitle(question);
+  if (title !== '') library.change(id, (now) => (now.title === defaultTitle ? { ...now, title } : now), 'now');
 }
 
 /** Returns the only question and its answer, if the user has not set a title. */

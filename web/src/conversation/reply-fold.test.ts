@@ -15,7 +15,7 @@ it('accumulates the chunks of a reply', () => {
   fold.add(part({ attachments: [{ index: 0, data: 'a' }] }, 'Hel'), 1);
   fold.add(part({ attachments: [{ index: 0, data: 'b' }] }, 'lo'), 2);
   fold.add(chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'length' }], usage: { total_tokens: 3 } }), 3);
-  expect(fold.reply()).toMatchObject({
+  expect(fold.getReply()).toMatchObject({
     id: 'r',
     text: 'Hello',
     finish: 'length',
@@ -39,7 +39,7 @@ it('records step times and nests a step in the only one in progress', () => {
     }),
     50,
   );
-  expect(fold.reply().stageTimes).toEqual({
+  expect(fold.getReply().stageTimes).toEqual({
     0: { startedAtMs: 10, endedAtMs: 40 },
     1: { startedAtMs: 20, endedAtMs: 30, within: 0 },
     2: { startedAtMs: 50 },
@@ -56,7 +56,7 @@ it('shows the steps and the text of both parts when a failed reply continues', (
   const fold = new ReplyFold(start, failed);
   fold.add(part({ stages: [{ index: 0, ...stage, name: 'two' }] }), 5);
   fold.add(part({ state: { run: 'over' } }, 'Then.'), 6);
-  expect(fold.reply()).toMatchObject({
+  expect(fold.getReply()).toMatchObject({
     text: 'First.\n\nThen.',
     custom: {
       stages: [
@@ -74,7 +74,7 @@ it('accumulates tool calls', () => {
   const call = { index: 0, id: 'c1', type: 'function', function: { name: 'look', arguments: '{"a"' } };
   for (const tool_calls of [[call], [{ index: 0, function: { arguments: ':1}' } }]])
     fold.add(chunk({ choices: [{ index: 0, delta: { tool_calls }, finish_reason: null }] }), 1);
-  expect(listClientCalls(fold.reply())).toEqual([{ id: 'c1', name: 'look', input: '{"a":1}' }]);
+  expect(listClientCalls(fold.getReply())).toEqual([{ id: 'c1', name: 'look', input: '{"a":1}' }]);
 });
 
 it('keeps thoughts separate from the text', () => {
@@ -82,7 +82,7 @@ it('keeps thoughts separate from the text', () => {
   for (const reasoning_content of ['First ', 'this.'])
     fold.add(chunk({ choices: [{ index: 0, delta: { reasoning_content }, finish_reason: null }] }), 1);
   fold.add(part({}, 'Answer.'), 2);
-  expect(fold.reply()).toMatchObject({ thoughts: 'First this.', text: 'Answer.' });
+  expect(fold.getReply()).toMatchObject({ thoughts: 'First this.', text: 'Answer.' });
 });
 
 it('reports chunks that cannot be merged as a service error', () => {

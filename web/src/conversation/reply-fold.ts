@@ -31,7 +31,7 @@ export class ReplyFold {
   }
 
   /** Returns the reply so far. */
-  reply(): Reply {
+  getReply(): Reply {
     const { id, choices, usage, statistics } = this.#chunks.completion();
     const [choice] = choices;
     const { content, custom_content: custom = {}, function_call: call, ...fields } = choice?.message ?? { role: 'assistant' };
@@ -81,7 +81,7 @@ function readThoughts({ reasoning_content, reasoning }: Readonly<Record<string, 
   return [reasoning_content, reasoning].find((value): value is string => typeof value === 'string') ?? '';
 }
 
-/** Appends numbered parts after the existing ones. Newer values of other fields replace the older ones. */
+/** Appends the stages and attachments to the earlier ones and renumbers them. Newer values of other fields replace older ones. */
 function appendCustomContent(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
   const joined = { ...before, ...custom };
   for (const key of ['stages', 'attachments'] as const) {
@@ -92,7 +92,7 @@ function appendCustomContent(before: ResponseCustomContent, custom: ResponseCust
   return joined;
 }
 
-function shiftStage(at: string, time: StageTime, steps: number): [number, StageTime] {
+function shiftStage(index: string, time: StageTime, offset: number): [number, StageTime] {
   const { within } = time;
-  return [Number(at) + steps, within === undefined ? time : { ...time, within: within + steps }];
+  return [Number(index) + offset, within === undefined ? time : { ...time, within: within + offset }];
 }

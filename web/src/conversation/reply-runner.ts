@@ -75,8 +75,8 @@ interface Receipt {
   readonly continuation?: Continuation | undefined;
 }
 
-/** Time during which the request of an answer may still be on its way. */
-const newMs = 60_000;
+/** Maximum age of an answer whose request may not have reached the service yet. */
+const startGraceMs = 60_000;
 
 type ReplyListener = (conversationId: string, reply: Reply) => void;
 
@@ -181,7 +181,7 @@ export class ReplyRunner {
     const running = this.#register(conversationId, reply, false);
     const { signal } = running.controller;
     // Another page may still be sending the request.
-    const isNew = Date.now() - reply.atMs < newMs;
+    const isNew = Date.now() - reply.atMs < startGraceMs;
     const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(reply.id, isReconnecting);
     const follow = async function* (): AsyncGenerator<Chunk> {
       yield* (await loadCode(loadRuns)).follow(reply.id, { signal, onReconnecting }, isNew);
@@ -196,7 +196,7 @@ export class ReplyRunner {
   }
 
   /** Stops following an answer that another page started. */
-  leave(replyId: string): void {
+  stopFollowing(replyId: string): void {
     const running = this.#running.get(replyId);
     if (running !== undefined && !running.isOwn) detach(running);
   }
@@ -226,7 +226,7 @@ export class ReplyRunner {
     const { isRun, ...start } = reply;
     let fold: ReplyFold | undefined;
     const toCurrentReply = (): Reply => {
-      const current = { ...(fold?.reply() ?? start), ...requestFacts };
+      const current = { ...(fold?.getReply() ?? start), ...requestFacts };
       return continuation?.withTotals(current) ?? current;
     };
     const forget = (): void => {
@@ -241,7 +241,7 @@ export class ReplyRunner {
       for (const listener of this.#replyListeners) listener(conversationId, ended);
       if (isRun === true) void this.#removeRun(conversationId, start.id);
     };
-    const draw = this.#createDraw(() => {
+    const scheduleUpdate = this.#createScheduler(() => {
       if (!this.#running.has(start.id)) return;
       const current = isRun === true ? { ...toCurrentReply(), isRun } : toCurrentReply();
       // Other tabs follow a run themselves, so only its end is saved.
@@ -252,7 +252,7 @@ export class ReplyRunner {
       fold = new loaded.ReplyFold(start, earlier, continuation?.join);
       for await (const chunk of chunks) {
         fold.add(chunk, Date.now());
-        draw();
+        scheduleUpdate();
       }
       end({ state: 'done' });
       // After a reload, no page has started the answer.
@@ -379,7 +379,7 @@ export class ReplyRunner {
   }
 
   /** Returns a function that calls `act` at most once per frame. */
-  #createDraw(act: () => void): () => void {
+  #createScheduler(act: () => void): () => void {
     let isDue = false;
     return () => {
       if (isDue) return;

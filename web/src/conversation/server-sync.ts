@@ -1,8 +1,8 @@
 import type { ChatPage, ChatSummary, Chats } from '../service/chats.ts';
 import { toErrorDetails } from '../service/service-error.ts';
-import { type Arrangement, getArrangement } from './arrangement.ts';
-import type { Conversation, Turn } from './conversation.ts';
+import type { Turn } from './conversation.ts';
 import type { ConversationSummary, Database } from './database.ts';
+import { getListAttributes, type ListAttributes } from './list-attributes.ts';
 import {
   areFieldsUnsent,
   fromChat,
@@ -20,7 +20,7 @@ interface SyncOptions {
   readonly onChange: (id: string) => void;
 }
 
-const followMs = 4000;
+const pollIntervalMs = 4000;
 const sendAfterMs = 500;
 const initialPages = 20;
 const maxAttempts = 5;
@@ -48,7 +48,7 @@ export class ServerSync {
   }
 
   /** Whether the service stores chats. */
-  get isFollowing(): boolean {
+  get isActive(): boolean {
     return this.#state === 'following';
   }
 
@@ -85,7 +85,7 @@ export class ServerSync {
     await this.#enqueue(() => this.#send(id));
   }
 
-  /** Loads a chat of which the database has only the summary. */
+  /** Loads a chat if the database contains only its summary. */
   async fetch(id: string): Promise<void> {
     if (this.#state !== 'following') return;
     await this.#enqueue(() => this.#pull(id)).catch(() => undefined);
@@ -136,14 +136,15 @@ export class ServerSync {
 
   async #round(): Promise<void> {
     await this.#enqueue(async () => {
-      await this.#follow();
+      await this.#applyChanges();
       await this.#sendAll();
     }).catch((error: unknown) => {
       // Without this route, chats are stored only in the browser.
       if (toErrorDetails(error).code === 'route_not_found') this.#state = 'off';
     });
     clearTimeout(this.#timer);
-    if (this.#state === 'following') this.#timer = setTimeout(() => (document.hidden ? undefined : this.#round()), followMs);
+    if (this.#state === 'following')
+      this.#timer = setTimeout(() => (document.hidden ? undefined : this.#round()), pollIntervalMs);
   }
 
   /** Runs actions one after the other. */
@@ -153,12 +154,12 @@ export class ServerSync {
     return done;
   }
 
-  async #follow(): Promise<void> {
+  async #applyChanges(): Promise<void> {
     const { chats, database } = this.#options;
     const mark = await database.getMark(followMarkId);
     if (mark === undefined) return this.#reset();
     for (let { revision } = mark, hasMore = true; hasMore; ) {
-      const changes = await chats.changes(revision);
+      const changes = await chats.listChanges(revision);
       if (changes.reset) return this.#reset(changes.revision < revision);
       await this.#putSummaries(changes.data);
       if (changes.revision !== revision) await database.putMark({ ...mark, revision: changes.revision });
@@ -310,13 +311,13 @@ export function toListedSummary({
   archived,
   tags,
 }: ChatSummary): ConversationSummary {
-  const arrangement = getArrangement({ title, pinned, archived, tags } as Arrangement);
+  const arrangement = getListAttributes({ title, pinned, archived, tags } as ListAttributes);
   return { id, ...arrangement, deployment, updatedAtMs, said: [title, ...arrangement.tags].join('\n').toLowerCase() };
 }
 
 /** Returns as many turns as one request accepts, at least one. */
 function takePortion(turns: readonly Turn[]): readonly Turn[] {
-  const portion: Conversation['turns'][string][] = [];
+  const portion: Turn[] = [];
   let chars = 0;
   for (const turn of turns) {
     chars += JSON.stringify(turn).length;

@@ -41,8 +41,8 @@ export async function* streamReplyWithRetries(
 }
 
 function toWaitMs({ status, retryAfterSeconds = Number.POSITIVE_INFINITY }: ErrorDetails): number | undefined {
-  const isForNow = status === 429 || status === 503;
-  return isForNow && retryAfterSeconds <= maxWaitSeconds ? retryAfterSeconds * 1000 : undefined;
+  const isTemporary = status === 429 || status === 503;
+  return isTemporary && retryAfterSeconds <= maxWaitSeconds ? retryAfterSeconds * 1000 : undefined;
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,10 +1,10 @@
 import { useId, useState } from 'react';
-import { chooseFollowUps, wantsFollowUps } from '../follow-ups/follow-up-choice.ts';
+import { areFollowUpsEnabled, setFollowUps } from '../follow-ups/follow-up-choice.ts';
 import { displayGerman } from '../locales/de/display.ts';
 import { type DisplayStrings, displayEnglish } from '../locales/en/display.ts';
 import { displaySpanish } from '../locales/es/display.ts';
 import { displayFrench } from '../locales/fr/display.ts';
-import { canNotify, setNotices, wantsNotices } from '../notifications/ready-notices.ts';
+import { areNotificationsEnabled, setNotifications, supportsNotifications } from '../notifications/answer-notifications.ts';
 import { useGetName, usePage } from '../page/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
@@ -53,7 +53,7 @@ export function DisplayDialog({ close }: { readonly close: () => void }) {
         onSelect={(motion) => choose({ motion })}
         options={motions.map((item) => [item, strings.motions[item]])}
       />
-      <NoticeChoice />
+      <NotificationSection />
       <FollowUpSection />
       <DictationSection />
       <div className="row end">
@@ -70,10 +70,10 @@ function FollowUpSection() {
   const strings = useDisplayStrings();
   const { titleModel } = usePage();
   const getName = useGetName();
-  const [isOn, setIsOn] = useState(wantsFollowUps);
+  const [isOn, setIsOn] = useState(areFollowUpsEnabled);
   if (titleModel === undefined) return null;
   const choose = (isEnabled: boolean): void => {
-    chooseFollowUps(isEnabled);
+    setFollowUps(isEnabled);
     setIsOn(isEnabled);
   };
   return (
@@ -93,14 +93,14 @@ function FollowUpSection() {
 }
 
 /** Setting for notifications about answers. Not rendered if the browser has no notifications. */
-function NoticeChoice() {
+function NotificationSection() {
   const strings = useDisplayStrings();
-  const [isOn, setIsOn] = useState(wantsNotices);
+  const [isOn, setIsOn] = useState(areNotificationsEnabled);
   const [isRejected, setIsRejected] = useState(false);
-  if (!canNotify()) return null;
+  if (!supportsNotifications()) return null;
   const choose = async (isEnabled: boolean): Promise<void> => {
-    setIsRejected(!(await setNotices(isEnabled)));
-    setIsOn(wantsNotices());
+    setIsRejected(!(await setNotifications(isEnabled)));
+    setIsOn(areNotificationsEnabled());
   };
   return (
     <>

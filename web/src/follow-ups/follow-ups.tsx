@@ -3,7 +3,7 @@ import { focusMessage } from '../chat/focus-message.ts';
 import { useAnswerStrings } from '../chat/turns/answer-strings.ts';
 import type { Question, Reply, UserMessage } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
-import { wantsFollowUps } from './follow-up-choice.ts';
+import { areFollowUpsEnabled } from './follow-up-choice.ts';
 import './follow-ups.css';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
@@ -14,8 +14,8 @@ interface FollowUpsProps {
   readonly sendMessage: (message: UserMessage) => void;
 }
 
-/** Older answers were already read. Opening their chat must not cause requests and costs. */
-const freshMs = 30_000;
+/** Maximum age of an answer. Opening a chat with an older answer must not cause requests and costs. */
+const maxAgeMs = 30_000;
 
 /** Follow-up questions from the model that also names chats. Not rendered unless the user enabled them. */
 export function FollowUps({ reply: initialReply, conversationId, sendMessage }: FollowUpsProps) {
@@ -26,8 +26,8 @@ export function FollowUps({ reply: initialReply, conversationId, sendMessage }: 
   const [questions, setQuestions] = useState<readonly string[]>([]);
   useEffect(() => {
     const question = library.find(conversationId)?.turns[reply.parent];
-    const isFresh = Date.now() - (reply.endedAtMs ?? 0) < freshMs;
-    if (model === undefined || question?.kind !== 'question' || reply.text === '' || !isFresh || !wantsFollowUps()) return;
+    const isFresh = Date.now() - (reply.endedAtMs ?? 0) < maxAgeMs;
+    if (model === undefined || question?.kind !== 'question' || reply.text === '' || !isFresh || !areFollowUpsEnabled()) return;
     const controller = new AbortController();
     const { signal } = controller;
     // Errors are ignored, because the user did not request the suggestions.

@@ -22,11 +22,11 @@ interface BlockProps {
 /** A block of a text, drawn again only when it changes. */
 export const Block = memo(
   ({ token, isOpen, isInner = false }: BlockProps) => drawBlock(token, isOpen, isInner),
-  (before, after) => before.isOpen === after.isOpen && isSame(before.token, after.token),
+  (before, after) => before.isOpen === after.isOpen && hasSameSource(before.token, after.token),
 );
 
-/** Whether two blocks look the same. */
-export function isSame(left: Token, right: Token | undefined): boolean {
+/** Whether two blocks have the same source, so that they look the same. */
+export function hasSameSource(left: Token, right: Token | undefined): boolean {
   return left === right || left.raw === right?.raw;
 }
 

@@ -1,5 +1,5 @@
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 'react';
-import { DiagramSheet, HtmlSheet } from '../attachments/html-sheet.tsx';
+import { DiagramFrame, HtmlFrame } from '../attachments/sandboxed-frame.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { IconButton } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
@@ -95,8 +95,8 @@ interface PreviewProps {
 
 function Preview({ text, isDiagram, onInvalid }: PreviewProps) {
   const strings = useStrings();
-  if (isDiagram) return <DiagramSheet {...{ text, title: strings.diagram, onInvalid }} />;
-  return <HtmlSheet {...{ text, title: strings.preview }} />;
+  if (isDiagram) return <DiagramFrame {...{ text, title: strings.diagram, onInvalid }} />;
+  return <HtmlFrame {...{ text, title: strings.preview }} />;
 }
 
 /** Whether code is a web page or a drawing that a sheet can show. */

@@ -73,7 +73,7 @@ function parseGrown(block: Token | undefined, text: string, lex: Lex): readonly 
   return block?.type === 'code' ? parseGrownCode(block as Tokens.Code, text) : undefined;
 }
 
-/** Rows are independent. The last row may have been incomplete, so it is parsed with the text after it. */
+/** Parses only the last row, which may have been incomplete, and the text after it. */
 function parseGrownTable(table: Tokens.Table, text: string, lex: Lex): readonly Token[] | undefined {
   // Pattern bound: the user's own tab: one block of an answer.
   const lines = table.raw.replace(/\n+$/, '').split('\n');
@@ -87,7 +87,7 @@ function parseGrownTable(table: Tokens.Table, text: string, lex: Lex): readonly 
   return [{ ...table, raw: unchanged + raw.slice(head.length), rows: [...table.rows.slice(0, -1), ...rows] }, ...following];
 }
 
-/** Two items are needed to know whether a list is loose. */
+/** The last two items are parsed again, because marked needs two items to recognize a loose list. */
 function parseGrownList(list: Tokens.List, text: string, lex: Lex): readonly Token[] | undefined {
   const unchanged = list.items.slice(0, -2);
   const chars = unchanged.reduce((sum, { raw }) => sum + raw.length, 0);
@@ -101,7 +101,7 @@ function parseGrownList(list: Tokens.List, text: string, lex: Lex): readonly Tok
 // Pattern bound: the user's own tab: one block of an answer.
 const openingFence = /^(`{3,}|~{3,})[^\n]*\n/;
 
-/** All text is code until the closing fence. */
+/** Until the closing fence, all text is code, so nothing is parsed. */
 function parseGrownCode(code: Tokens.Code, text: string): readonly Token[] | undefined {
   const [line, fence = ''] = openingFence.exec(code.raw) ?? [];
   if (line === undefined || !text.startsWith(code.raw) || code.text.length + line.length < code.raw.length - 1) return undefined;

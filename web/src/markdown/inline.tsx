@@ -1,12 +1,12 @@
 import type { Token, Tokens } from 'marked';
 import { type MouseEvent, type ReactNode, use } from 'react';
-import { citationMarks, listRange, SourcesContext } from '../attachments/cited.ts';
+import { citationMarks, listRange, SourcesContext } from '../attachments/citations.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { Formula } from './formula.tsx';
 import { type FootnoteRefToken, nestTags, type TagToken } from './html-parts.ts';
 import type { MathToken } from './lexer.ts';
-import { toText } from './lexer.ts';
+import { decodeCharacterReferences } from './lexer.ts';
 
 /** Inline parts of a text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
@@ -40,7 +40,7 @@ function Part({ token }: { readonly token: Token | TagToken }): ReactNode {
     case 'mathText':
       return <Formula text={(token as MathToken).text} isBlock={false} />;
     case 'text':
-      return inner ?? drawText(toText(token.text));
+      return inner ?? drawText(decodeCharacterReferences(token.text));
     case 'escape':
       return token.text;
     case 'checkbox':
@@ -111,26 +111,26 @@ function CitedText({ text }: { readonly text: string }): ReactNode {
   const parts: ReactNode[] = [];
   let end = 0;
   for (const { 0: mark, index } of [...text.matchAll(citationMarks)].slice(0, maxMarks)) {
-    parts.push(text.slice(end, index), <Mark key={index} mark={mark} />);
+    parts.push(text.slice(end, index), <CitationMark key={index} mark={mark} />);
     end = index + mark.length;
   }
   return [...parts, text.slice(end)];
 }
 
 /** A mark with a single number is one button, so that it is easy to press. Ranges become lists, because the displayed order differs. */
-function Mark({ mark }: { readonly mark: string }): ReactNode {
+function CitationMark({ mark }: { readonly mark: string }): ReactNode {
   const sources = use(SourcesContext);
   const list = mark.replace(/(\d{1,3}) ?[–-] ?(\d{1,3})/g, (range, first, last) => {
     const numbers = listRange(Number(first), Number(last));
     return numbers.every((number) => sources?.find(number) !== undefined) ? numbers.join(', ') || range : range;
   });
   const parts = list.split(/(\d+)/);
-  if (parts.length === 3 || mark.startsWith('【')) return <Lead number={Number(parts[1])} text={mark} />;
+  if (parts.length === 3 || mark.startsWith('【')) return <CitationButton number={Number(parts[1])} text={mark} />;
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one mark never move
-  return parts.map((part, index) => (index % 2 === 1 ? <Lead key={index} number={Number(part)} text={part} /> : part));
+  return parts.map((part, index) => (index % 2 === 1 ? <CitationButton key={index} number={Number(part)} text={part} /> : part));
 }
 
-function Lead({ number, text }: { readonly number: number; readonly text: string }): ReactNode {
+function CitationButton({ number, text }: { readonly number: number; readonly text: string }): ReactNode {
   const strings = useStrings();
   const sources = use(SourcesContext);
   const source = sources?.find(number);

@@ -147,7 +147,7 @@ export function toBlocks(text: string): readonly Token[] {
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
 
 /** Decodes character references. */
-export function toText(text: string): string {
+export function decodeCharacterReferences(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi, (match, decimal, hex, name) => {
     if (name !== undefined) return entities[name] ?? match;

@@ -1,7 +1,7 @@
 import type { Token } from 'marked';
 import { memo, useMemo, useState } from 'react';
 import { Guard } from '../parts/lazy-view.tsx';
-import { Block, isSame } from './block.tsx';
+import { Block, hasSameSource } from './block.tsx';
 import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { FrameScheduler, FrameSchedulerContext } from './frame-scheduler.ts';
 import { GrowingBlocks, usePacedText } from './growing-text.ts';
@@ -37,7 +37,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
   const visibleText = usePacedText(text, !isGrowing);
   const isUnfinished = isGrowing || visibleText.length < text.length;
   // A complete text is shown as its source below until it is parsed.
-  const isEndInSight = isGrowing || !isUnfinished;
+  const isEndDrawn = isGrowing || !isUnfinished;
   const tokens = useMemo(() => blocks.parse(visibleText, isUnfinished), [blocks, visibleText, isUnfinished]);
   const parts = useMemo(() => toParts(tokens), [tokens]);
   return (
@@ -56,7 +56,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
               key={index}
               tokens={part}
               isOpen={isUnfinished && index === parts.length - 1}
-              isDrawn={index < drawnAtStart || (isEndInSight && index >= parts.length - drawnAtEnd)}
+              isDrawn={index < drawnAtStart || (isEndDrawn && index >= parts.length - drawnAtEnd)}
             />
           ))}
         </FrameSchedulerContext>
@@ -112,7 +112,7 @@ const Part = memo(
     before.isOpen === after.isOpen &&
     before.isDrawn === after.isDrawn &&
     before.tokens.length === after.tokens.length &&
-    before.tokens.every((token, index) => isSame(token, after.tokens[index])),
+    before.tokens.every((token, index) => hasSameSource(token, after.tokens[index])),
 );
 
 const maxBlocks = 24;

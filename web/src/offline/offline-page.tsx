@@ -7,7 +7,7 @@ import { createMemoryChat } from '../conversation/memory-chat.ts';
 import { type Page, PageContext } from '../page/page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
-import { Mark } from '../parts/operator-brand.tsx';
+import { Logo } from '../parts/operator-brand.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useIsUnreachable } from '../service/reachability.ts';
 import { Service } from '../service/service.ts';
@@ -43,7 +43,7 @@ function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly 
         <h1 className="heard-only">{open === undefined ? common.conversations : open.title || common.untitled}</h1>
         <nav className="kept-list" aria-label={common.conversations}>
           <p className="wordmark">
-            <Mark size={26} />
+            <Logo size={26} />
             {common.product}
           </p>
           <div className="kept-note" role="status">

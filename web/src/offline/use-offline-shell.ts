@@ -4,7 +4,7 @@ import { readBrand } from '../page/brand.ts';
 import { deleteKnownUser } from './known-user.ts';
 import { shellCaches, storageLock } from './shell-caches.ts';
 
-/** Delay after the sign-in, when no other work waits. */
+/** Delay after the sign-in, after which the page has no more urgent work. */
 const installAfterMs = 3_000;
 
 /** Stores the page in the browser after the sign-in. Removes it for all users if the operator forbids storage. */

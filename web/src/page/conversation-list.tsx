@@ -22,7 +22,13 @@ interface ConversationListProps {
 }
 
 /** Chats by day, as many as the user scrolled to. Drawn again only if they change. */
-export const ConversationList = memo(function HeadList({ summaries, excerpts, query, empty, todayMs }: ConversationListProps) {
+export const ConversationList = memo(function ConversationListView({
+  summaries,
+  excerpts,
+  query,
+  empty,
+  todayMs,
+}: ConversationListProps) {
   const { locale: language, strings } = useLanguage();
   const [limit, setLimit] = useState(pageSize);
   const end = useRef<HTMLDivElement>(null);
@@ -70,7 +76,7 @@ function takeFirst(groups: readonly SummaryGroup[], limit: number): readonly Sum
   });
 }
 
-/** A group of the list: a period before today, or a month by its first millisecond. */
+/** A group of the list. A number is the start of a month, in milliseconds since the epoch. */
 type GroupName = 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'archived' | number;
 
 interface SummaryGroup {

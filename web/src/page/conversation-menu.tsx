@@ -3,7 +3,7 @@ import type { ConversationSummary } from '../conversation/database.ts';
 import { IconButton } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import './conversation-menu.css';
-import type { Arrangement } from '../conversation/arrangement.ts';
+import type { ListAttributes } from '../conversation/list-attributes.ts';
 import { usePage } from './page.tsx';
 import { useExport } from './use-export.ts';
 
@@ -106,19 +106,19 @@ function showMenu(list: HTMLElement, button: HTMLElement): void {
 }
 
 function moveFocusInMenu(key: string, list: HTMLElement): void {
-  const by = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
+  const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
   const buttons = [...list.querySelectorAll('button')];
   const current = buttons.indexOf(document.activeElement as HTMLButtonElement);
-  if (by !== 0) buttons.at((current + by) % buttons.length)?.focus();
+  if (step !== 0) buttons.at((current + step) % buttons.length)?.focus();
 }
 
 /** Changes list attributes of a chat. Resolves with whether it succeeded, and reports a failure. */
-export function useUpdateAttributes({ id }: ConversationSummary): (attributes: Partial<Arrangement>) => Promise<boolean> {
+export function useUpdateAttributes({ id }: ConversationSummary): (attributes: Partial<ListAttributes>) => Promise<boolean> {
   const strings = useStrings();
   const { library, announce } = usePage();
   return useCallback(
     async (attributes) => {
-      const isDone = await library.arrange(id, attributes).catch(() => false);
+      const isDone = await library.updateListAttributes(id, attributes).catch(() => false);
       announce(isDone ? '' : strings.arrangingFailed);
       return isDone;
     },

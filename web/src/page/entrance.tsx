@@ -47,7 +47,7 @@ export function Entrance() {
   useOfflineShell(active !== undefined);
   useTypeface(!isTrying);
 
-  const enter = useCallback(
+  const signIn = useCallback(
     async (pendingVisitor: Promise<Visitor | undefined>) => {
       setIsTrying(true);
       setFailure(undefined);
@@ -68,7 +68,7 @@ export function Entrance() {
 
   // The visitor who opened the page is signed in only once, regardless of later changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  useEffect(() => void enter(loadFirst()), [loadFirst]);
+  useEffect(() => void signIn(loadFirst()), [loadFirst]);
 
   useEffect(() => {
     const onHashChange = (): void => setLinkedKey((current) => consumeLinkedKey() ?? current);
@@ -76,21 +76,21 @@ export function Entrance() {
     return () => removeEventListener('hashchange', onHashChange);
   }, []);
 
-  const enterLinked = useCallback(
+  const signInWithLinkedKey = useCallback(
     (key: string) => {
       setLinkedKey(undefined);
       setIsRestoring(true);
-      void enter(Promise.resolve(createKeyVisitor(key)));
+      void signIn(Promise.resolve(createKeyVisitor(key)));
     },
-    [enter],
+    [signIn],
   );
 
   useEffect(() => {
     if (linkedKey === undefined || active !== undefined || isTrying) return;
     // A reload while the service is unreachable must not lose the key.
     storeKey(linkedKey);
-    enterLinked(linkedKey);
-  }, [linkedKey, active, isTrying, enterLinked]);
+    signInWithLinkedKey(linkedKey);
+  }, [linkedKey, active, isTrying, signInWithLinkedKey]);
 
   const signOut = useCallback(() => {
     const provider = active?.visitor.provider;
@@ -103,7 +103,7 @@ export function Entrance() {
 
   if (active === undefined) {
     const onKey = (key: string, isPersistent: boolean): void =>
-      void enter(Promise.resolve(createKeyVisitor(key, { isPersistent })));
+      void signIn(Promise.resolve(createKeyVisitor(key, { isPersistent })));
     if (isReadingOffline)
       return (
         <Guard fallback={<MissingPart />} pending={<main aria-busy="true" />}>
@@ -115,7 +115,7 @@ export function Entrance() {
       <Guard fallback={<MissingPart />} pending={<main className="sign-in" aria-busy="true" />}>
         <SignIn
           {...{ isTrying, failure, providerSignOut, onKey }}
-          onShared={(shared) => void enter(toVisitor(shared))}
+          onShared={(shared) => void signIn(toVisitor(shared))}
           onFailure={setFailure}
           onReadOffline={() => setIsReadingOffline(true)}
         />
@@ -132,7 +132,7 @@ export function Entrance() {
           <LinkedKey
             {...{ linkedKey, visitor }}
             user={session.user}
-            onEnter={enterLinked}
+            onSignIn={signInWithLinkedKey}
             onClose={() => setLinkedKey(undefined)}
           />
         </Guard>

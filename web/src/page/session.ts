@@ -16,7 +16,7 @@ import { type Deployment, listDeployments } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import { isGatewayError, toErrorDetails } from '../service/service-error.ts';
 
-/** Data from the sign-in to the sign-out. */
+/** Data that exists from the sign-in to the sign-out. */
 export interface Session {
   readonly service: Service;
   readonly library: Library;
@@ -46,7 +46,7 @@ export interface Session {
 }
 
 const hiddenFrameMs = 400;
-/** Maximum time to wait for the service before the page shows the browser's data. */
+/** Maximum time to wait for the service before the page shows the data of the browser. */
 const maxStartMs = 1500;
 /** Delay before code and data for later are loaded, so that the page is usable first. */
 const prepareAfterMs = 1000;
@@ -80,7 +80,7 @@ export async function openSession(service: Service, knownUser: string | undefine
     ...(canName && { onReplyDone: (id) => void createTitle({ service, library, model: String(titleModel) }, id) }),
   });
   if (loadRuns !== undefined) {
-    library.followRuns(replyRunner);
+    library.connectRuns(replyRunner);
     const prepare = () => Promise.allSettled([loadRuns(), import('../conversation/reply-fold.ts')]);
     setTimeout(() => void prepare(), prepareAfterMs);
   }
@@ -144,7 +144,7 @@ function createRunLoader(service: Service): () => Promise<ChatRuns> {
   };
 }
 
-/** A failure is not an error. The old title stays. */
+/** Names a chat. If this fails, the old title stays. */
 async function createTitle(options: NamingOptions, conversationId: string): Promise<void> {
   await import('../conversation/name-conversation.ts')
     .then(({ nameConversation }) => nameConversation(options, conversationId))
@@ -157,7 +157,7 @@ async function createTitle(options: NamingOptions, conversationId: string): Prom
  */
 async function startSync(service: Service, database: Database, library: Library): Promise<() => void> {
   const sync = new ServerSync({ chats: new Chats(service), database, onChange: (id) => void library.applyRemoteChange(id) });
-  library.follow(sync);
+  library.connectService(sync);
   const started = sync.start();
   void started.then(() => setTimeout(() => library.prepareSearch(), prepareAfterMs));
   await Promise.race([started, new Promise((resolve) => setTimeout(resolve, maxStartMs))]);
@@ -170,7 +170,7 @@ async function startSync(service: Service, database: Database, library: Library)
   };
 }
 
-/** A background page draws no frames, so that a timer replaces them. */
+/** Calls back at the next frame. A hidden page draws no frames, so a timer replaces them. */
 export function nextFrame(act: () => void): void {
   if (document.hidden) setTimeout(act, hiddenFrameMs);
   else requestAnimationFrame(() => act());

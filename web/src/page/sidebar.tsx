@@ -1,10 +1,10 @@
 import { type RefObject, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
-import { toKeys } from '../palette/keys.ts';
+import { formatKeys } from '../palette/keys.ts';
 import { Icon, IconButton, type IconName } from '../parts/icon.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
-import { Mark } from '../parts/operator-brand.tsx';
+import { Logo } from '../parts/operator-brand.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { Appearance } from './appearance.ts';
@@ -66,7 +66,7 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
       <nav {...{ ref: panel, className: isMenuOpen ? 'sidebar open' : 'sidebar' }} aria-label={strings.conversations}>
         <div className="sidebar-top">
           <a className="wordmark" href={formatRoute({ at: 'new' })}>
-            <Mark size={26} />
+            <Logo size={26} />
             {strings.product}
           </a>
           <IconButton icon="panel" className="wide-only sidebar-collapse" label={strings.hideConversations} onClick={collapse} />
@@ -84,7 +84,7 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearan
         <button type="button" className="quiet-link" aria-haspopup="dialog" onClick={openPalette}>
           <Icon name="searchAll" />
           {strings.findAnything}
-          <kbd className="soft small wide-only">{toKeys('Mod K').join(' ')}</kbd>
+          <kbd className="soft small wide-only">{formatKeys('Mod K').join(' ')}</kbd>
         </button>
         <SearchField
           {...{ label: strings.searchConversations, value: query, onChange: setQuery }}
@@ -224,7 +224,7 @@ function isNewInProject(route: Route, filter: ConversationFilter): boolean {
   return route.at === 'new' && typeof filter === 'object' && route.project === filter.tag;
 }
 
-/** Delay after the page is loaded, when no other work waits. */
+/** Delay after which the page has no more urgent work. */
 const checkDelayMs = 1_500;
 
 /** Whether the user has background answers. The link is hidden otherwise, because most users have none. */

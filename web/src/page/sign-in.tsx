@@ -3,7 +3,7 @@ import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { readKnownUser } from '../offline/known-user.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
-import { Mark, Notice } from '../parts/operator-brand.tsx';
+import { Logo, OperatorNotice } from '../parts/operator-brand.tsx';
 import { openChannel, type SharedSignIn, send, type TabMessage } from '../sign-in/shared-sign-in.ts';
 import { SignInError, type SignInProblem } from '../sign-in/sign-in-error.ts';
 import { readSignInOptions, useSignInOptions } from '../sign-in/sign-in-options.ts';
@@ -61,9 +61,9 @@ export function SignIn({ isTrying, failure, onFailure, onKey, onShared, provider
   return (
     <main className="sign-in" aria-busy={options === undefined}>
       <div className="sign-in-card">
-        <Mark size={44} />
+        <Logo size={44} />
         <h1>{name ?? signInStrings.signInTitle}</h1>
-        <Notice />
+        <OperatorNotice />
         {parseRoute(location.hash).at === 'shared' && <p>{signInStrings.sharedWaits}</p>}
         {providerSignOut !== undefined && (
           <div className="farewell" role="status">

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
-import { ReadyNotices } from '../notifications/ready-notices.ts';
+import { AnswerNotifications } from '../notifications/answer-notifications.ts';
 import { OfflineNote } from '../offline/offline-note.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Shortcuts } from '../palette/shortcuts.tsx';
@@ -99,7 +99,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
       <VersionNote />
       {note}
       <OfflineNote />
-      <ReadyNotices />
+      <AnswerNotifications />
       <div className={isCollapsed ? 'page collapsed' : 'page'}>
         <Sidebar
           {...{ isMenuOpen, closeMenu, collapse, appearance, setAppearance }}
@@ -110,7 +110,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
         </Guard>
       </div>
       <Guard fallback={null}>
-        <Shortcuts opening={paletteOpenCount} />
+        <Shortcuts openCount={paletteOpenCount} />
       </Guard>
       <p className="heard-only" role="status">
         {announcement}
@@ -211,7 +211,7 @@ async function isNewVersionServed(): Promise<boolean> {
 
 const sidebarKey = 'parley sidebar';
 /** Narrower windows show the sidebar as a drawer (page.css). */
-const narrow = '(max-width: 52rem)';
+const narrowWindow = '(max-width: 52rem)';
 
 interface SidebarState {
   /** Whether the drawer of a narrow window is open. */
@@ -239,7 +239,7 @@ function useSidebar(): SidebarState {
   return {
     isMenuOpen,
     isCollapsed,
-    open: () => (matchMedia(narrow).matches ? setIsMenuOpen(true) : setIsCollapsed(false)),
+    open: () => (matchMedia(narrowWindow).matches ? setIsMenuOpen(true) : setIsCollapsed(false)),
     closeMenu: () => setIsMenuOpen(false),
     collapse: () => setIsCollapsed(true),
   };

@@ -26,8 +26,8 @@ export function useUndo(): { readonly offerUndo: (offer: UndoOffer) => void; rea
 const visibleMs = 8000;
 
 /**
- * Describes an action and offers to undo it for some seconds. Another offer or leaving the page ends this. Hovering over the note
- * stops the timer.
+ * Describes an action and offers to undo it for some seconds. Another offer or leaving the page ends the offer. Hovering over the
+ * note or focusing it stops the timer.
  */
 function UndoNote({ offer, close }: { readonly offer: UndoOffer; readonly close: () => void }) {
   const strings = useStrings();

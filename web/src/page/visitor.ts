@@ -17,8 +17,8 @@ export interface Visitor extends Credentials {
   share(user: string): SharedSignIn;
   /** Removes the credentials. Pending requests do not store them again. */
   clear(): void;
-  /** Describes a rejection of the credentials. `why` is the message of the service. */
-  describeRejection(strings: Strings, why: string): string;
+  /** Describes a rejection of the credentials. `serviceMessage` is the message of the service. */
+  describeRejection(strings: Strings, serviceMessage: string): string;
   /** Set for visitors from an identity provider. */
   readonly provider?: VisitorProvider;
 }

@@ -11,7 +11,7 @@ import type { Strings } from '../locales/en/page.ts';
 import { usePage } from '../page/page.tsx';
 import type { Route } from '../page/route.ts';
 import { useStrings } from '../strings/strings.tsx';
-import { useFollow } from './use-follow.ts';
+import { useNavigate } from './use-navigate.ts';
 
 const maxItems = 40;
 /** Maximum number of entries per kind for an empty query. */
@@ -152,7 +152,7 @@ function toPlain(text: string): string {
 function useAllCommands(): readonly Command[] {
   const strings = useStrings();
   const { commands, library, deployments, canAudit } = usePage();
-  const follow = useFollow();
+  const follow = useNavigate();
   const collect = (): readonly Command[] => [
     ...commands.all(),
     ...listViews(strings, canAudit).map(([route, title, icon]) => ({

@@ -2,16 +2,17 @@ import { Fragment, useId } from 'react';
 import type { PaletteStrings } from '../locales/en/palette.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useStrings } from '../strings/strings.tsx';
-import { toKeys } from './keys.ts';
+import { formatKeys } from './keys.ts';
 import { usePaletteStrings } from './palette-strings.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
 
-type Shortcut = readonly [says: keyof PaletteStrings & StringKey, ...ways: readonly string[]];
-type StringKey = { [key in keyof PaletteStrings]: PaletteStrings[key] extends string ? key : never }[keyof PaletteStrings];
+type Shortcut = readonly [description: PlainStringKey, ...combinations: readonly string[]];
+/** Keys of texts without arguments. */
+type PlainStringKey = { [key in keyof PaletteStrings]: PaletteStrings[key] extends string ? key : never }[keyof PaletteStrings];
 
-/** Keys that are pressed together are one text, separated by spaces. */
-const groups: readonly (readonly [StringKey, readonly Shortcut[]])[] = [
+/** Groups of shortcuts. A combination of keys is one text, separated by spaces. */
+const groups: readonly (readonly [PlainStringKey, readonly Shortcut[]])[] = [
   [
     'everywhere',
     [
@@ -60,7 +61,7 @@ export function ShortcutList({ close }: { readonly close: () => void }) {
                   {combinations.map((keys, index) => (
                     <Fragment key={keys}>
                       {index > 0 && <span className="soft small"> {paletteStrings.or} </span>}
-                      {toKeys(keys).map((key) => (
+                      {formatKeys(keys).map((key) => (
                         <Fragment key={key}>
                           <kbd>{key}</kbd>{' '}
                         </Fragment>

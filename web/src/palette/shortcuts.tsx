@@ -4,22 +4,22 @@ import { isComposing } from '../parts/is-composing.ts';
 import { lazyView } from '../parts/lazy-view.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { useCommands } from './use-commands.ts';
-import { useFollow } from './use-follow.ts';
+import { useNavigate } from './use-navigate.ts';
 
 const Palette = lazyView(() => import('./palette.tsx').then(({ Palette: view }) => view));
 const ShortcutList = lazyView(() => import('./shortcut-list.tsx').then(({ ShortcutList: view }) => view));
 
 /** Handles the shortcuts of the complete page. `opening` counts requests to open the palette from elsewhere. */
-export function Shortcuts({ opening }: { readonly opening: number }) {
+export function Shortcuts({ openCount }: { readonly openCount: number }) {
   const strings = useStrings();
-  const follow = useFollow();
+  const follow = useNavigate();
   const [visible, setVisible] = useState<'palette' | 'list'>();
-  const [seen, setSeen] = useState(opening);
-  if (seen !== opening) {
-    setSeen(opening);
+  const [seenCount, setSeenCount] = useState(openCount);
+  if (seenCount !== openCount) {
+    setSeenCount(openCount);
     setVisible('palette');
   }
-  const close = (which: typeof visible): void => setVisible((now) => (now === which ? undefined : now));
+  const close = (dialog: typeof visible): void => setVisible((now) => (now === dialog ? undefined : now));
   const startConversation = (): void => {
     follow({ at: 'new' });
     focusMessage();
@@ -51,15 +51,15 @@ export function Shortcuts({ opening }: { readonly opening: number }) {
 function parseShortcut(event: KeyboardEvent) {
   const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
   if (altKey || isComposing(event)) return undefined;
-  const small = key.toLowerCase();
+  const lowerKey = key.toLowerCase();
   if (ctrlKey || metaKey) {
-    if (small === 'k' && !shiftKey) return 'palette';
-    if (small === 'o' && shiftKey) return 'new';
+    if (lowerKey === 'k' && !shiftKey) return 'palette';
+    if (lowerKey === 'o' && shiftKey) return 'new';
     return key === '/' ? 'list' : undefined;
   }
-  return key === '?' && !isWriting(target) ? 'list' : undefined;
+  return key === '?' && !isTextField(target) ? 'list' : undefined;
 }
 
-function isWriting(target: EventTarget | null): boolean {
+function isTextField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
 }

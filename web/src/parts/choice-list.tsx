@@ -20,12 +20,12 @@ interface ChoiceListProps {
   readonly keys: RefObject<ChoiceKeys | null>;
   readonly onSelect: (index: number) => void;
   readonly onClose: () => void;
-  /** Whether the last entry is an action of another kind. */
-  readonly isLastOther?: boolean;
+  /** Whether the last entry is an action instead of an item. */
+  readonly endsWithAction?: boolean;
 }
 
 /** A list above the message input. Keys move through it while the input keeps the focus. */
-export function ChoiceList({ label, items, keys, onSelect, onClose, isLastOther = false }: ChoiceListProps) {
+export function ChoiceList({ label, items, keys, onSelect, onClose, endsWithAction = false }: ChoiceListProps) {
   const id = useId();
   const [position, setPosition] = useState(0);
   const last = items.length - 1;
@@ -52,7 +52,7 @@ export function ChoiceList({ label, items, keys, onSelect, onClose, isLastOther 
           role="option"
           tabIndex={-1}
           aria-selected={index === selected}
-          className={isLastOther && index === last ? 'soft' : undefined}
+          className={endsWithAction && index === last ? 'soft' : undefined}
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onSelect(index)}
         >

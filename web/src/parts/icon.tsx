@@ -71,7 +71,7 @@ export function Icon({ name }: { readonly name: IconName }) {
 
 interface IconButtonProps extends ComponentProps<'button'> {
   readonly icon: IconName;
-  /** Text for screen readers, which also appears next to the pointer. */
+  /** Text for screen readers and for the tooltip. */
   readonly label: string;
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { readBrand } from '../page/brand.ts';
 
 /** The operator's logo, or the Parley icon. */
-export function Mark({ size }: { readonly size: number }) {
+export function Logo({ size }: { readonly size: number }) {
   const [{ logo }] = useState(readBrand);
   if (logo !== undefined) return <img className="mark logo" src={logo} alt="" height={size} />;
   return (
@@ -15,7 +15,7 @@ export function Mark({ size }: { readonly size: number }) {
 }
 
 /** A message of the operator to all users. */
-export function Notice() {
+export function OperatorNotice() {
   const [{ notice }] = useState(readBrand);
   return notice === undefined ? null : <p className="operator-notice small">{notice}</p>;
 }

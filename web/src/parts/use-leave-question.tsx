@@ -6,27 +6,27 @@ import { useConfirmation } from './question-dialog.tsx';
  * Asks before the user leaves by a link, a key, or the back button. The address is restored first, and followed after
  * confirmation. Returns the dialog to render.
  */
-export function useLeaveQuestion(isOn: boolean, question: string, answer: string): ReactNode {
-  const { blockNavigation: hold } = usePage();
+export function useLeaveQuestion(isOn: boolean, question: string, confirmLabel: string): ReactNode {
+  const { blockNavigation } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
   useEffect(() => {
     if (!isOn) return;
     const here = location.hash;
     const preventUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener('beforeunload', preventUnload);
-    hold?.((targetHash) => {
+    blockNavigation?.((targetHash) => {
       history.pushState(history.state, '', here);
-      void askConfirmation(question, answer).then((isConfirmed) => {
+      void askConfirmation(question, confirmLabel).then((isConfirmed) => {
         if (!isConfirmed) return;
-        hold(undefined);
+        blockNavigation(undefined);
         location.hash = targetHash;
       });
       return true;
     });
     return () => {
       removeEventListener('beforeunload', preventUnload);
-      hold?.(undefined);
+      blockNavigation?.(undefined);
     };
-  }, [isOn, question, answer, askConfirmation, hold]);
+  }, [isOn, question, confirmLabel, askConfirmation, blockNavigation]);
   return dialog;
 }

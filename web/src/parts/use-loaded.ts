@@ -13,7 +13,7 @@ interface Loaded<Value> {
 export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({ value: undefined, error: undefined, isLoading: true });
   const [attempt, setAttempt] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round loads again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new attempt loads again
   useEffect(() => {
     const controller = new AbortController();
     const settle = (next: { value?: Value; error?: ErrorDetails }): void => {

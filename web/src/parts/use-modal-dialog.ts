@@ -2,13 +2,13 @@ import { type RefObject, useEffectEvent, useLayoutEffect, useRef } from 'react';
 
 export interface ModalDialog {
   readonly dialog: RefObject<HTMLDialogElement | null>;
-  /** Restores the focus, and calls `close`. */
+  /** Closes the dialog, which restores the focus, and calls `onDialogClose`. */
   readonly closeDialog: () => void;
 }
 
 /**
- * Opens a rendered dialog as modal and focuses it before further input. `close` is called when the dialog closes, and stops
- * rendering it. The browser reports a closed dialog with a delay, in which keys would still reach it. Escape and the buttons
+ * Opens a rendered dialog as modal and focuses it before further input. `onDialogClose` is called when the dialog closes, and must
+ * stop rendering it. The browser reports a closed dialog with a delay, in which keys would still reach it. Escape and the buttons
  * therefore close it without waiting for the report.
  */
 export function useModalDialog(onDialogClose: () => void): ModalDialog {

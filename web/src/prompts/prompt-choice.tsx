@@ -48,7 +48,7 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
           {...{ keys, onSelect: pick, onClose: close }}
           label={promptsStrings.prompts}
           items={[...matches, { id: '', name: promptsStrings.managePrompts }]}
-          isLastOther
+          endsWithAction
         />
       )}
       {isManaging && (

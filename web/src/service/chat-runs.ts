@@ -120,8 +120,8 @@ export class ChatRuns {
   }
 
   /** Any failure other than a missing answer is temporary, because the answer continues. */
-  async #open(id: string, last: number, signal: AbortSignal): Promise<Response> {
-    const query = last < 0 ? '' : `?starting_after=${last}`;
+  async #open(id: string, lastSequence: number, signal: AbortSignal): Promise<Response> {
+    const query = lastSequence < 0 ? '' : `?starting_after=${lastSequence}`;
     try {
       return await this.#service.send(`${getPath(id)}${query}`, { signal });
     } catch (error) {

@@ -42,7 +42,7 @@ export class Chats {
     return this.#json<ChatPage>(`v1/chats?${new URLSearchParams(query)}`, signal && { signal });
   }
 
-  changes(since: number): Promise<ChatChanges> {
+  listChanges(since: number): Promise<ChatChanges> {
     return this.#json<ChatChanges>(`v1/chat-changes?since=${since}&limit=500`);
   }
 

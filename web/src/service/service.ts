@@ -22,8 +22,8 @@ export interface ServiceRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Options for uploads. */
-interface UploadProgress {
+/** Options for an upload. */
+interface UploadRequest {
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
 }
@@ -34,10 +34,10 @@ export class Service {
   readonly #credentials: Credentials;
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(credentials: Credentials, headers: Readonly<Record<string, string>> = {}, reach = new Reachability()) {
+  constructor(credentials: Credentials, headers: Readonly<Record<string, string>> = {}, reachability = new Reachability()) {
     this.#credentials = credentials;
     this.#headers = headers;
-    this.reachability = reach;
+    this.reachability = reachability;
   }
 
   /** Returns the service with additional header fields in every request except uploads. */
@@ -72,7 +72,7 @@ export class Service {
   }
 
   /** Uploads a file, and reports the sent fraction from 0 to 1. */
-  async upload(path: string, file: Blob, progress: UploadProgress): Promise<unknown> {
+  async upload(path: string, file: Blob, progress: UploadRequest): Promise<unknown> {
     if (!isServicePath(path)) rejectPath();
     const authHeaders = await this.#credentials.getHeaders();
     try {
@@ -116,7 +116,7 @@ function sendRequest(
 function putFile(
   path: string,
   file: Blob,
-  { onProgress, signal, authHeaders }: UploadProgress & { readonly authHeaders: AuthHeaders },
+  { onProgress, signal, authHeaders }: UploadRequest & { readonly authHeaders: AuthHeaders },
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -37,7 +37,7 @@ export async function* streamChunks(
 export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<string> {
   const splitter = new EventSplitter();
   let isDone = false;
-  // Reads to the very end. Leaving earlier would look like a disconnect to the service.
+  // Reads to the end of the stream. To the service, an earlier end would look like a disconnect.
   for await (const text of readText(response, signal)) {
     for (const data of listEventData(splitter.push(text))) {
       if (data === '[DONE]') isDone = true;

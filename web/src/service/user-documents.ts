@@ -6,14 +6,14 @@ import { toErrorDetails } from './service-error.ts';
 /** Folders of the user's documents: prompts for messages, presets for settings, the memory, and the projects of chats. */
 export type DocumentFolder = 'said' | 'presets' | 'memory' | 'projects';
 
-/** Age after which data in memory is read again, because another device may have changed it. */
+/** Age after which cached data is loaded again, because another device may have changed it. */
 const maxAgeMs = 60_000;
 
-/** Data of one user in memory, by its key. */
+/** In-memory cache of one user's data. */
 class RecentData {
   readonly #items = new Map<string, { readonly readAtMs: number; readonly data: Promise<unknown> }>();
 
-  /** Returns the data in memory, or reads it. Data that is older than a minute is also read, for the next call. */
+  /** Returns cached data, or loads it. Data older than `maxAgeMs` is still returned, and is loaded again for the next call. */
   get<Data>(key: string, load: () => Promise<Data>): Promise<Data> {
     const item = this.#items.get(key);
     const cachedData = item?.data as Promise<Data> | undefined;
@@ -64,7 +64,7 @@ export async function readDocument(service: Service, folder: DocumentFolder, nam
   return isJsonObject(answer) ? answer : undefined;
 }
 
-/** Like `readDocument`, but returns a document that is in memory. It can be a minute old, or as old as the last call. */
+/** Like `readDocument`, but can return a cached document. It is at most `maxAgeMs` old, or as old as the previous call. */
 export async function readRecentDocument(
   service: Service,
   folder: DocumentFolder,

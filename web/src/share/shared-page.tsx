@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { pickDefaultDeployment } from '../chat/deployments/favourites.ts';
+import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
 import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
 import { useGetName, usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';

@@ -69,7 +69,7 @@ function isForSignIn(
   return iss === provider.issuer && [aud].flat().includes(provider.clientId) && tokenNonce === nonce;
 }
 
-/** RFC 7636, 4.2. */
+/** Computes the code challenge (RFC 7636, 4.2). */
 export async function computeChallenge(verifier: string): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))));
 }

@@ -14,7 +14,7 @@ interface LinkedKeyProps {
   /** Signed-in visitor. `user` is the name that the service returned. */
   readonly visitor: Visitor;
   readonly user: string;
-  readonly onEnter: (key: string) => void;
+  readonly onSignIn: (key: string) => void;
   readonly onClose: () => void;
 }
 
@@ -25,7 +25,7 @@ type KeyUser = { readonly user: string | undefined } | 'refused';
  * Asks before the key of a link replaces a session, because the author of the link may want the user to work under another name.
  * A key of the same user needs no question.
  */
-export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: LinkedKeyProps) {
+export function LinkedKey({ linkedKey, visitor, user, onSignIn, onClose }: LinkedKeyProps) {
   const signInStrings = useSignInStrings();
   const [keyUser, setKeyUser] = useState<KeyUser>();
   const isSame = keyUser !== undefined && keyUser !== 'refused' && keyUser.user === user;
@@ -33,7 +33,7 @@ export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: Linked
     // A new session with the same key would drop drafts and queued messages.
     const isCurrent = visitor.provider !== undefined || (await visitor.getHeaders())['api-key'] === linkedKey;
     if (isCurrent) onClose();
-    else onEnter(linkedKey);
+    else onSignIn(linkedKey);
   });
 
   useEffect(() => {
@@ -63,7 +63,7 @@ export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: Linked
       {...{ question, onClose }}
       confirmLabel={signInStrings.switchUser}
       cancelLabel={signInStrings.stay}
-      onConfirm={() => onEnter(linkedKey)}
+      onConfirm={() => onSignIn(linkedKey)}
     />
   );
 }

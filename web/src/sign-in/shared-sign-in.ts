@@ -60,7 +60,7 @@ export function shareSignIn({ user, getShared, onSignOut }: ShareOptions): () =>
   };
 }
 
-/** Returns whether another tab may have a sign-in. Browsers without locks, such as on plain HTTP, cannot tell. */
+/** Returns whether another tab may have a sign-in. Browsers without locks, such as on plain HTTP, do not report this. */
 async function isSignedInElsewhere(): Promise<boolean> {
   const state = await navigator.locks?.query().catch(() => undefined);
   return state?.held?.some(({ name }) => name === lockName) !== false;

@@ -3,7 +3,7 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { Reachability, useIsUnreachable } from '../service/reachability.ts';
 
-/** How users can sign in, in addition to keys. */
+/** Sign-in options in addition to keys. */
 export interface SignInOptions {
   readonly providers: readonly SignInOption[];
   /** Whether the service waits for the token that creates its first administrator. */

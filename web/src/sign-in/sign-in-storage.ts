@@ -4,7 +4,7 @@ import type { SignInEndpoints, SignInOption } from '#contract/page/sign-in-optio
 /** A sign-in option with known endpoints of the provider. */
 export type ReadyProvider = SignInOption & { readonly endpoints: SignInEndpoints };
 
-/** State in the tab while the browser is at the provider. */
+/** State that the tab stores while the browser is at the provider. */
 export interface PendingSignIn {
   readonly provider: ReadyProvider;
   readonly state: string;
@@ -106,7 +106,7 @@ export interface ProviderResponse {
   readonly pending: PendingSignIn | undefined;
 }
 
-/** Reads the response from the address and immediately removes it. The user then is at the place where the sign-in started. */
+/** Reads the response from the address and immediately replaces it with the address where the sign-in started. */
 export function consumeProviderResponse(): ProviderResponse | undefined {
   const query = new URLSearchParams(location.search);
   if (!query.has('state') || !(query.has('code') || query.has('error'))) return undefined;

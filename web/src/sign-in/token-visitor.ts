@@ -66,11 +66,11 @@ export class TokenVisitor implements Visitor, VisitorProvider {
     clearSignIn(this.#signIn.isPersistent);
   }
 
-  describeRejection(strings: Strings, why: string): string {
-    return this.#isResumed ? strings.signInEnded : strings.tokenRefused(this.displayName, why);
+  describeRejection(strings: Strings, serviceMessage: string): string {
+    return this.#isResumed ? strings.signInEnded : strings.tokenRefused(this.displayName, serviceMessage);
   }
 
-  /** OpenID Connect RP-Initiated Logout 1.0, 2. */
+  /** Builds the address of OpenID Connect RP-Initiated Logout 1.0, section 2. */
   getSignOutUrl(): string | undefined {
     const { provider, tokens } = this.#signIn;
     if (provider.endpoints.endSession === undefined) return undefined;
@@ -135,7 +135,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
   }
 }
 
-/** Renewals of several tabs wait for each other. Browsers provide locks only over HTTPS and on this machine. */
+/** Lets renewals of several tabs wait for each other. Browsers provide locks only over HTTPS and on localhost. */
 function withLock(act: () => Promise<boolean>): Promise<boolean> {
   return navigator.locks?.request('parley renewal', act) ?? act();
 }

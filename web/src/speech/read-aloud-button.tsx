@@ -29,11 +29,11 @@ export function ReadAloudButton({ text }: { readonly text: string }) {
   return <IconButton icon={isReading ? 'stop' : 'aloud'} label={name} onClick={() => (isReading ? stop() : void readAloud())} />;
 }
 
-function subscribeToVoices(view: () => void): () => void {
+function subscribeToVoices(onChange: () => void): () => void {
   // Some browsers do not report that voices have loaded.
   const { speechSynthesis: synthesis } = globalThis as { speechSynthesis?: SpeechSynthesis };
-  synthesis?.addEventListener?.('voiceschanged', view);
-  return () => synthesis?.removeEventListener?.('voiceschanged', view);
+  synthesis?.addEventListener?.('voiceschanged', onChange);
+  return () => synthesis?.removeEventListener?.('voiceschanged', onChange);
 }
 
 /** Returns a local voice for the language, or another local voice. Voices that send the text to another party are not used. */

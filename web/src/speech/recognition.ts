@@ -19,7 +19,7 @@ interface RecognitionResultEvent extends Event {
   readonly results: ArrayLike<ArrayLike<{ readonly transcript: string }>>;
 }
 
-/** Where speech is recognized: on this device, or by the browser's maker. */
+/** Location of the speech recognition: this device, or the service of the browser's vendor. */
 export type RecognitionMode = 'machine' | 'maker';
 
 /** The user's choice. Dictation is off by default. */

@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
-import { citationMarks } from '../attachments/cited.ts';
-import { toBlocks, toText } from '../markdown/lexer.ts';
+import { citationMarks } from '../attachments/citations.ts';
+import { decodeCharacterReferences, toBlocks } from '../markdown/lexer.ts';
 
 /** Converts markdown to sentences for reading aloud, without code, display formulas, citation marks, and addresses. */
 export function toSpoken(markdown: string, language: string): readonly string[] {
@@ -31,6 +31,6 @@ function toLines(block: Token): readonly string[] {
 }
 
 function inlineText(holder: { readonly tokens?: readonly Token[]; readonly text?: string }): string {
-  if (holder.tokens === undefined) return toText(holder.text ?? '').replace(citationMarks, '');
+  if (holder.tokens === undefined) return decodeCharacterReferences(holder.text ?? '').replace(citationMarks, '');
   return holder.tokens.map((token) => (token.type === 'br' ? ' ' : inlineText(token as Tokens.Generic))).join('');
 }

@@ -12,7 +12,7 @@ const dictionaries = {
 export type Language = keyof typeof dictionaries;
 export const languages = Object.keys(dictionaries) as readonly Language[];
 
-/** The language of the page, its texts, and a setter. */
+/** The selected language with its texts. */
 interface LanguageChoice {
   readonly language: Language;
   /** Locale of dates and numbers: the language as it is written in the region of the browser. */
@@ -63,7 +63,7 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
     if (loaded !== undefined) document.documentElement.lang = loaded.language;
   }, [loaded]);
   const choice = useMemo(() => {
-    const speak = (next: Language): void => {
+    const selectLanguage = (next: Language): void => {
       localStorage.setItem(languageKey, next);
       setSelected(next);
     };
@@ -72,7 +72,7 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
         ...loaded,
         locale: getLocale(loaded.language),
         strings: { ...loaded.strings, product: readBrand().name ?? loaded.strings.product },
-        setLanguage: speak,
+        setLanguage: selectLanguage,
       }
     );
   }, [loaded]);
@@ -87,7 +87,7 @@ export function useStrings(): Strings {
   return useLanguage().strings;
 }
 
-/** Returns the texts of a part in the language of the page. Every language is required. */
+/** Returns the texts of a part of the page in the selected language. */
 export function useLocalizedStrings<PartStrings>(dictionary: Readonly<Record<Language, PartStrings>>): PartStrings {
   return dictionary[useLanguage().language];
 }

@@ -26,11 +26,11 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
   const { user } = usePage();
   const [id, setId] = useState<string>();
   const page = useTemporaryPage(setId);
-  // Text that was entered before is kept, and is not stored either.
-  const [firstText] = useState(() => readDraft(user, 'new'));
+  // The chat takes over the text that was entered before, and its stored draft is deleted.
+  const [initialText] = useState(() => readDraft(user, 'new'));
   useEffect(() => saveDraft(user, 'new', ''), [user]);
   const question = useLeaveQuestion(id !== undefined, strings.leaveQuestion, strings.confirmLeave);
-  const strip = (
+  const banner = (
     <p className="temporary-strip small">
       <Icon name="hourglass" />
       <span>
@@ -46,7 +46,7 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
         {...{ id, openMenu }}
         preferred={deployment}
         missingTarget={undefined}
-        temporary={{ strip, leaveTitle: strings.leaveTitle, firstText: id === undefined ? firstText : '' }}
+        temporary={{ banner, leaveTitle: strings.leaveTitle, initialText: id === undefined ? initialText : '' }}
       />
     </PageContext.Provider>
   );

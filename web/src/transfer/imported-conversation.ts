@@ -29,7 +29,7 @@ export interface ImportedMessage {
 export const maxTurns = 20_000;
 const idForm = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Whether the service accepts it as an ID. */
+/** Whether the service accepts a value as an ID. */
 export function isId(id: unknown): id is string {
   return typeof id === 'string' && idForm.test(id);
 }
@@ -62,7 +62,7 @@ export function toId(id: unknown): string {
 }
 
 /**
- * Converts messages to turns. Omits messages in between, merges consecutive messages of one side, and makes each turn later than
+ * Converts messages to turns. Omits messages without a kind, merges consecutive messages of one side, and makes each turn later than
  * its parent.
  */
 export function toTurns(messages: ReadonlyMap<string, ImportedMessage>, startMs: number): Record<string, Turn> {
@@ -94,7 +94,7 @@ function toTurn(message: ImportedMessage, position: { id: string; parent: string
   return { kind: 'reply', ...position, state: 'done', deployment: model, text, custom: {}, stageTimes: {} } satisfies Reply;
 }
 
-/** Returns the closest retained ancestor, or '' if there is none. Stops at cycles. */
+/** Returns the closest ancestor with a kind, or '' if there is none. Stops at cycles. */
 function findTurnParent(id: string, messages: ReadonlyMap<string, ImportedMessage>, resolved: Map<string, string>): string {
   const visited = new Set<string>();
   let currentId = id;

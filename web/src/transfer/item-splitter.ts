@@ -67,7 +67,7 @@ export class ItemSplitter {
     return this.#isList ? start + 1 : start;
   }
 
-  /** Processes one significant character. Returns whether an item of the list ends before it. */
+  /** Processes one structural character. Returns whether an item of the list ends before it. */
   #endsItem(mark: string): boolean {
     if (mark === '"') this.#isText = !this.#isText;
     if (this.#isText || mark === '"') return false;

@@ -160,7 +160,7 @@ function useTransfer(): TransferTools {
     exportConversations: () =>
       void run(async (signal) => {
         const draw = startProgress('writing');
-        const ids = await library.allIds();
+        const ids = await library.listAllIds();
         const loadConversation = (id: string) => library.readFull(id);
         const { file, missing } = await exportAll({ ids, loadConversation, signal, onProgress: (share) => draw(share, 0) });
         saveFile(`parley-${new Date().toISOString().slice(0, 10)}.json`, file);
@@ -174,7 +174,7 @@ function useTransfer(): TransferTools {
           const report = await importFile(selectedFile, {
             store: (conversation) => library.importConversation(conversation),
             getDeployment: (model) => (deployments.some(({ id }) => id === model) ? model : (firstDeployment?.id ?? '')),
-            onProgress: (share, { added, merged, same, rejected: refused }) => draw(share, added + merged + same + refused),
+            onProgress: (share, { added, merged, same, rejected }) => draw(share, added + merged + same + rejected),
             signal,
           });
           return { at: 'read', report, isStopped: signal.aborted };

@@ -2,15 +2,15 @@ import { useEffect } from 'react';
 import { isSavingData } from '../offline/use-offline-shell.ts';
 import file from './public-sans.woff2?url';
 
-/** Delay after the page is usable, when no required data waits for the network. */
-const afterMs = 1_000;
+/** Delay after the page is usable, after which required data no longer uses the network. */
+const delayMs = 1_000;
 
 /** Loads the typeface after the page is usable, or immediately if the browser stores the page. */
 export function useTypeface(isUsable: boolean): void {
   useEffect(() => {
     if (navigator.serviceWorker?.controller) void loadTypeface();
     else if (isUsable && !isSavingData()) {
-      const timer = setTimeout(loadTypeface, afterMs);
+      const timer = setTimeout(loadTypeface, delayMs);
       return () => clearTimeout(timer);
     }
   }, [isUsable]);
@@ -31,4 +31,4 @@ async function loadTypeface(): Promise<void> {
   if (isLoaded && !isReady()) fonts.add(face);
 }
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, afterMs));
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));

@@ -24,7 +24,7 @@ import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { readDraft, saveDraft } from './drafts.ts';
 import type { UploadListProps } from './upload-list.tsx';
-import { useAddressee, usePromptChoice } from './use-composer-choices.tsx';
+import { useMentions, usePromptChoice } from './use-composer-choices.tsx';
 import { useFileDrop, useUploads } from './use-uploads.ts';
 import './composer.css';
 
@@ -34,7 +34,7 @@ const QueueList = lazyView(() => import('./queue-list.tsx').then(({ QueueList: v
 const FilePicker = lazyView(() => import('../../files/file-picker.tsx').then(({ FilePicker: view }) => view));
 const DictateButton = lazyView(() => import('../../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
 
-interface ChosenSettings {
+interface SettingsControl {
   readonly settings: ChatSettings;
   readonly change: (settings: ChatSettings) => void;
 }
@@ -45,27 +45,27 @@ interface ComposerProps {
   /** Key of the stored draft. Undefined if no draft is stored. */
   readonly draftKey?: string;
   /** Initial text if no draft is stored. */
-  readonly firstText?: string;
+  readonly initialText?: string;
   /** Undefined before a new chat starts. */
   readonly conversationId: string | undefined;
   /** The reply in progress. */
   readonly running: string | undefined;
   /** Undefined if the chat has no settings. */
-  readonly chosenSettings?: ChosenSettings;
+  readonly chatSettings?: SettingsControl;
 }
 
 /** The message input. Files can be chosen, pasted, or dropped. */
-export function Composer({ deployment, sendMessage, draftKey, firstText = '', ...chat }: ComposerProps) {
-  const { conversationId = '', running, chosenSettings } = chat;
+export function Composer({ deployment, sendMessage, draftKey, initialText = '', ...chat }: ComposerProps) {
+  const { conversationId = '', running, chatSettings } = chat;
   const { strings, locale: language } = useLanguage();
-  const [text, setText] = useDraft(draftKey, firstText);
+  const [text, setText] = useDraft(draftKey, initialText);
   const { service, outbox, hasAddons, storesFiles } = usePage();
   const [isPicking, setIsPicking] = useState(false);
   const queuedMessages = useSyncExternalStore(outbox.subscribe, () => outbox.getMessages(conversationId));
   const canDictate = useSyncExternalStore(onDictationChange, readDictation) !== 'off';
   const [dictationCount, setDictationCount] = useState(0);
   const { choice, chooseKeys } = usePromptChoice(text, setText);
-  const { addressees, ...address } = useAddressee(text, setText);
+  const { addressees, ...mentioning } = useMentions(text, setText);
   const recipients = addressees.length > 0 || deployment === undefined ? addressees : [deployment];
   const { uploads, add, remove, clear, restore, isBlocked, isUploading, ready } = useUploads(recipients);
   const isDraggingOver = useFileDrop(add);
@@ -93,24 +93,24 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
     setDictationCount(dictationCount + 1);
     clear();
     setOfferedFiles([]);
-    address.forget();
+    mentioning.forget();
   };
   const sendUploaded = useEffectEvent(() => send());
   useEffect(() => {
     if (sendsWhenUploaded && !isUploading) sendUploaded();
   }, [sendsWhenUploaded, isUploading]);
-  const takeBack = (message: QueuedMessage): void => {
+  const editQueued = (message: QueuedMessage): void => {
     outbox.remove(conversationId, message.id);
     setText([message.text, text].filter((part) => part !== '').join('\n\n'));
     restore(message.attachments);
-    if (message.deployments !== undefined) address.restore(message.deployments);
+    if (message.deployments !== undefined) mentioning.restore(message.deployments);
     focusMessage();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (isComposing(event.nativeEvent) || chooseKeys(event) || address.addressKeys(event)) return;
+    if (isComposing(event.nativeEvent) || chooseKeys(event) || mentioning.addressKeys(event)) return;
     if (event.key === 'ArrowUp' && text === '') {
       const last = queuedMessages.at(-1);
-      if (last !== undefined) takeBack(last);
+      if (last !== undefined) editQueued(last);
       if (last !== undefined || editLast()) event.preventDefault();
     }
     if (event.key !== 'Enter' || event.shiftKey) return;
@@ -121,7 +121,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
   const onPaste = (event: ClipboardEvent): void => {
     const files = [...event.clipboardData.files];
     if (files.length === 0) return;
-    // Documents and spreadsheets put a picture of the text next to the text.
+    // Office programs copy a picture of the text together with the text.
     if (event.clipboardData.getData('text/plain').trim() !== '') return setOfferedFiles(files);
     event.preventDefault();
     add(files);
@@ -138,10 +138,13 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
   return (
     <>
       {choice}
-      {address.choice}
+      {mentioning.choice}
       {queuedMessages.length > 0 && (
         <Guard fallback={null}>
-          <QueueList {...{ messages: queuedMessages, conversationId, takeBack }} isAnswering={running !== undefined} />
+          <QueueList
+            {...{ messages: queuedMessages, conversationId, editQueued: editQueued }}
+            isAnswering={running !== undefined}
+          />
         </Guard>
       )}
       {isPicking && (
@@ -156,7 +159,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
             {strings.dropHere}
           </p>
         )}
-        {address.chips}
+        {mentioning.chips}
         <Uploads uploads={uploads} remove={removeUpload} />
         {sendsWhenUploaded && (
           <p className="small soft" role="status">
@@ -196,9 +199,9 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', ..
             />
           )}
         </div>
-        {chosenSettings !== undefined && (canReason || canUseAddons) && (
+        {chatSettings !== undefined && (canReason || canUseAddons) && (
           <Guard fallback={null}>
-            <SettingRow {...{ ...chosenSettings, canReason, canUseAddons }} />
+            <SettingRow {...{ ...chatSettings, canReason, canUseAddons }} />
           </Guard>
         )}
       </form>
@@ -315,9 +318,9 @@ function editLast(): boolean {
   return last !== undefined;
 }
 
-function useDraft(draftKey: string | undefined, firstText: string): readonly [string, (text: string) => void] {
+function useDraft(draftKey: string | undefined, initialText: string): readonly [string, (text: string) => void] {
   const { user } = usePage();
-  const [text, setText] = useState(() => (draftKey === undefined ? firstText : readDraft(user, draftKey)));
+  const [text, setText] = useState(() => (draftKey === undefined ? initialText : readDraft(user, draftKey)));
   const updateText = (next: string): void => {
     setText(next);
     if (draftKey !== undefined) saveDraft(user, draftKey, next);

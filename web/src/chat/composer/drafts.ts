@@ -5,7 +5,7 @@ const prefix = 'parley draft ';
 const getPrefix = (user: string): string => `${prefix}${encodeURIComponent(user)} `;
 
 /**
- * Unsent text. It is stored until the user signs out, also after the tab is closed, unless the operator forbids storage in
+ * Returns the unsent text of a chat. It is stored until the user signs out, also after the tab is closed, unless the operator forbids storage in
  * browsers.
  */
 export function readDraft(user: string, id: string): string {
@@ -27,7 +27,7 @@ export function deleteDrafts(user: string): void {
     for (const name of Object.keys(storage)) if (name.startsWith(getPrefix(user))) storage.removeItem(name);
 }
 
-/** Unsaved changes of an application, or of a new one (''), in this tab until the user signs out. They may contain secrets. */
+/** Returns the unsaved changes of an application, or of a new one (''). This tab stores them until the user signs out. */
 export function readAppDraft(user: string, id: string): string {
   return sessionStorage.getItem(`${getPrefix(user)}app ${id}`) ?? '';
 }

@@ -13,12 +13,12 @@ import { useLocalizedStrings } from '../../strings/strings.tsx';
 interface QueueListProps {
   readonly messages: readonly QueuedMessage[];
   readonly conversationId: string;
-  readonly takeBack: (waiting: QueuedMessage) => void;
+  readonly editQueued: (waiting: QueuedMessage) => void;
   readonly isAnswering: boolean;
 }
 
 /** Messages that wait for an answer, above the message input. */
-export function QueueList({ messages, conversationId, takeBack, isAnswering }: QueueListProps) {
+export function QueueList({ messages, conversationId, editQueued, isAnswering }: QueueListProps) {
   const strings = useQueueStrings();
   const { outbox, announce } = usePage();
   const areHeld = messages.every(({ isHeld }) => isHeld);
@@ -41,7 +41,7 @@ export function QueueList({ messages, conversationId, takeBack, isAnswering }: Q
         {messages.map((message) => (
           <li key={message.id}>
             <span className="queue-text">{toPreview(message)}</span>
-            <IconButton icon="edit" label={strings.edit} onClick={() => takeBack(message)} />
+            <IconButton icon="edit" label={strings.edit} onClick={() => editQueued(message)} />
             <IconButton icon="send" label={isAnswering ? strings.nowStops : strings.now} onClick={() => sendNow(message.id)} />
             <IconButton icon="close" label={strings.drop} onClick={() => drop(message.id)} />
           </li>

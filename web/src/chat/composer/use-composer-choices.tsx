@@ -10,41 +10,41 @@ import { focusMessage } from '../focus-message.ts';
 
 const ChoiceList = lazyView(() => import('../../parts/choice-list.tsx').then(({ ChoiceList: view }) => view));
 
-const at = /^@([^\n]{0,60})$/;
+const mentionPattern = /^@([^\n]{0,60})$/;
 const maxItems = 8;
 /** Number of answers that fit side by side. */
-const maxAddressees = 3;
+const maxMentions = 3;
 const PromptChoice = lazyView(() => import('../../prompts/prompt-choice.tsx').then(({ PromptChoice: view }) => view));
 
-const slash = /^\/([^\n]{0,60})$/;
+const promptPattern = /^\/([^\n]{0,60})$/;
 
 /**
- * Deployments of a single message, in place of the deployment of the chat. The user chooses them one after the other with an @ at
+ * Deployments for a single message, in place of the deployment of the chat. The user mentions them one after the other with an @ at
  * the start of the message.
  */
-export function useAddressee(text: string, setText: (text: string) => void) {
+export function useMentions(text: string, setText: (text: string) => void) {
   const strings = useStrings();
   const { deployments, isTest } = usePage();
   const keys = useRef<ChoiceKeys>(null);
-  const [addressees, setAddressees] = useState<readonly Deployment[]>([]);
+  const [mentions, setMentions] = useState<readonly Deployment[]>([]);
   const [isClosed, setIsClosed] = useState(false);
-  const [, query] = at.exec(text) ?? [];
+  const [, query] = mentionPattern.exec(text) ?? [];
   if (isClosed && query === undefined) setIsClosed(false);
   const matches =
-    query === undefined || isClosed || isTest || addressees.length === maxAddressees
+    query === undefined || isClosed || isTest || mentions.length === maxMentions
       ? []
       : deployments
-          .filter((deployment) => !addressees.includes(deployment))
+          .filter((deployment) => !mentions.includes(deployment))
           .filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(query.toLowerCase()))
           .slice(0, maxItems);
   const pick = (index: number): void => {
-    setAddressees([...addressees, ...matches.slice(index, index + 1)]);
+    setMentions([...mentions, ...matches.slice(index, index + 1)]);
     setText('');
     focusMessage();
   };
-  const addressKeys = (event: KeyboardEvent): boolean => {
+  const handleMentionKey = (event: KeyboardEvent): boolean => {
     if (matches.length > 0 && keys.current?.handleKey(event) === true) return true;
-    if (event.key === 'Backspace' && text === '') setAddressees(addressees.slice(0, -1));
+    if (event.key === 'Backspace' && text === '') setMentions(mentions.slice(0, -1));
     return false;
   };
   const choice: ReactNode = matches.length > 0 && (
@@ -53,21 +53,21 @@ export function useAddressee(text: string, setText: (text: string) => void) {
     </Suspense>
   );
   const remove = (removed: Deployment): void => {
-    setAddressees(addressees.filter((deployment) => deployment !== removed));
+    setMentions(mentions.filter((deployment) => deployment !== removed));
     focusMessage();
   };
-  const chips: ReactNode = addressees.length > 0 && (
+  const chips: ReactNode = mentions.length > 0 && (
     <p className="addressees">
-      {addressees.map((deployment, index) => (
+      {mentions.map((deployment, index) => (
         <span key={deployment.id} className="addressee small">
           {index === 0 ? strings.toAddressee(deployment.name) : deployment.name}
-          <RemoveButton name={deployment.name} isOnly={addressees.length === 1} remove={() => remove(deployment)} />
+          <RemoveButton name={deployment.name} isOnly={mentions.length === 1} remove={() => remove(deployment)} />
         </span>
       ))}
     </p>
   );
-  const restore = (ids: readonly string[]): void => setAddressees(deployments.filter(({ id }) => ids.includes(id)));
-  return { addressees, choice, chips, addressKeys, restore, forget: () => setAddressees([]) };
+  const restore = (ids: readonly string[]): void => setMentions(deployments.filter(({ id }) => ids.includes(id)));
+  return { addressees: mentions, choice, chips, addressKeys: handleMentionKey, restore, forget: () => setMentions([]) };
 }
 
 interface RemoveButtonProps {
@@ -86,15 +86,15 @@ function RemoveButton({ name, isOnly, remove }: RemoveButtonProps) {
 export function usePromptChoice(text: string, setText: (text: string) => void) {
   const keys = useRef<ChoiceKeys>(null);
   const [isClosed, setIsClosed] = useState(false);
-  const [, query] = slash.exec(text) ?? [];
+  const [, query] = promptPattern.exec(text) ?? [];
   if (isClosed && query === undefined) setIsClosed(false);
-  const isFresh = useRef(false);
+  const hasNewPrompt = useRef(false);
   useLayoutEffect(() => {
-    if (isFresh.current) selectPlaceholder(text, 0);
-    isFresh.current = false;
+    if (hasNewPrompt.current) selectPlaceholder(text, 0);
+    hasNewPrompt.current = false;
   }, [text]);
   const use = (content: string): void => {
-    isFresh.current = true;
+    hasNewPrompt.current = true;
     setText(content);
     setIsClosed(false);
     focusMessage();
@@ -103,7 +103,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
     setIsClosed(true);
     focusMessage();
   };
-  const chooseKeys = (event: KeyboardEvent): boolean => {
+  const handlePromptKey = (event: KeyboardEvent): boolean => {
     if (keys.current?.handleKey(event) === true) return true;
     if (event.key !== 'Tab' || event.shiftKey) return false;
     const field = event.target as HTMLTextAreaElement;
@@ -116,7 +116,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
       <PromptChoice {...{ query, keys, use, close }} />
     </Suspense>
   );
-  return { choice, chooseKeys };
+  return { choice, chooseKeys: handlePromptKey };
 }
 
 /** Returns false if no placeholder remains. */

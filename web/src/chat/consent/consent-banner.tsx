@@ -6,7 +6,7 @@ import { type ConsentStatus, readConsent } from '../../service/consents.ts';
 import type { Deployment } from '../../service/deployments.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { ConsentPrompt } from './consent-prompt.tsx';
-import { hasRefusedStage } from './consent-refusal.ts';
+import { hasStageWithoutConsent } from './missing-consent.ts';
 import '../notes.css';
 
 interface ConsentBannerProps {
@@ -22,31 +22,31 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   const { replyRunner } = usePage();
   const [isPostponed, setIsPostponed] = useState(false);
   const [isAgreed, setIsAgreed] = useState(false);
-  const refused = last?.kind === 'reply' && last.state !== 'running' && hasRefusedStage(last) ? last : undefined;
+  const rejectedReply = last?.kind === 'reply' && last.state !== 'running' && hasStageWithoutConsent(last) ? last : undefined;
   const { id, name } = deployment;
-  const moment = refused?.id ?? '';
-  const status = useConsentStatus(id, moment);
+  const rejectedReplyId = rejectedReply?.id ?? '';
+  const status = useConsentStatus(id, rejectedReplyId);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a postponed form is shown again after another reply
-  useEffect(() => setIsPostponed(false), [id, moment]);
-  if (status === undefined || (last !== undefined && refused === undefined)) return null;
+  useEffect(() => setIsPostponed(false), [id, rejectedReplyId]);
+  if (status === undefined || (last !== undefined && rejectedReply === undefined)) return null;
   if (isPostponed || isAgreed || status.isAccepted || status.form.size === 0) return null;
   const otherNames = [...status.form]
     .filter(([deploymentId, isRequired]) => isRequired && deploymentId !== id)
     .map(([deploymentId]) => strings.quoted(getName(deploymentId)));
   const onAccept = (): void => {
     setIsAgreed(true);
-    if (refused !== undefined && conversation !== undefined) void replyRunner.answer(conversation, refused.parent);
+    if (rejectedReply !== undefined && conversation !== undefined) void replyRunner.answer(conversation, rejectedReply.parent);
   };
   return (
     <div className="banner">
       <Icon name="shield" />
       <div>
-        {refused !== undefined && otherNames.length > 0 && (
+        {rejectedReply !== undefined && otherNames.length > 0 && (
           <p>{strings.consentAfterRefusal(strings.quoted(name), otherNames.join(', '))}</p>
         )}
         <ConsentPrompt
           {...{ deployment: id, form: status.form, conversation, onAccept }}
-          key={moment}
+          key={rejectedReplyId}
           onPostpone={() => setIsPostponed(true)}
         />
       </div>
@@ -55,7 +55,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
 }
 
 /** Returns the consent status of the user for a deployment. Undefined until it is known. */
-function useConsentStatus(id: string, moment: string): ConsentStatus | undefined {
+function useConsentStatus(id: string, rejectedReplyId: string): ConsentStatus | undefined {
   const { service } = usePage();
   const [status, setStatus] = useState<ConsentStatus>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: checked again for each rejected reply
@@ -68,6 +68,6 @@ function useConsentStatus(id: string, moment: string): ConsentStatus | undefined
     return () => {
       isCanceled = true;
     };
-  }, [service, id, moment]);
+  }, [service, id, rejectedReplyId]);
   return status;
 }

@@ -8,7 +8,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import { type Deployment, deploymentOwners } from '../../service/deployments.ts';
 import { useLanguage, useLocalizedStrings, useStrings } from '../../strings/strings.tsx';
-import { readFavourites, readRecent, toggleFavourite } from './favourites.ts';
+import { readFavorites, readRecent, toggleFavorite } from './favorites.ts';
 import './deployment-dialog.css';
 import { pickerGerman } from '../../locales/de/chat/picker.ts';
 import { type PickerStrings, pickerEnglish } from '../../locales/en/chat/picker.ts';
@@ -37,7 +37,7 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
   const { dialog, closeDialog } = useModalDialog(close);
   const [query, setQuery] = useState('');
   const [kind, setKind] = useState<Kind>('all');
-  const [favourites, setFavourites] = useState(readFavourites);
+  const [favorites, setFavorites] = useState(readFavorites);
   const heading = useId();
   const kindNames: Readonly<Record<Kind, string>> = {
     all: pickerStrings.kindAll,
@@ -47,7 +47,7 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
     tools: pickerStrings.kindTools,
   };
   const headings = {
-    favourites: pickerStrings.favorites,
+    favorites: pickerStrings.favorites,
     recent: pickerStrings.recentlyUsed,
     operator: pickerStrings.ofTheService,
     self: strings.yours,
@@ -59,7 +59,7 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
       query,
       deployments.filter((item) => matchesQuery(item, query) && matchesKind(item, kind)),
     ),
-    { favourites, recent: isLong && query === '' && kind === 'all' ? readRecent() : [] },
+    { favorites, recent: isLong && query === '' && kind === 'all' ? readRecent() : [] },
   );
   const [first] = sections.flatMap(({ items }) => items);
   const choose = (id: string): void => {
@@ -99,8 +99,8 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
               return (
                 <DeploymentOption
                   key={id}
-                  {...{ family, pick: choose, isChosen: id === selectedId, isFavourite: favourites.includes(id) }}
-                  favour={() => setFavourites(toggleFavourite(id))}
+                  {...{ family, pick: choose, isChosen: id === selectedId, isFavorite: favorites.includes(id) }}
+                  toggleFavorite={() => setFavorites(toggleFavorite(id))}
                 />
               );
             })}
@@ -112,13 +112,13 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
 }
 
 /** A section without a heading if it is the only one. */
-function Section({ head, children }: { readonly head: string; readonly children: ReactNode }) {
+function Section({ head: heading, children }: { readonly head: string; readonly children: ReactNode }) {
   const label = useId();
   return (
-    <section aria-labelledby={head === '' ? undefined : label}>
-      {head !== '' && (
+    <section aria-labelledby={heading === '' ? undefined : label}>
+      {heading !== '' && (
         <h3 id={label} className="overline">
-          {head}
+          {heading}
         </h3>
       )}
       <ul>{children}</ul>
@@ -127,14 +127,14 @@ function Section({ head, children }: { readonly head: string; readonly children:
 }
 
 /** Lists each deployment once: under favorites, recent ones, or its owner. */
-function toSections(matches: readonly Deployment[], first: Readonly<Record<'favourites' | 'recent', readonly string[]>>) {
+function toSections(matches: readonly Deployment[], first: Readonly<Record<'favorites' | 'recent', readonly string[]>>) {
   const ranked = Map.groupBy(matches, ({ id, owner }) => {
-    if (first.favourites.includes(id)) return 'favourites' as const;
+    if (first.favorites.includes(id)) return 'favorites' as const;
     return first.recent.includes(id) ? ('recent' as const) : owner;
   });
   const recent = ranked.get('recent')?.toSorted((left, right) => first.recent.indexOf(left.id) - first.recent.indexOf(right.id));
   if (recent !== undefined) ranked.set('recent', recent);
-  return (['favourites', 'recent', ...deploymentOwners] as const).flatMap((name) => {
+  return (['favorites', 'recent', ...deploymentOwners] as const).flatMap((name) => {
     const items = ranked.get(name);
     return items === undefined ? [] : [{ name, items }];
   });
@@ -174,13 +174,13 @@ interface DeploymentOptionProps {
   /** The offered deployment, followed by its other versions. */
   readonly family: readonly [Deployment, ...Deployment[]];
   readonly isChosen: boolean;
-  readonly isFavourite: boolean;
+  readonly isFavorite: boolean;
   readonly pick: (id: string) => void;
-  readonly favour: () => void;
+  readonly toggleFavorite: () => void;
 }
 
 /** An option with name, description, price, context window, and favorite button. */
-function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
+function DeploymentOption({ family, isChosen, isFavorite, pick, toggleFavorite: toggle }: DeploymentOptionProps) {
   const { strings, language } = useLanguage();
   const [deployment] = family;
   const pickerStrings = usePickerStrings();
@@ -193,7 +193,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
       pickerStrings.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
     contextTokens !== undefined && pickerStrings.readsTokens(contextTokens.toLocaleString(language)),
   ].filter((fact) => fact !== false);
-  const starName = isFavourite ? pickerStrings.removeFavorite(name) : pickerStrings.addFavorite(name);
+  const starName = isFavorite ? pickerStrings.removeFavorite(name) : pickerStrings.addFavorite(name);
   return (
     <li className="option-row">
       <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
@@ -215,7 +215,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
           {owner === 'other' && <span className="soft small">{strings.sharedByOther(deployment.ownerName)}</span>}
         </span>
       </button>
-      <IconButton icon="star" className="star" label={starName} data-favourite={isFavourite || undefined} onClick={favour} />
+      <IconButton icon="star" className="star" label={starName} data-favorite={isFavorite || undefined} onClick={toggle} />
       {family.length > 1 && <Versions {...{ family, pick }} />}
     </li>
   );

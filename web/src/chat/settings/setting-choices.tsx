@@ -68,7 +68,7 @@ interface EffortChoiceProps {
   readonly choose: (effort: Effort | undefined) => void;
 }
 
-/** How long a model thinks before it answers. */
+/** The reasoning effort of a model. */
 export function EffortChoice(choice: EffortChoiceProps) {
   const strings = useEffortStrings();
   const id = useId();
@@ -156,7 +156,7 @@ export function useChatSettingsStrings(): ChatSettingsStrings {
   });
 }
 
-/** Texts of the thinking effort, in a separate chunk that is loaded with the chat settings. */
+/** Texts of the reasoning effort, in a separate chunk that is loaded with the chat settings. */
 function useEffortStrings(): EffortStrings {
   return useLocalizedStrings({ en: effortEnglish, de: effortGerman, fr: effortFrench, es: effortSpanish });
 }

@@ -14,28 +14,28 @@ const SchemaForm = lazy(() => import('../../forms/schema-form.tsx').then(({ Sche
 interface ControlListProps {
   readonly controls: readonly Control[];
   /** The question after the reply. For a control, it is the selected option. */
-  readonly answered: Question | undefined;
+  readonly nextQuestion: Question | undefined;
   /** Undefined if the controls can no longer be used. */
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
 }
 
 /** Forms of the reply. After the next question, they stay visible with the selected values. */
-export function ControlList({ controls, answered, sendMessage }: ControlListProps) {
+export function ControlList({ controls, nextQuestion, sendMessage }: ControlListProps) {
   const strings = useStrings();
   return (
     <section className="controls" aria-label={strings.controls}>
       {controls.map((control, index) => (
         <Guard key={control.index ?? index} fallback={<p className="note">{String(control.label)}</p>}>
-          <ControlView {...{ control, answered, sendMessage }} />
+          <ControlView {...{ control, nextQuestion, sendMessage }} />
         </Guard>
       ))}
     </section>
   );
 }
 
-function ControlView({ control, answered, sendMessage }: Omit<ControlListProps, 'controls'> & { readonly control: Control }) {
+function ControlView({ control, nextQuestion, sendMessage }: Omit<ControlListProps, 'controls'> & { readonly control: Control }) {
   const { label, schema } = control;
-  const selected = answered?.control?.label === label ? answered.control : undefined;
+  const selected = nextQuestion?.control?.label === label ? nextQuestion.control : undefined;
   const submit = (value?: Record<string, unknown>, filled: readonly string[] = []): void => {
     // A used control is disabled, which would lose the focus.
     focusMessage();

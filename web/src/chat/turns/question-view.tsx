@@ -99,7 +99,7 @@ function QuestionText({ text }: { readonly text: string }) {
   );
 }
 
-/** Restores the focus after editing: to the button, which was rendered again, or to the message. */
+/** Restores the focus after editing: to the message input, or to the edit button, which was rendered again. */
 function focusAfterEditing(from: Element | null, button: HTMLElement | null): void {
   if (from instanceof HTMLTextAreaElement && from.isConnected) from.focus();
   else button?.focus();
@@ -123,9 +123,16 @@ function Editor({ question, conversationId, close }: EditorProps) {
   };
   return (
     <TurnEditor
-      {...{ className: 'question', label: strings.edit, done: strings.regenerate, text: question.text, onSubmit: send, close }}
-      {...{ isBlocked, mayBeEmpty: ready.length > 0 }}
-      isSentByEnter
+      {...{
+        className: 'question',
+        label: strings.edit,
+        submitLabel: strings.regenerate,
+        text: question.text,
+        onSubmit: send,
+        close,
+      }}
+      {...{ isBlocked, canBeEmpty: ready.length > 0 }}
+      submitsOnEnter
     >
       <Uploads uploads={uploads} remove={remove} />
     </TurnEditor>

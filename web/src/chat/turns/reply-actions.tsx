@@ -18,7 +18,7 @@ import { encodePath, type Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { ReadAloudButton } from '../../speech/read-aloud-button.tsx';
 import { useStrings } from '../../strings/strings.tsx';
-import { hasRefusedStage } from '../consent/consent-refusal.ts';
+import { hasStageWithoutConsent } from '../consent/missing-consent.ts';
 import { DeploymentDialog } from '../deployments/deployment-dialog.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { UsageLine } from '../reply-usage.tsx';
@@ -74,7 +74,7 @@ export function ReplyActions({
         {reply.text !== '' && <ReadAloudButton text={reply.text} />}
         {reply.text !== '' && !isTest && <EditButton edit={edit} />}
         <RetryButton
-          isIncomplete={!canContinue && (reply.state !== 'done' || hasRefusedStage(reply))}
+          isIncomplete={!canContinue && (reply.state !== 'done' || hasStageWithoutConsent(reply))}
           name={reply.isLost === true ? strings.regenerate : strings.retry}
           retry={retry}
         />

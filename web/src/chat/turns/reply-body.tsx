@@ -4,11 +4,11 @@ import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import {
   type CitedSource,
   listCitedNumbers,
+  resolveCitations,
   type Sources,
   SourcesContext,
-  toCited,
-  withoutMark,
-} from '../../attachments/cited.ts';
+  withoutTitleNumber,
+} from '../../attachments/citations.ts';
 import { SourceRow } from '../../attachments/source-row.tsx';
 import { listClientCalls, type Reply, type UsedContext } from '../../conversation/conversation.ts';
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
@@ -17,7 +17,7 @@ import { useGetName, usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { describeAnswerError } from '../../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
-import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.ts';
+import { hasStageWithoutConsent, withoutConsentPath } from '../consent/missing-consent.ts';
 import { DeploymentIcon } from '../deployments/deployment-icon.tsx';
 import { TurnTime } from '../turn-time.tsx';
 
@@ -50,7 +50,7 @@ function formatContext({ hasNotes, projects }: UsedContext, strings: Strings): s
 /** Content of an answer: steps, thoughts, text, attachments, and its end. */
 export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly isLate: boolean }) {
   const { custom, state, thoughts, stageTimes } = reply;
-  const text = hasRefusedStage(reply) ? withoutConsentPath(reply.text) : reply.text;
+  const text = hasStageWithoutConsent(reply) ? withoutConsentPath(reply.text) : reply.text;
   const isRunning = state === 'running';
   const { cited, otherAttachments, selected, show, sources } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
@@ -88,7 +88,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
   );
 }
 
-/** How the answer ended, if it did not end normally. */
+/** Notes about an answer that did not end normally, or whose request lacked content. */
 function Remarks({ reply }: { readonly reply: Reply }) {
   const { strings, locale: language } = useLanguage();
   const { state, isLost, finish, omittedMessages = 0, omittedFiles = [] } = reply;
@@ -123,12 +123,12 @@ function useSources({ text, custom, state }: Reply) {
     // Possible sources wait for the text that cites them.
     if (isRunning)
       return { cited: [], otherAttachments: attachments.filter(({ reference_url: source }) => source === undefined) };
-    const indexes = toCited(text, attachments);
+    const indexes = resolveCitations(text, attachments);
     // A number without a source stays in the text, so the others must not change.
     const isComplete = indexes.size === listCitedNumbers(text).length;
     const citedSources = Array.from([...indexes], ([mark, at], position): CitedSource => {
       const attachment = attachments[at] ?? {};
-      const name = withoutMark(String(attachment.title || strings.attachment));
+      const name = withoutTitleNumber(String(attachment.title || strings.attachment));
       return { number: isComplete ? position + 1 : mark, cited: mark, attachment, name };
     });
     const isCited = new Set(indexes.values());

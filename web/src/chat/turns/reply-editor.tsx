@@ -27,7 +27,14 @@ export function ReplyEditor({ reply, conversationId, isLast, close }: ReplyEdito
     <article className="reply" aria-label={strings.editAnswer}>
       <ReplyName reply={reply} />
       <TurnEditor
-        {...{ className: 'answer', label: strings.editAnswer, done: strings.saveEdit, text: reply.text, onSubmit: save, close }}
+        {...{
+          className: 'answer',
+          label: strings.editAnswer,
+          submitLabel: strings.saveEdit,
+          text: reply.text,
+          onSubmit: save,
+          close,
+        }}
       >
         <p className="soft small">
           {strings.editHint}

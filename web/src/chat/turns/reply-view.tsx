@@ -28,13 +28,13 @@ interface ReplyViewProps {
   readonly reply: Reply;
   readonly branches: readonly string[];
   readonly conversationId: string;
-  readonly answered: Question | undefined;
+  readonly nextQuestion: Question | undefined;
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
   readonly isLate: boolean;
 }
 
 /** An answer with all its parts, or its versions side by side. */
-export function ReplyView({ reply, branches, conversationId, answered, sendMessage, isLate }: ReplyViewProps) {
+export function ReplyView({ reply, branches, conversationId, nextQuestion, sendMessage, isLate }: ReplyViewProps) {
   const { custom, state } = reply;
   const strings = useStrings();
   const { replyRunner } = usePage();
@@ -69,7 +69,7 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
       )}
       {Array.isArray(custom.controls) && !isRunning && (
         <Guard fallback={<p className="note">{strings.partMissing}</p>}>
-          <ControlList {...{ controls: custom.controls, answered, sendMessage }} key={reply.id} />
+          <ControlList {...{ controls: custom.controls, nextQuestion, sendMessage }} key={reply.id} />
         </Guard>
       )}
       {calls.length > 0 && sendMessage !== undefined && state === 'done' && (

@@ -6,7 +6,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
 import { saveFile, toFileName } from '../../parts/save-file.ts';
 import { useLanguage } from '../../strings/strings.tsx';
-import { withoutConsentPath } from '../consent/consent-refusal.ts';
+import { withoutConsentPath } from '../consent/missing-consent.ts';
 import './stages.css';
 
 const Markdown = lazy(() => import('../../markdown/markdown.tsx').then(({ Markdown: view }) => ({ default: view })));

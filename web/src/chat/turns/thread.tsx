@@ -74,12 +74,12 @@ const TurnView = memo(function TurnView({ turn, branches = '', next, ...viewProp
   const ids = branches.split(' ');
   if (turn.kind === 'question') return <QuestionView question={turn} branches={ids} conversationId={viewProps.conversationId} />;
   const answered = next?.kind === 'question' ? next : undefined;
-  return <ReplyView reply={turn} branches={ids} answered={answered} {...viewProps} />;
+  return <ReplyView reply={turn} branches={ids} nextQuestion={answered} {...viewProps} />;
 });
 
 const nearEndPixels = 80;
 /** Classes of the parts of an answer. */
-const parts = ['stages', 'thoughts', 'markdown', 'waiting', 'fault'];
+const contentClasses = ['stages', 'thoughts', 'markdown', 'waiting', 'fault'];
 /** Height of the actions below an answer. */
 const actionsPixels = 56;
 
@@ -165,7 +165,7 @@ function computeScrollEnd(outer: HTMLElement): number {
   const from = outer.getBoundingClientRect().top - outer.scrollTop;
   const start = question.getBoundingClientRect().top - from;
   let content: Element | null | undefined = [...answer.children].findLast(({ classList }) =>
-    parts.some((part) => classList.contains(part)),
+    contentClasses.some((part) => classList.contains(part)),
   );
   while (content?.nextElementSibling?.matches('.note, .actions')) content = content.nextElementSibling;
   const textEnd = content == null ? 0 : content.getBoundingClientRect().bottom - from + actionsPixels - outer.clientHeight;

@@ -7,13 +7,13 @@ interface TurnEditorProps {
   /** Label of the field. */
   readonly label: string;
   /** Label of the submit button. */
-  readonly done: string;
+  readonly submitLabel: string;
   readonly text: string;
-  readonly mayBeEmpty?: boolean;
+  readonly canBeEmpty?: boolean;
   /** Whether the text cannot be submitted yet. */
   readonly isBlocked?: boolean;
   /** Whether Enter submits. Otherwise it adds a line, and Ctrl + Enter or ⌘ + Enter submits. */
-  readonly isSentByEnter?: boolean;
+  readonly submitsOnEnter?: boolean;
   readonly onSubmit: (text: string) => void;
   readonly close: () => void;
   /** Hints about the field. */
@@ -24,10 +24,10 @@ interface TurnEditorProps {
 export function TurnEditor({
   className,
   label,
-  done,
-  mayBeEmpty,
+  submitLabel,
+  canBeEmpty,
   isBlocked = false,
-  isSentByEnter,
+  submitsOnEnter,
   onSubmit,
   close,
   children,
@@ -42,14 +42,14 @@ export function TurnEditor({
   }, []);
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();
-    if (isBlocked || (text.trim() === '' && mayBeEmpty !== true)) return;
+    if (isBlocked || (text.trim() === '' && canBeEmpty !== true)) return;
     close();
     onSubmit(text);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isComposing(event.nativeEvent)) return;
     if (event.key === 'Escape') close();
-    const isSubmitKey = event.ctrlKey || event.metaKey || (isSentByEnter === true && !event.shiftKey);
+    const isSubmitKey = event.ctrlKey || event.metaKey || (submitsOnEnter === true && !event.shiftKey);
     if (event.key !== 'Enter' || !isSubmitKey) return;
     event.preventDefault();
     submit();
@@ -66,7 +66,7 @@ export function TurnEditor({
           {strings.cancel}
         </button>
         <button type="submit" className="button primary" disabled={isBlocked}>
-          {done}
+          {submitLabel}
         </button>
       </div>
     </form>

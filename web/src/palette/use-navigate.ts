@@ -2,7 +2,7 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute, type Route } from '../page/route.ts';
 
 /** Navigates like a link, so that guards for unsaved changes can ask. */
-export function useFollow(): (route: Route) => void {
+export function useNavigate(): (route: Route) => void {
   const { go } = usePage();
   return (route) => {
     const link = document.createElement('a');

@@ -13,8 +13,8 @@ export interface CitedSource {
 /** Citation marks, such as `[1]`, `[1, 3]`, `[2–4]`, and `【1】`. Four-digit years do not match. */
 export const citationMarks = /\[\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\]|【\s*\d{1,3}(?!\d)[^】\n]{0,30}】/g;
 
-/** A number at the start of a title. */
-const titleMark = /^\s*\[(\d{1,3})\]/;
+/** A number in brackets at the start of a title. */
+const titleNumber = /^\s*\[(\d{1,3})\]/;
 
 // Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
 const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
@@ -26,9 +26,9 @@ const maxRangeLength = 20;
  * number is a position in this list. Otherwise they follow the order of the cited numbers, because quick apps send only cited
  * attachments.
  */
-export function toCited(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
+export function resolveCitations(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
   const numbers = listCitedNumbers(text);
-  const toMark = ({ title = '' }: DisplayedAttachment): number => Number(titleMark.exec(String(title))?.[1]);
+  const toMark = ({ title = '' }: DisplayedAttachment): number => Number(titleNumber.exec(String(title))?.[1]);
   const titled = new Map(attachments.map((attachment, index) => [toMark(attachment), index] as const).reverse());
   const isTitled = numbers.find((number) => titled.has(number)) !== undefined;
   const sources = attachments.flatMap(({ reference_url: reference }, index) => (reference === undefined ? [] : [index]));
@@ -40,8 +40,8 @@ export function toCited(text: string, attachments: readonly DisplayedAttachment[
 }
 
 /** Returns the title without its number, unless only the number remains. */
-export function withoutMark(title: string): string {
-  return title.replace(titleMark, '').trim() || title;
+export function withoutTitleNumber(title: string): string {
+  return title.replace(titleNumber, '').trim() || title;
 }
 
 /** Lists the cited numbers in the order of their first mention, each once, and skips code. */
@@ -68,5 +68,5 @@ export interface Sources {
   readonly show: (number: number) => void;
 }
 
-/** Undefined if numbers are not citations. */
+/** Sources of the citations in a text. Undefined if numbers in the text are not citations. */
 export const SourcesContext = createContext<Sources | undefined>(undefined);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { toCited } from './cited.ts';
+import { resolveCitations } from './citations.ts';
 
 const source = (name: string) => ({ title: name, data: 'A passage.', reference_url: `files/b/${name}` });
 const picture = { title: 'Picture', type: 'image/png', data: 'AAAA' };
 const [a, b, c] = [source('a.md'), source('b.md'), source('c.md')];
 
-describe('toCited', () => {
+describe('resolveCitations', () => {
   it.each<[string, readonly object[], readonly (readonly [number, number])[]]>([
     ['Kept for three weeks [1].', [a], [[1, 0]]],
     [
@@ -46,7 +46,7 @@ describe('toCited', () => {
     ['By titles [9].', [source('[4] a.md'), source('[9] b.md'), source('[9] c.md')], [[9, 1]]],
     ['More than were given [1] [99].', [a], [[1, 0]]],
   ])('resolves the citation for %s', (text, attachments, cited) => {
-    expect([...toCited(text, attachments)]).toEqual(cited);
+    expect([...resolveCitations(text, attachments)]).toEqual(cited);
   });
 
   it.each([
@@ -54,17 +54,17 @@ describe('toCited', () => {
     'In the year [2024] or 【2024】, of [0], [-1], [1.5], [1e3] and [].',
     'Nothing at all.',
   ])('ignores %j', (text) => {
-    expect(toCited(text, [a]).size).toBe(0);
+    expect(resolveCitations(text, [a]).size).toBe(0);
   });
 
   it('returns no sources if no attachment has a reference', () => {
-    expect(toCited('The first [1].', [picture]).size).toBe(0);
-    expect(toCited('The first [1].', []).size).toBe(0);
+    expect(resolveCitations('The first [1].', [picture]).size).toBe(0);
+    expect(resolveCitations('The first [1].', []).size).toBe(0);
   });
 
   it('is fast for unclosed marks', () => {
-    const began = performance.now();
-    toCited(['[1,', '[1 ', '`', '【1', `[1${' '.repeat(1000)}`].map((mark) => mark.repeat(100_001)).join(''), [a]);
-    expect(performance.now() - began).toBeLessThan(30_000);
+    const startedMs = performance.now();
+    resolveCitations(['[1,', '[1 ', '`', '【1', `[1${' '.repeat(1000)}`].map((mark) => mark.repeat(100_001)).join(''), [a]);
+    expect(performance.now() - startedMs).toBeLessThan(30_000);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withoutConsentPath } from './consent-refusal.ts';
+import { withoutConsentPath } from './missing-consent.ts';
 
 it.each([
   '. GET /v1/consent/app returns the form to accept',

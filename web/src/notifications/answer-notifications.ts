@@ -3,13 +3,13 @@ import type { Reply } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 
-/** Notifies a user who looks at something else about a complete or failed answer. A click opens it. */
-export function ReadyNotices(): null {
+/** Shows a notification when an answer that the user did not stop ends while the window has no focus. A click opens the chat. */
+export function AnswerNotifications(): null {
   const strings = useStrings();
   const getName = useGetName();
   const { replyRunner, library, go } = usePage();
   const onReply = useEffectEvent((conversationId: string, reply: Reply) => {
-    if (reply.state === 'stopped' || document.hasFocus() || !wantsNotices()) return;
+    if (reply.state === 'stopped' || document.hasFocus() || !areNotificationsEnabled()) return;
     const name = getName(reply.deployment);
     const title = reply.state === 'failed' ? strings.noticeFailed(name) : strings.noticeReady(name);
     const body = library.find(conversationId)?.title;
@@ -35,18 +35,18 @@ function notify(title: string, options: NotificationOptions, open: () => void): 
 const storageKey = 'parley notices';
 
 /** Whether notifications about answers are enabled and still allowed. */
-export function wantsNotices(): boolean {
-  return canNotify() && Notification.permission === 'granted' && localStorage.getItem(storageKey) === 'on';
+export function areNotificationsEnabled(): boolean {
+  return supportsNotifications() && Notification.permission === 'granted' && localStorage.getItem(storageKey) === 'on';
 }
 
 /** Whether the browser offers notifications here. Some browsers do so only on HTTPS pages. */
-export function canNotify(): boolean {
+export function supportsNotifications(): boolean {
   return 'Notification' in globalThis && isSecureContext;
 }
 
 /** Resolves with whether the setting took effect, because the user or the browser may deny notifications. */
-export async function setNotices(isOn: boolean): Promise<boolean> {
+export async function setNotifications(isOn: boolean): Promise<boolean> {
   if (!isOn) localStorage.removeItem(storageKey);
   else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(storageKey, 'on');
-  return wantsNotices() === isOn;
+  return areNotificationsEnabled() === isOn;
 }

@@ -1,23 +1,23 @@
 import { tryParseJson } from '#base/json/json.ts';
 import type { Deployment } from '../../service/deployments.ts';
 
-const lastDeployment = 'parley deployment';
-const sample = 'sample';
-const favouritesKey = 'parley favourites';
+const lastDeploymentKey = 'parley deployment';
+const sampleId = 'sample';
+const favoritesKey = 'parley favourites';
 const recentKey = 'parley recent';
 const maxRecent = 4;
-const maxFavourites = 50;
+const maxFavorites = 50;
 
 /** Returns the IDs of the favorite deployments in this browser. */
-export function readFavourites(): readonly string[] {
-  return readIds(favouritesKey);
+export function readFavorites(): readonly string[] {
+  return readIds(favoritesKey);
 }
 
 /** Adds or removes a favorite. Returns the new list. */
-export function toggleFavourite(id: string): readonly string[] {
-  const before = readFavourites();
-  const next = before.includes(id) ? before.filter((storedId) => storedId !== id) : [...before, id].slice(-maxFavourites);
-  localStorage.setItem(favouritesKey, JSON.stringify(next));
+export function toggleFavorite(id: string): readonly string[] {
+  const before = readFavorites();
+  const next = before.includes(id) ? before.filter((storedId) => storedId !== id) : [...before, id].slice(-maxFavorites);
+  localStorage.setItem(favoritesKey, JSON.stringify(next));
   return next;
 }
 
@@ -38,7 +38,7 @@ function readIds(name: string): readonly string[] {
 
 /** Stores the deployment that the user chose last. */
 export function saveLastDeployment(id: string): void {
-  localStorage.setItem(lastDeployment, id);
+  localStorage.setItem(lastDeploymentKey, id);
 }
 
 /**
@@ -46,12 +46,12 @@ export function saveLastDeployment(id: string): void {
  * that answers immediately. Never returns a deployment that another user shared. Only the user can choose it.
  */
 export function pickDefaultDeployment(deployments: readonly Deployment[]): Deployment | undefined {
-  const open = deployments.filter(({ owner }) => owner !== 'other').sort((left, right) => left.position - right.position);
-  const lastUsed = localStorage.getItem(lastDeployment);
+  const candidates = deployments.filter(({ owner }) => owner !== 'other').sort((left, right) => left.position - right.position);
+  const lastUsed = localStorage.getItem(lastDeploymentKey);
   return (
-    open.find(({ id }) => id === lastUsed) ??
-    open.find(({ id }) => id === sample) ??
-    open.find(({ requiresConsent }) => !requiresConsent) ??
-    open[0]
+    candidates.find(({ id }) => id === lastUsed) ??
+    candidates.find(({ id }) => id === sampleId) ??
+    candidates.find(({ requiresConsent }) => !requiresConsent) ??
+    candidates[0]
   );
 }

@@ -3,26 +3,26 @@ import { isJsonObject } from '#base/json/json.ts';
 import { useStrings } from '../strings/strings.tsx';
 import './attachments.css';
 
-interface SheetProps {
+interface FrameProps {
   readonly text: string;
   readonly title: string;
 }
 
 /** Shows HTML in a frame without an origin, where no scripts run and no content is loaded (see `sheetPolicy` of the service). */
-export function HtmlSheet(props: SheetProps) {
+export function HtmlFrame(props: FrameProps) {
   const strings = useStrings();
   return (
     <>
       <p className="soft small sheet-note">{strings.sheetNote}</p>
-      <Sheet {...props} className="attachment-frame" src="./sheet.html" />
+      <SandboxedFrame {...props} className="attachment-frame" src="./sheet.html" />
     </>
   );
 }
 
 const maxDiagramHeight = 4000;
 
-/** Draws Mermaid source in a frame like that of `HtmlSheet`, whose own script runs. `onInvalid` is called for a wrong source. */
-export function DiagramSheet({ onInvalid, ...props }: SheetProps & { readonly onInvalid: () => void }) {
+/** Draws Mermaid source in a frame like that of `HtmlFrame`, whose own script runs. `onInvalid` is called if the source is invalid. */
+export function DiagramFrame({ onInvalid, ...props }: FrameProps & { readonly onInvalid: () => void }) {
   const [src] = useState(() => (isDarkPage() ? './diagram.html#dark' : './diagram.html'));
   const [height, setHeight] = useState<number>();
   const onMessage = (data: unknown): void => {
@@ -30,7 +30,7 @@ export function DiagramSheet({ onInvalid, ...props }: SheetProps & { readonly on
     if (newHeight === 0) onInvalid();
     else if (typeof newHeight === 'number') setHeight(Math.min(newHeight, maxDiagramHeight));
   };
-  return <Sheet {...{ ...props, className: 'attachment-frame diagram', src, height, onMessage }} />;
+  return <SandboxedFrame {...{ ...props, className: 'attachment-frame diagram', src, height, onMessage }} />;
 }
 
 /** Whether the page is dark, by its setting or by that of the system. */
@@ -39,15 +39,15 @@ function isDarkPage(): boolean {
   return colorScheme === 'dark' || (colorScheme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
 }
 
-interface FrameProps extends SheetProps {
+interface SandboxedFrameProps extends FrameProps {
   readonly className: string;
   readonly src: string;
   readonly height?: number | undefined;
   readonly onMessage?: (data: unknown) => void;
 }
 
-/** A frame that asks for its text with a message. */
-function Sheet({ text, title, className, src, height, onMessage }: FrameProps) {
+/** A frame that requests its text with a message. */
+function SandboxedFrame({ text, title, className, src, height, onMessage }: SandboxedFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const receive = useEffectEvent((data: unknown) => {
     if (data === 'sheet-ready') frame.current?.contentWindow?.postMessage(text, '*');
