@@ -179,7 +179,7 @@ export class Library {
     const before = this.#open.get(id);
     this.#open.set(id, conversation);
     if (before?.updatedAtMs !== conversation.updatedAtMs || !hasSameListAttributes(before, conversation)) {
-      this.#summaries = sortByUpdate([toSummary(conversation), ...this.#summaries.filter((summary) => summary.id !== id)]);
+      this.#updateSummary(conversation);
     }
     if (when === 'now') this.#save(id);
     else if (when === 'soon' && !this.#unsaved.has(id))
@@ -214,7 +214,7 @@ export class Library {
     else {
       const next = toNext(stored);
       await this.#database.write(next, stored);
-      this.#summaries = sortByUpdate([toSummary(next), ...this.#summaries.filter((summary) => summary.id !== id)]);
+      this.#updateSummary(next);
       this.#onWritten(id);
       this.#notify();
     }
@@ -272,6 +272,11 @@ export class Library {
     for (const id of this.#pendingRemovals) this.remove(id);
     this.saveAll();
     this.#tabs?.close();
+  }
+
+  #updateSummary(conversation: Conversation): void {
+    const others = this.#summaries.filter(({ id }) => id !== conversation.id);
+    this.#summaries = sortByUpdate([toSummary(conversation), ...others]);
   }
 
   #save(id: string): void {

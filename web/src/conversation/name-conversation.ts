@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { completeText } from '../service/complete-text.ts';
 import type { Service } from '../service/service.ts';
 import { type Conversation, type Question, type Reply, toTitle } from './conversation.ts';
 import type { Library } from './library.ts';
@@ -21,12 +21,7 @@ export async function nameConversation({ library, service, model }: NamingOption
   if (first === undefined) return;
   const { question, reply } = first;
   const content = `Question:\n${question.text.slice(0, maxChars)}\n\nAnswer:\n${reply.text.slice(0, maxChars)}`;
-  const messages = [
-    { role: 'system', content: instructions },
-    { role: 'user', content },
-  ];
-  const body = { model, messages, max_tokens: 100 };
-  const title = readTitle(await service.json('v1/chat/completions', { method: 'POST', body }));
+  const title = readTitle(await completeText(service, { model, instructions, content, maxTokens: 100 }));
   const defaultTitle = toTitle(question);
   if (title !== '') library.change(id, (now) => (now.title === defaultTitle ? { ...now, title } : now), 'now');
 }
@@ -41,11 +36,7 @@ function findFirstTurns({ title, turns }: Conversation): { question: Question; r
 }
 
 /** Returns the first line without quotation marks and similar decoration. */
-function readTitle(answer: unknown): string {
-  const choices: unknown = isJsonObject(answer) ? answer.choices : undefined;
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const message: unknown = isJsonObject(choice) ? choice.message : undefined;
-  const text = isJsonObject(message) && typeof message.content === 'string' ? message.content : '';
+function readTitle(text: string): string {
   const [line = ''] = text.trim().split('\n');
   // Pattern bound: the user's own tab: the name of a conversation.
   const title = line.replace(/^[\s"'„“”«»*#_]+|[\s"'„“”«»*#_.]+$/g, '').replace(/\s+/g, ' ');

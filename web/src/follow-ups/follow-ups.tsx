@@ -5,7 +5,7 @@ import type { Question, Reply, UserMessage } from '../conversation/conversation.
 import { usePage } from '../page/page.tsx';
 import { areFollowUpsEnabled } from './follow-up-choice.ts';
 import './follow-ups.css';
-import { isJsonObject } from '#base/json/json.ts';
+import { completeText } from '../service/complete-text.ts';
 import type { Service } from '../service/service.ts';
 
 interface FollowUpsProps {
@@ -76,20 +76,11 @@ async function suggestQuestions(
   { service, model, signal }: SuggestionOptions,
 ): Promise<readonly string[]> {
   const content = `Question:\n${question.text.slice(0, maxChars)}\n\nAnswer:\n${reply.text.slice(-maxChars)}`;
-  const messages = [
-    { role: 'system', content: instructions },
-    { role: 'user', content },
-  ];
-  const body = { model, messages, max_tokens: 300 };
-  return readQuestions(await service.json('v1/chat/completions', { method: 'POST', body, signal }));
+  return readQuestions(await completeText(service, { model, instructions, content, maxTokens: 300, signal }));
 }
 
 /** Returns the lines without list marks and quotation marks. */
-function readQuestions(answer: unknown): readonly string[] {
-  const choices: unknown = isJsonObject(answer) ? answer.choices : undefined;
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const message: unknown = isJsonObject(choice) ? choice.message : undefined;
-  const text = isJsonObject(message) && typeof message.content === 'string' ? message.content : '';
+function readQuestions(text: string): readonly string[] {
   // Pattern bound: the user's own tab: one line of a suggestion.
   const lines = text.split('\n').map((line) => line.replace(/^[\s\-*•"“”„«»]*(\d+[.)]\s*)?["“„«]?|["”“»\s]+$/g, ''));
   return [...new Set(lines)].filter((line) => line !== '' && line.length <= maxQuestionLength).slice(0, maxSuggestions);

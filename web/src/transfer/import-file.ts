@@ -5,10 +5,8 @@ import {
   type ImportedConversation,
   type ImportedMessage,
   maxTurns,
-  selectBranch,
-  toId,
+  toImportedConversation,
   toMs,
-  toTurns,
 } from './imported-conversation.ts';
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
 import { readParleyExport } from './read-parley-export.ts';
@@ -106,18 +104,12 @@ function readLibreChat(item: JsonObject, nowMs: number): ImportedConversation | 
   }
   const times = [...messagesById.values()].flatMap(({ atMs }) => atMs ?? []);
   const createdAtMs = times[0] ?? nowMs;
-  const turns = toTurns(messagesById, createdAtMs);
-  if (Object.keys(turns).length === 0) return undefined;
   const { model } = isJsonObject(item.options) ? item.options : {};
-  const lastModel = [...messagesById.values()].findLast((message) => message.model !== undefined)?.model;
-  return {
-    ...{ dropped, model: typeof model === 'string' ? model : (lastModel ?? '') },
-    conversation: {
-      ...{ id: toId(item.conversationId), title: typeof item.title === 'string' ? item.title.slice(0, 200) : '' },
-      ...{ deployment: '', createdAtMs, updatedAtMs: times.reduce((latest, time) => Math.max(latest, time), createdAtMs) },
-      ...{ turns, shown: {} },
-    },
-  };
+  return toImportedConversation({
+    ...{ id: item.conversationId, title: item.title, messagesById, dropped, createdAtMs },
+    updatedAtMs: times.reduce((latest, time) => Math.max(latest, time), createdAtMs),
+    ...(typeof model === 'string' && { model }),
+  });
 }
 
 function flattenTree(roots: readonly unknown[]): readonly JsonObject[] {
@@ -161,18 +153,12 @@ function readChatGpt(item: JsonObject, nowMs: number): ImportedConversation | un
   const dropped: DroppedContent = { files: 0, steps: 0 };
   const messagesById = new Map(nodes.map(([id, node]) => [id, toChatGptMessage(id, isJsonObject(node) ? node : {}, dropped)]));
   const createdAtMs = toMs(create_time) ?? nowMs;
-  const turns = toTurns(messagesById, createdAtMs);
-  if (Object.keys(turns).length === 0) return undefined;
-  const model = [...messagesById.values()].findLast((message) => message.model !== undefined)?.model ?? '';
-  return {
-    ...{ dropped, model },
-    conversation: {
-      ...{ id: toId(item.conversation_id ?? item.id), title: typeof title === 'string' ? title.slice(0, 200) : '' },
-      ...(is_archived === true && { archived: true }),
-      ...{ deployment: '', createdAtMs, updatedAtMs: toMs(update_time) ?? createdAtMs, turns },
-      shown: selectBranch(typeof current_node === 'string' ? current_node : '', messagesById, turns),
-    },
-  };
+  return toImportedConversation({
+    ...{ id: item.conversation_id ?? item.id, title, messagesById, dropped, createdAtMs },
+    updatedAtMs: toMs(update_time) ?? createdAtMs,
+    isArchived: is_archived === true,
+    currentId: typeof current_node === 'string' ? current_node : '',
+  });
 }
 
 function toChatGptMessage(id: string, { message, parent }: JsonObject, dropped: DroppedContent): ImportedMessage {
@@ -211,21 +197,13 @@ function readOpenWebUi(item: JsonObject, nowMs: number): ImportedConversation | 
     messages.map(([id, message]) => [id, toOpenWebUiMessage(id, isJsonObject(message) ? message : {}, dropped)]),
   );
   const createdAtMs = toMs(item.created_at) ?? nowMs;
-  const turns = toTurns(messagesById, createdAtMs);
-  if (Object.keys(turns).length === 0) return undefined;
-  const title = typeof item.title === 'string' ? item.title : chat.title;
-  const last = [...messagesById.values()].findLast(({ model }) => model !== undefined);
-  const currentId = typeof history.currentId === 'string' ? history.currentId : '';
-  return {
-    ...{ dropped, model: last?.model ?? '' },
-    conversation: {
-      ...{ id: toId(item.id ?? chat.id), title: typeof title === 'string' ? title.slice(0, 200) : '' },
-      ...(item.archived === true && { archived: true }),
-      ...(item.pinned === true && { pinned: true }),
-      ...{ deployment: '', createdAtMs, updatedAtMs: toMs(item.updated_at) ?? createdAtMs, turns },
-      shown: selectBranch(currentId, messagesById, turns),
-    },
-  };
+  return toImportedConversation({
+    ...{ id: item.id ?? chat.id, title: typeof item.title === 'string' ? item.title : chat.title },
+    ...{ messagesById, dropped, createdAtMs, updatedAtMs: toMs(item.updated_at) ?? createdAtMs },
+    isArchived: item.archived === true,
+    isPinned: item.pinned === true,
+    currentId: typeof history.currentId === 'string' ? history.currentId : '',
+  });
 }
 
 function toOpenWebUiMessage(id: string, message: JsonObject, dropped: DroppedContent): ImportedMessage {

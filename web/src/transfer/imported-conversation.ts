@@ -27,6 +27,7 @@ export interface ImportedMessage {
 }
 
 export const maxTurns = 20_000;
+const maxTitleLength = 200;
 const idForm = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Whether the service accepts a value as an ID. */
@@ -34,8 +35,42 @@ export function isId(id: unknown): id is string {
   return typeof id === 'string' && idForm.test(id);
 }
 
+interface ReadConversation {
+  /** ID and title in the file. */
+  readonly id: unknown;
+  readonly title: unknown;
+  readonly messagesById: ReadonlyMap<string, ImportedMessage>;
+  readonly dropped: DroppedContent;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly isArchived?: boolean;
+  readonly isPinned?: boolean;
+  /** ID of the last viewed message. Undefined if the file does not contain it. */
+  readonly currentId?: string;
+  /** Model of the chat. The default is the last answering model. */
+  readonly model?: string;
+}
+
+/** Converts a chat with the messages of another product. Returns undefined if it has no questions and no answers. */
+export function toImportedConversation(chat: ReadConversation): ImportedConversation | undefined {
+  const { id, title, messagesById, dropped, createdAtMs, updatedAtMs, currentId, model } = chat;
+  const turns = toTurns(messagesById, createdAtMs);
+  if (Object.keys(turns).length === 0) return undefined;
+  const last = [...messagesById.values()].findLast((message) => message.model !== undefined);
+  return {
+    ...{ dropped, model: model ?? last?.model ?? '' },
+    conversation: {
+      ...{ id: toId(id), title: typeof title === 'string' ? title.slice(0, maxTitleLength) : '', deployment: '' },
+      ...(chat.isArchived === true && { archived: true }),
+      ...(chat.isPinned === true && { pinned: true }),
+      ...{ createdAtMs, updatedAtMs, turns },
+      shown: currentId === undefined ? {} : selectBranch(currentId, messagesById, turns),
+    },
+  };
+}
+
 /** Selects the branch with the last viewed message. */
-export function selectBranch(
+function selectBranch(
   last: string,
   messages: ReadonlyMap<string, ImportedMessage>,
   turns: ImportedConversation['conversation']['turns'],
@@ -57,7 +92,7 @@ export function toMs(seconds: unknown): number | undefined {
 }
 
 /** Returns an ID that the service accepts: the ID of the file if it is valid. */
-export function toId(id: unknown): string {
+function toId(id: unknown): string {
   return isId(id) ? id : crypto.randomUUID();
 }
 

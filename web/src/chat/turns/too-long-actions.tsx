@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
-import { isJsonObject } from '#base/json/json.ts';
 import { type Conversation, listTurnsUpTo, type Turn } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
+import { completeText } from '../../service/complete-text.ts';
 import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
@@ -84,13 +84,5 @@ interface SummaryOptions {
 /** Throws `ServiceError`. */
 async function summarize(service: Service, { turns, model, signal }: SummaryOptions): Promise<string> {
   const content = turns.map(({ kind, text }) => `${kind === 'question' ? 'Question' : 'Answer'}:\n${text}`).join('\n\n');
-  const messages = [
-    { role: 'system', content: instructions },
-    { role: 'user', content: content.slice(-maxChars) },
-  ];
-  const response = await service.json('v1/chat/completions', { method: 'POST', body: { model, messages }, signal });
-  const choices: unknown = isJsonObject(response) ? response.choices : undefined;
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const message: unknown = isJsonObject(choice) ? choice.message : undefined;
-  return isJsonObject(message) && typeof message.content === 'string' ? message.content.trim() : '';
+  return (await completeText(service, { model, instructions, content: content.slice(-maxChars), signal })).trim();
 }

@@ -1,0 +1,27 @@
+import { isJsonObject } from '#base/json/json.ts';
+import type { Service } from './service.ts';
+
+interface TextRequest {
+  readonly model: string;
+  readonly instructions: string;
+  readonly content: string;
+  readonly maxTokens?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Requests a text from a model, outside of a chat. Returns '' if the reply contains none. Throws `ServiceError`. */
+export async function completeText(
+  service: Service,
+  { model, instructions, content, maxTokens, signal }: TextRequest,
+): Promise<string> {
+  const messages = [
+    { role: 'system', content: instructions },
+    { role: 'user', content },
+  ];
+  const body = { model, messages, ...(maxTokens !== undefined && { max_tokens: maxTokens }) };
+  const answer = await service.json('v1/chat/completions', { method: 'POST', body, ...(signal && { signal }) });
+  const choices: unknown = isJsonObject(answer) ? answer.choices : undefined;
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const message: unknown = isJsonObject(choice) ? choice.message : undefined;
+  return isJsonObject(message) && typeof message.content === 'string' ? message.content : '';
+}
