@@ -55,6 +55,11 @@ describe('a shared chat', () => {
     await reader.page.getByText('Shared by test on').waitFor();
     expect(await reader.page.locator('.question').allTextContents()).toEqual([expect.stringContaining('Keep this in mind')]);
     await reader.page.getByText('A note of the owner.').first().waitFor();
+    // A view that opens first must load all of its styles.
+    const readStyle = (selector: string) =>
+      reader.page.evaluate(`({ ...getComputedStyle(document.querySelector('${selector}')) })`);
+    expect(await readStyle('.turns')).toMatchObject({ maxWidth: expect.stringMatching(/px$/) });
+    expect(await readStyle('.question')).toMatchObject({ display: 'grid' });
     expect(await reader.page.locator('#message').count()).toBe(0);
     await reader.page.getByRole('button', { name: 'Continue in a copy' }).click();
     await reader.page.locator('#message').waitFor();

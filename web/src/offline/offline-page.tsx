@@ -14,7 +14,6 @@ import { Service } from '../service/service.ts';
 import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
 import { type KnownUser, readKnownUser } from './known-user.ts';
 import '../chat/turns/thread.css';
-import '../chat/turns/turns.css';
 import './kept.css';
 import { offlineGerman } from '../locales/de/offline.ts';
 import { type OfflineStrings, offlineEnglish } from '../locales/en/offline.ts';

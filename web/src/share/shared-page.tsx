@@ -11,6 +11,7 @@ import { useLanguage } from '../strings/strings.tsx';
 import { ChatShares, type SharedChat, toPersonName } from './chat-shares.ts';
 import { useShareStrings } from './share-strings.ts';
 import './share.css';
+import '../chat/turns/thread.css';
 import type { Attachment } from '#contract/chat/message.ts';
 import type { DisplayedAttachment } from '../attachments/attachment-kind.ts';
 import type { Conversation, Turn } from '../conversation/conversation.ts';

@@ -20,6 +20,7 @@ import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { hasStageWithoutConsent, withoutConsentPath } from '../consent/missing-consent.ts';
 import { DeploymentIcon } from '../deployments/deployment-icon.tsx';
 import { TurnTime } from '../turn-time.tsx';
+import './turns.css';
 
 const Markdown = lazyView(() => import('../../markdown/markdown.tsx').then(({ Markdown: view }) => view));
 const StageList = lazyView(() => import('./stage-list.tsx').then(({ StageList: view }) => view));

@@ -7,7 +7,6 @@ import { focusMessage } from '../focus-message.ts';
 import { QuestionView } from './question-view.tsx';
 import { ReplyView } from './reply-view.tsx';
 import './thread.css';
-import './turns.css';
 
 interface ThreadProps {
   readonly conversation: Conversation;
