@@ -121,6 +121,31 @@ it('tests an application that was never saved', async () => {
   expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be new.' }, { content: 'Who are you?' }]);
 });
 
+it('keeps the test chat and the focus when a new application is saved', async () => {
+  model.script(says('First answer.'), says('Second answer.'));
+  const { page, sendMessage, readAnswer } = await browser.open(`${service.url}/#key=${callerKey}`);
+  const panel = page.locator('.test-chat');
+  await page.locator('#message').waitFor();
+  await page.evaluate(`location.hash = '#/build'`);
+  await page.getByRole('button', { name: 'New application' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Newcomer');
+  await page.getByRole('button', { name: 'Test chat', exact: true }).click();
+  await sendMessage('First question');
+  expect(await readAnswer()).toBe('First answer.');
+  await panel.locator('#message').fill('Not sent yet');
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  await save.click();
+  await page.getByText('Everything is saved').waitFor();
+  await page.waitForURL(/#\/build\/applications\/.+/);
+  expect(await panel.locator('.question-text').textContent()).toBe('First question');
+  expect(await panel.locator('#message').inputValue()).toBe('Not sent yet');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Save');
+  await panel.getByRole('button', { name: 'Save as a test case' }).waitFor();
+  await sendMessage('Second question');
+  await panel.locator('.reply').getByText('Second answer.').waitFor();
+  expect(await panel.locator('.question').count()).toBe(2);
+});
+
 it('shows the steps of a failed run and lets the user read them with the keyboard', async () => {
   model.script(calls(['find', {}]), ({ response }) => void response.writeHead(400).end('{"error":{"message":"Too long."}}'));
   const { page, sendMessage, panel, trace } = await openTest('shop');

@@ -67,7 +67,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
           {entry !== undefined && <SaveBar {...{ draft, isInvalid }} save={() => void save()} tryIt={() => void tryIt()} />}
         </div>
         {isTesting && entry !== undefined && (
-          <TestChat key={stored?.id} {...{ id: stored?.id, entry, evaluationState }} onClose={() => setIsTesting(false)} />
+          <TestChat {...{ id: stored?.id, entry, evaluationState }} onClose={() => setIsTesting(false)} />
         )}
       </div>
     </main>

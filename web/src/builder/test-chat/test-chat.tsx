@@ -39,16 +39,23 @@ interface TestChatProps {
 /** A chat with the application next to its form. It is not stored, and it shows the trace of each answer. */
 export function TestChat(props: TestChatProps) {
   const { id, entry } = props;
+  // The first save gives the application an ID. The chat continues with the initial one.
+  const [initialId] = useState(id);
   const name = typeof entry.displayName === 'string' ? entry.displayName : '';
-  const deployment = useTestDeployment(id, name);
+  const deployment = useTestDeployment(initialId, name);
   return (
     <PageContext.Provider value={useTestPage({ id, entry }, deployment)}>
-      <TestPanel {...props} deployment={deployment} />
+      <TestPanel {...props} {...{ deployment, draftKey: `test ${initialId ?? 'new'}` }} />
     </PageContext.Provider>
   );
 }
 
-function TestPanel({ id, entry, evaluationState, onClose, deployment }: TestChatProps & { readonly deployment: Deployment }) {
+interface TestPanelProps extends TestChatProps {
+  readonly deployment: Deployment;
+  readonly draftKey: string;
+}
+
+function TestPanel({ id, entry, evaluationState, onClose, deployment, draftKey }: TestPanelProps) {
   const strings = useBuilderStrings();
   const { library, replyRunner } = usePage();
   const [conversationId, setConversationId] = useState('');
@@ -91,7 +98,7 @@ function TestPanel({ id, entry, evaluationState, onClose, deployment }: TestChat
       {conversation !== undefined && id !== undefined && <SaveCase key={last?.id} {...{ conversation, id, evaluationState }} />}
       <TracePanel turns={turns} />
       <div className="below">
-        <Composer {...{ deployment, sendMessage: send, running, conversationId }} draftKey={`test ${id ?? 'new'}`} />
+        <Composer {...{ deployment, sendMessage: send, running, conversationId, draftKey }} />
       </div>
     </aside>
   );
