@@ -29,6 +29,23 @@ async function takeScreenshot({ page }: TestPage, name: string): Promise<void> {
   if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png` });
 }
 
+describe('the actions of a question', () => {
+  it('are always visible only for the last question', async () => {
+    fixture.upstream.script(eventsReply(...plainReply('One.')), eventsReply(...plainReply('Two.')));
+    const { page, sendMessage, readAnswer } = await fixture.open('scripted');
+    await sendMessage('First?');
+    await readAnswer();
+    await sendMessage('Second?');
+    await page.locator('.reply').getByText('Two.').waitFor();
+    await page.mouse.move(0, 0);
+    const readOpacities = (): Promise<unknown> =>
+      page.evaluate("[...document.querySelectorAll('.edit-question')].map((button) => getComputedStyle(button).opacity)");
+    await expect.poll(readOpacities).toEqual(['0', '1']);
+    await page.locator('.question').first().hover();
+    await expect.poll(readOpacities).toEqual(['1', '1']);
+  });
+});
+
 describe('an answer that reached its token limit', () => {
   it('continues as one answer each time the user presses Continue', async () => {
     fixture.upstream.script(
