@@ -92,10 +92,10 @@ describe('a user without an administrator role', () => {
       'vectors, tokens a day',
     ]);
     expect(await page.getByRole('meter', { name: 'Bounded, requests a day' }).getAttribute('aria-valuetext')).toBe(
-      '1 of 4, 3 left',
+      '1 of 4 used, 3 left',
     );
     const bar = page.locator('.limit', { hasText: 'requests a day' });
-    expect(await bar.locator('.limit-left').textContent()).toBe('3 left · 1 of 4');
+    expect(await bar.locator('.limit-left').textContent()).toBe('3 left · 1 of 4 used');
     expect(await bar.locator('time').textContent()).toMatch(/^resets in \d+ (hour|minute|second)s?$/);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
@@ -122,6 +122,15 @@ describe('a user without an administrator role', () => {
     await page.getByRole('radio', { name: '90 days' }).check();
     await page.getByText('To answer them, applications made 2 further requests.').waitFor();
     expect(await page.locator('.usage-summary').textContent()).toMatch(/^3 requests,/);
+  });
+
+  it('sees a readable name for the test chats of unsaved applications', async () => {
+    const deployment = 'applications/own-bucket/unsaved';
+    const fields = { atMs: Date.now() - 80 * 86_400_000, subject: 'key:user', cost: 0 };
+    await house.journal.appendUsage([usage(today, { ...fields, deployment })]);
+    const { page } = await open('user-key', {}, '#/usage');
+    await page.getByRole('radio', { name: '90 days' }).check();
+    await page.getByRole('button', { name: 'Show the requests of Test chats of unsaved applications' }).waitFor();
   });
 
   it('sees that no limits apply', async () => {

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { useGetName, usePage } from '../page/page.tsx';
+import { usePage } from '../page/page.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -7,6 +7,7 @@ import { useLanguage } from '../strings/strings.tsx';
 import { toMoney } from './measure.ts';
 import { type Call, type RecordedContent, type RecordedMessage, readContent } from './read-calls.ts';
 import { useUsageStrings } from './usage-strings.ts';
+import { useGetUsageName } from './use-get-usage-name.ts';
 
 interface CallViewProps {
   readonly call: Call;
@@ -17,13 +18,13 @@ interface CallViewProps {
 export function CallView({ call, close }: CallViewProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
-  const getName = useGetName();
+  const getName = useGetUsageName();
   const { isAdmin } = usePage();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
     [strings.time, <CallTime key="time" atMs={call.atMs} />],
-    [strings.deployment, <DeploymentName key="deployment" id={call.deployment} />],
+    [strings.deployment, <DeploymentName key="deployment" id={call.deployment} name={getName(call.deployment)} />],
     ...(call.calledBy === '' ? [] : [[strings.caller, getName(call.calledBy)] as const]),
     [strings.person, call.user || strings.unnamed],
     [strings.project, call.project || strings.unnamed],

@@ -1,5 +1,5 @@
 import { type FormEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
-import { useGetName, usePage } from '../page/page.tsx';
+import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
@@ -11,6 +11,7 @@ import { toMoney } from './measure.ts';
 import { type Call, type CallsFilter, type Outcome, outcomes, readCalls } from './read-calls.ts';
 import type { Scope } from './read-usage.ts';
 import { useUsageStrings } from './usage-strings.ts';
+import { useGetUsageName } from './use-get-usage-name.ts';
 
 interface CallsSectionProps {
   readonly scope: Scope;
@@ -106,7 +107,7 @@ function CallSearch({ onSearch }: CallSearchProps) {
 function CallsName({ filter: { deployment, user, project, from, to } }: { readonly filter: CallsFilter }) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
-  const getName = useGetName();
+  const getName = useGetUsageName();
   const toDay = (day: string): Date => new Date(`${day}T00:00:00Z`);
   const days = new Intl.DateTimeFormat(language, { timeZone: 'UTC', dateStyle: 'medium' }).formatRange(toDay(from), toDay(to));
   const names = [deployment === undefined ? undefined : getName(deployment), user, project];
@@ -123,7 +124,7 @@ interface CallsTableProps {
 function CallsTable({ calls, includesUser, open }: CallsTableProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
-  const getName = useGetName();
+  const getName = useGetUsageName();
   const number = (name: string, show: (call: Call) => string): Column<Call> => ({ name, isNumber: true, render: show });
   return (
     <DataTable<Call>
@@ -144,7 +145,7 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
           name: strings.deployment,
           render: ({ deployment, calledBy }) => (
             <span className="deployment-name">
-              <DeploymentName id={deployment} />
+              <DeploymentName id={deployment} name={getName(deployment)} />
               {calledBy !== '' && <span className="soft small">{strings.calledBy(getName(calledBy))}</span>}
             </span>
           ),

@@ -1,6 +1,5 @@
 import { useCallback, useState } from 'react';
 import type { UsageStrings } from '../locales/en/usage.ts';
-import { useGetName } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { CallsLink } from './calls-link.tsx';
@@ -9,6 +8,7 @@ import { computeAxisStep, formatValue, getAmount, type Measure } from './measure
 import type { CallsFilter } from './read-calls.ts';
 import type { Usage, UsageRow } from './read-usage.ts';
 import { useUsageStrings } from './usage-strings.ts';
+import { useGetUsageName } from './use-get-usage-name.ts';
 import '../attachments/chart.css';
 
 /** Grouping of the bars. `kind`: tokens by input and output, calls by outcome. */
@@ -30,7 +30,7 @@ interface UsageDaysProps {
 /** Usage by day in one chart. */
 export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps) {
   const strings = useUsageStrings();
-  const getName = useGetName();
+  const getName = useGetUsageName();
   const days = listDays(range);
   const byDay = Map.groupBy(usage.rows, ({ day }) => day);
   const sumByDay = (toValue: (row: UsageRow) => number): readonly number[] =>

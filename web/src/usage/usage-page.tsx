@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react';
-import { useGetName, usePage } from '../page/page.tsx';
+import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
@@ -16,6 +16,7 @@ import type { CallsFilter, Outcome } from './read-calls.ts';
 import { type Amounts, readUsage, type Scope, type Usage, type UsageRow } from './read-usage.ts';
 import { type Stack, stacks, UsageDays } from './usage-days.tsx';
 import { useUsageStrings } from './usage-strings.ts';
+import { useGetUsageName } from './use-get-usage-name.ts';
 import './usage.css';
 
 /** The limits of the user, and the usage of the user or of all users. */
@@ -181,7 +182,7 @@ interface UsageTableProps {
 function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
-  const getName = useGetName();
+  const getName = useGetUsageName();
   const rows = usage.rows.toSorted((left, right) => getAmount(measure, right) - getAmount(measure, left));
   const highest = Math.max(...rows.map((row) => getAmount(measure, row)));
   const toName = (row: UsageRow): string => (by === 'deployment' ? getName(row.deployment) : row[by]) || strings.unnamed;

@@ -22,7 +22,7 @@ export const usageEnglish = {
   allDeployments: 'All models and applications',
   limitName: (kind: LimitKind, period: Period) =>
     kind === 'Cost' ? `USD ${periods[period]}` : `${units[kind]} ${periods[period]}`,
-  ofTotal: (used: string, total: string) => `${used} of ${total}`,
+  ofTotal: (used: string, total: string) => `${used} of ${total} used`,
   remaining: (amount: string) => `${amount} left`,
   usedUp: 'used up',
   resets: (when: string) => `resets ${when}`,
@@ -59,6 +59,7 @@ export const usageEnglish = {
   ofProjects: 'Teams',
   otherSeries: 'All others',
   unnamed: '(no name)',
+  unsavedApplications: 'Test chats of unsaved applications',
   chartTruncated: 'The chart cannot show all values. Choose fewer days.',
   asTable: 'As a table',
   day: 'Day',
