@@ -130,6 +130,21 @@ it('appears on the start page of a person, with the name of the owner', async ()
   }
 });
 
+it('appears in the list of applications of a person, with the name of the owner', async () => {
+  await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', users: ['key:reader'] }));
+  for (const [, options] of viewports) {
+    const { page } = await fixture.openAt('/#key=reader', options);
+    await page.locator('#message').waitFor();
+    await page.evaluate(`location.hash = '#/build'`);
+    await page.getByText('You have no applications of your own yet.').waitFor();
+    const shared = page.getByRole('region', { name: 'Shared with you' });
+    await shared.getByText('Shared by test').waitFor();
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    await shared.getByRole('link', { name: 'Open in chat: Guide' }).click();
+    await page.locator('.picker', { hasText: 'Guide' }).waitFor();
+  }
+});
+
 it('has a picture from an image file, which its users see too', async () => {
   await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', users: ['key:reader'] }));
   const { page, issues } = await openEditor('guide', fixture);

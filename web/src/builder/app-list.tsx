@@ -26,6 +26,7 @@ import {
 } from './applications.ts';
 import { useBuilderStrings } from './builder-strings.ts';
 import { clearSecrets, secretPlaceholder } from './editors/shape.ts';
+import { SharedApplications } from './shared-applications.tsx';
 import { AccessDialog } from './sharing/sharing-section.tsx';
 import type { InitialDraft } from './use-app-draft.ts';
 
@@ -145,6 +146,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
             />
           ))}
         </ul>
+        <SharedApplications />
       </div>
     </NamedPage>
   );

@@ -3,7 +3,7 @@ import type { BuilderStrings } from '../en/builder.ts';
 export const builderGerman: BuilderStrings = {
   title: 'Deine Anwendungen',
   intro: 'Eine Anwendung ist ein Modell mit Anweisungen, Vorschlägen und Werkzeugen. Code ist nicht nötig.',
-  noApplications: 'Du hast noch keine Anwendungen.',
+  noApplications: 'Du hast noch keine eigenen Anwendungen.',
   create: 'Neue Anwendung',
   startWithTemplate: 'Oder beginne mit',
   templates: {

@@ -2,7 +2,7 @@
 export const builderEnglish = {
   title: 'Your applications',
   intro: 'An application is a model with instructions, suggestions, and tools. No code is needed.',
-  noApplications: 'You have no applications yet.',
+  noApplications: 'You have no applications of your own yet.',
   create: 'New application',
   importFile: 'Import a file',
   startWithTemplate: 'Or start with',

@@ -6,7 +6,7 @@ const plural = createPlural('es');
 export const builderSpanish: BuilderStrings = {
   title: 'Tus aplicaciones',
   intro: 'Una aplicación es un modelo con instrucciones, sugerencias y herramientas. No hace falta código.',
-  noApplications: 'Aún no tienes aplicaciones.',
+  noApplications: 'Aún no tienes aplicaciones propias.',
   create: 'Nueva aplicación',
   importFile: 'Importar un archivo',
   startWithTemplate: 'O empieza con',

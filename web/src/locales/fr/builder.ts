@@ -6,7 +6,7 @@ const plural = createPlural('fr');
 export const builderFrench: BuilderStrings = {
   title: 'Vos applications',
   intro: 'Une application est un modèle avec des instructions, des suggestions et des outils. Aucun code n’est nécessaire.',
-  noApplications: 'Vous n’avez pas encore d’applications.',
+  noApplications: 'Vous n’avez pas encore créé d’applications.',
   create: 'Nouvelle application',
   importFile: 'Importer un fichier',
   startWithTemplate: 'Ou partez de',
