@@ -82,6 +82,29 @@ it('wraps around with the arrow keys, shows the number of results, and returns t
   expect(await page.evaluate('document.activeElement.id')).toBe('message');
 });
 
+it.each(viewports)('searches the text of chats in the sidebar: %s', async (_look, options) => {
+  const { page, sendMessage, readAnswer } = await fixture.open('demo', options);
+  await sendMessage('Count to two zebras');
+  await readAnswer();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search everything' }).fill(' zebras ');
+  const option = page.getByRole('option', { name: 'Search the text of chats for “zebras”' });
+  await option.waitFor();
+  expect(await page.getByRole('option').last().textContent()).toContain('Search the text of chats');
+  expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+  await option.click();
+  const field = page.getByRole('searchbox', { name: 'Search chats' });
+  await field.waitFor();
+  expect(await field.inputValue()).toBe('zebras');
+  expect(await page.evaluate('document.activeElement.type')).toBe('search');
+  await page.locator('.head', { hasText: 'Count to two zebras' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search everything' }).fill('qqq');
+  await page.getByText('No results for “qqq”.').waitFor();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => field.inputValue()).toBe('qqq');
+});
+
 it('asks before it discards text that is not valid', async () => {
   const { page } = await fixture.open('demo');
   await page.evaluate("location.hash = '#/build/new'");
@@ -91,7 +114,7 @@ it('asks before it discards text that is not valid', async () => {
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
   await page.keyboard.type('files');
-  await page.getByRole('option', { name: 'Files' }).waitFor();
+  await page.getByRole('option', { name: 'Files Go to' }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator('dialog.question-dialog[open]').getByRole('button', { name: 'Cancel' }).click();
   expect(await page.evaluate('location.hash')).toBe('#/build/new');

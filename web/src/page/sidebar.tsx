@@ -17,22 +17,33 @@ import { SettingsMenu } from './settings-menu.tsx';
 const NewProjectDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ NewProjectDialog: view }) => view));
 const ProjectDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ ProjectDialog: view }) => view));
 
+/** A request to search the chats. Each request is another object. */
+export interface ChatSearch {
+  readonly text: string;
+}
+
 interface SidebarProps {
   readonly isMenuOpen: boolean;
   readonly closeMenu: () => void;
   /** Hides the sidebar of a wide window. */
   readonly collapse: () => void;
   readonly openPalette: () => void;
+  readonly chatSearch: ChatSearch | undefined;
   readonly appearance: Appearance;
   readonly setAppearance: (next: Appearance) => void;
 }
 
 /** Chats and navigation. On narrow screens, it is a drawer. */
-export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, appearance, setAppearance }: SidebarProps) {
+export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSearch, appearance, setAppearance }: SidebarProps) {
   const strings = useStrings();
   const { route, canAudit, isStorageUnavailable, library } = usePage();
   const hasBackground = useHasBackground();
   const [query, setQuery] = useState('');
+  const [lastSearch, setLastSearch] = useState(chatSearch);
+  if (chatSearch !== lastSearch) {
+    setLastSearch(chatSearch);
+    setQuery(chatSearch?.text ?? '');
+  }
   const [filter, setFilter] = useState<ConversationFilter>('all');
   const searchText = query.trim();
   const { summaries: foundSummaries, excerpts, isSearching } = useSearchResult(query);

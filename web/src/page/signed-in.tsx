@@ -12,7 +12,7 @@ import type { Appearance } from './appearance.ts';
 import { type Page, PageContext, usePage } from './page.tsx';
 import { formatRoute, parseRoute, type Route } from './route.ts';
 import type { Session } from './session.ts';
-import { Sidebar } from './sidebar.tsx';
+import { type ChatSearch, Sidebar } from './sidebar.tsx';
 import { useUndo } from './use-undo.tsx';
 
 const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
@@ -45,7 +45,16 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
   const { isMenuOpen, isCollapsed, open: openMenu, closeMenu, collapse } = useSidebar();
   const [commands] = useState(() => new CommandRegistry());
   const [paletteOpenCount, setPaletteOpenCount] = useState(0);
+  const [chatSearch, setChatSearch] = useState<ChatSearch>();
   const { offerUndo, note } = useUndo();
+  const searchChats = (text: string): void => {
+    openMenu();
+    setChatSearch({ text });
+  };
+  // The effect runs after the sidebar opens, which focuses another element.
+  useEffect(() => {
+    if (chatSearch !== undefined) document.querySelector<HTMLElement>('.sidebar input')?.focus();
+  }, [chatSearch]);
 
   const shouldStay = useRef<(hash: string) => boolean>(undefined);
   const blockNavigation = useCallback<NonNullable<Page['blockNavigation']>>((next) => {
@@ -102,7 +111,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
       <AnswerNotifications />
       <div className={isCollapsed ? 'page collapsed' : 'page'}>
         <Sidebar
-          {...{ isMenuOpen, closeMenu, collapse, appearance, setAppearance }}
+          {...{ isMenuOpen, closeMenu, collapse, chatSearch, appearance, setAppearance }}
           openPalette={() => setPaletteOpenCount((count) => count + 1)}
         />
         <Guard key={route.at} fallback={<MissingPart />} pending={<main className="content" aria-busy="true" />}>
@@ -110,7 +119,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
         </Guard>
       </div>
       <Guard fallback={null}>
-        <Shortcuts openCount={paletteOpenCount} />
+        <Shortcuts openCount={paletteOpenCount} searchChats={searchChats} />
       </Guard>
       <p className="heard-only" role="status">
         {announcement}

@@ -17,18 +17,26 @@ const maxItems = 40;
 /** Maximum number of entries per kind for an empty query. */
 const maxPerKind = 5;
 
-/** Finds commands and pages by a few letters of their name. */
-export function Palette({ close }: { readonly close: () => void }) {
+interface PaletteProps {
+  readonly close: () => void;
+  /** Searches the text of the chats in the sidebar. */
+  readonly searchChats: (text: string) => void;
+}
+
+/** Finds commands and pages by a few letters of their name. The last entry searches the text of chats. */
+export function Palette({ close, searchChats }: PaletteProps) {
   const strings = usePaletteStrings();
   const all = useAllCommands();
   const { dialog, closeDialog } = useModalDialog(close);
   const ids = useId();
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
-  const matches = useMemo(
-    () => (query.trim() === '' ? listDefaults(all) : findBest(all, query).slice(0, maxItems)),
-    [all, query],
-  );
+  const text = query.trim();
+  const matches = useMemo(() => (text === '' ? listDefaults(all) : findBest(all, text).slice(0, maxItems)), [all, text]);
+  const chatSearch: Command = {
+    ...{ id: 'search chats', kind: 'action', icon: 'search', title: strings.searchChats(text), run: () => searchChats(text) },
+  };
+  const options = text === '' ? matches : [...matches, chatSearch];
   const getOptionId = (index: number): string => `${ids}-${index}`;
   useEffect(() => {
     document.getElementById(`${ids}-${at}`)?.scrollIntoView({ block: 'nearest' });
@@ -40,9 +48,9 @@ export function Palette({ close }: { readonly close: () => void }) {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isComposing(event.nativeEvent)) return;
-    if (event.key === 'Enter') pick(matches[at]);
-    else if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(matches.length, 1));
-    else if (event.key === 'ArrowUp') setAt((at + matches.length - 1) % Math.max(matches.length, 1));
+    if (event.key === 'Enter') pick(options[at]);
+    else if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(options.length, 1));
+    else if (event.key === 'ArrowUp') setAt((at + options.length - 1) % Math.max(options.length, 1));
     else return;
     event.preventDefault();
   };
@@ -53,7 +61,7 @@ export function Palette({ close }: { readonly close: () => void }) {
         <input
           {...{ type: 'text', role: 'combobox', autoComplete: 'off', spellCheck: false, value: query, onKeyDown }}
           {...{ 'aria-label': strings.title, 'aria-autocomplete': 'list', 'aria-expanded': true, 'aria-controls': ids }}
-          aria-activedescendant={matches.length > 0 ? getOptionId(at) : undefined}
+          aria-activedescendant={options.length > 0 ? getOptionId(at) : undefined}
           placeholder={strings.placeholder}
           onChange={({ target }) => {
             setQuery(target.value);
@@ -62,7 +70,7 @@ export function Palette({ close }: { readonly close: () => void }) {
         />
       </div>
       <div className="palette-list" id={ids} role="listbox" aria-label={strings.title}>
-        {matches.map((command, index) => (
+        {options.map((command, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys arrive in the field, which keeps the focus
           <div
             key={command.id}
@@ -79,9 +87,9 @@ export function Palette({ close }: { readonly close: () => void }) {
           </div>
         ))}
       </div>
-      {matches.length === 0 && <p className="soft">{strings.noMatches(query.trim())}</p>}
+      {matches.length === 0 && <p className="soft">{strings.noMatches(text)}</p>}
       <p className="heard-only" role="status">
-        {query.trim() !== '' && strings.matchCount(matches.length)}
+        {text !== '' && strings.matchCount(matches.length)}
       </p>
     </dialog>
   );

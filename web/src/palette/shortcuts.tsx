@@ -9,8 +9,14 @@ import { useNavigate } from './use-navigate.ts';
 const Palette = lazyView(() => import('./palette.tsx').then(({ Palette: view }) => view));
 const ShortcutList = lazyView(() => import('./shortcut-list.tsx').then(({ ShortcutList: view }) => view));
 
-/** Handles the shortcuts of the complete page. `opening` counts requests to open the palette from elsewhere. */
-export function Shortcuts({ openCount }: { readonly openCount: number }) {
+interface ShortcutsProps {
+  /** Number of requests to open the palette from elsewhere. */
+  readonly openCount: number;
+  readonly searchChats: (text: string) => void;
+}
+
+/** Handles the shortcuts of the complete page. */
+export function Shortcuts({ openCount, searchChats }: ShortcutsProps) {
   const strings = useStrings();
   const follow = useNavigate();
   const [visible, setVisible] = useState<'palette' | 'list'>();
@@ -42,7 +48,7 @@ export function Shortcuts({ openCount }: { readonly openCount: number }) {
   ]);
   return (
     <Suspense fallback={null}>
-      {visible === 'palette' && <Palette close={() => close('palette')} />}
+      {visible === 'palette' && <Palette {...{ searchChats }} close={() => close('palette')} />}
       {visible === 'list' && <ShortcutList close={() => close('list')} />}
     </Suspense>
   );

@@ -5,6 +5,7 @@ export const paletteGerman: PaletteStrings = {
   placeholder: 'Gespräch, Modell, Seite oder Aktion',
   matchCount: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
   noMatches: (query) => `Keine Treffer für „${query}“.`,
+  searchChats: (text) => `Texte der Gespräche nach „${text}“ durchsuchen`,
   action: 'Aktion',
   view: 'Gehe zu',
   deployment: 'Sprechen mit',

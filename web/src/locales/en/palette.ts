@@ -4,6 +4,7 @@ export const paletteEnglish = {
   placeholder: 'A chat, a model, a page, or an action',
   matchCount: (count: number) => (count === 1 ? '1 result' : `${count} results`),
   noMatches: (query: string) => `No results for “${query}”.`,
+  searchChats: (text: string) => `Search the text of chats for “${text}”`,
   action: 'Action',
   view: 'Go to',
   deployment: 'Chat with',

@@ -8,6 +8,7 @@ export const paletteSpanish: PaletteStrings = {
   placeholder: 'Una conversación, un modelo, una página o una acción',
   matchCount: (count) => `${count} ${plural(count, 'resultado', 'resultados')}`,
   noMatches: (query) => `No hay resultados para «${query}».`,
+  searchChats: (text) => `Buscar «${text}» en el texto de las conversaciones`,
   action: 'Acción',
   view: 'Ir a',
   deployment: 'Hablar con',

@@ -8,6 +8,7 @@ export const paletteFrench: PaletteStrings = {
   placeholder: 'Une conversation, un modèle, une page ou une action',
   matchCount: (count) => `${count} ${plural(count, 'résultat', 'résultats')}`,
   noMatches: (query) => `Aucun résultat pour « ${query} ».`,
+  searchChats: (text) => `Rechercher « ${text} » dans le texte des conversations`,
   action: 'Action',
   view: 'Aller à',
   deployment: 'Discuter avec',
