@@ -176,6 +176,14 @@ export function runWithTimeout<Value>(timeoutMs: number, run: () => Value): Valu
   }
 }
 
+/** Returns the CPU time that this thread has used, in milliseconds. On the page, returns the elapsed time. */
+export function getCpuMs(): number {
+  const { process } = globalThis as { readonly process?: NodeProcess };
+  if (process === undefined) return performance.now();
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 /** Returns whether `runWithTimeout` ended a run at its time limit. The error is from another realm, so `instanceof` fails. */
 function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';

@@ -1,13 +1,13 @@
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { isJsonObject, type JsonObject, parsePointer, toCanonicalText } from '#base/json/json.ts';
-import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
+import { getCpuMs, PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
 
 const maxSchemaChars = 16 * 1024;
 const maxValueChars = 256 * 1024;
 /** Vendor schemas use large repetition counts. Their size is limited above, and the time limit covers the complete schema. */
 const schemaPatternLimits = { maxSourceChars: maxSchemaChars, maxProgramSize: 20_000 };
-/** Maximum time in milliseconds for related checks, such as the checks of all tool calls of a reply. */
+/** Maximum CPU time in milliseconds for related checks, such as the checks of all tool calls of a reply. */
 const maxTotalMs = 1_000;
 /** Result for a schema that is too large or invalid. */
 export const unusableSchema = 'the schema cannot be used';
@@ -15,7 +15,7 @@ export const unusableSchema = 'the schema cannot be used';
 export const slowSchema = 'the check against the schema takes too long';
 const maxDepth = 16;
 
-/** Remaining time for related checks. */
+/** Remaining CPU time for related checks. */
 export class CheckTime {
   leftMs = maxTotalMs;
 }
@@ -35,13 +35,13 @@ export function findSchemaError(value: object, schema: object, { name = 'value',
   if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
   if (JSON.stringify(schema).length > maxSchemaChars || '$async' in schema) return unusableSchema;
   if (time !== undefined && time.leftMs <= 0) return slowSchema;
-  const startMs = performance.now();
+  const startMs = getCpuMs();
   try {
     return withPatterns((patterns) => validate(value, schema, name, patterns));
   } catch (error) {
     return error instanceof PatternError && error.isTimeout ? slowSchema : unusableSchema;
   } finally {
-    if (time !== undefined) time.leftMs -= performance.now() - startMs;
+    if (time !== undefined) time.leftMs -= getCpuMs() - startMs;
   }
 }
 
