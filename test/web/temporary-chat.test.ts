@@ -89,7 +89,7 @@ describe('a temporary chat', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
     await page.keyboard.type('usage');
-    await page.getByRole('option', { name: 'Usage' }).waitFor();
+    await page.getByRole('option', { name: 'Usage Go to' }).waitFor();
     await page.keyboard.press('Enter');
     await stay();
     await page.getByRole('link', { name: 'Leave the temporary chat' }).click();
@@ -109,7 +109,7 @@ describe('a temporary chat', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
     await page.keyboard.type('temporary');
-    await page.getByRole('option', { name: 'Temporary chat' }).waitFor();
+    await page.getByRole('option', { name: 'Temporary chat Go to' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('This chat is not saved').waitFor();
     await page.locator('input[type=file]').setInputFiles([
