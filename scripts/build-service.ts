@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CodeSplittingOptions, OutputChunk, Plugin } from 'rolldown';
+import type { OutputChunk, Plugin } from 'rolldown';
 import packageJson from '../package.json' with { type: 'json' };
 import { licensesFile, listLicenses } from './release/licenses.ts';
 import { runBuild } from './stamped-build.ts';
@@ -94,35 +94,19 @@ async function bundle(): Promise<OutputChunk[]> {
     tsconfig: join(root, 'tsconfig.json'),
     external: isExternal,
     resolve: { mainFields: ['module', 'main'] },
-    preserveEntrySignatures: 'allow-extension',
     plugins: [rewriteRelativeUrls, omitUnusedPackages],
   });
-  const generate = async (codeSplitting?: CodeSplittingOptions): Promise<OutputChunk[]> => {
-    const { output } = await bundling.generate({
-      format: 'esm',
-      sourcemap: true,
-      comments: false,
-      intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
-      // V8 keeps the text and the names of variables in memory. It would store two bytes for each character of a file with other
-      // characters than ASCII. Stack traces need lines, and names of functions.
-      minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false, asciiOnly: true } },
-      entryFileNames: '[name].js',
-      chunkFileNames: '[name]-[hash].js',
-      ...(codeSplitting && { codeSplitting }),
-    });
-    return output.filter((file) => file.type === 'chunk');
-  };
-  return generate(separatePackages(await generate()));
-}
-
-/**
- * Moves the packages of the chunk of `serve` to another chunk. The C library does not return the memory for reading and parsing a
- * large file: 4 MB. The code of Parley stays in one file, so that calls do not pass between files.
- */
-function separatePackages(chunks: readonly OutputChunk[]): CodeSplittingOptions {
-  const ids = chunks.find(({ name }) => name === 'serve')?.moduleIds.filter((id) => id.includes('node_modules'));
-  const parts = new Set(ids);
-  return { groups: [{ name: 'packages', test: (id) => parts.has(id) }], includeDependenciesRecursively: false };
+  const { output } = await bundling.generate({
+    format: 'esm',
+    sourcemap: true,
+    comments: false,
+    intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
+    // Escapes only characters outside of ASCII, because they would make V8 store two bytes for each character of a file.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  });
+  return output.filter((file) => file.type === 'chunk');
 }
 
 async function buildService(folder: string): Promise<void> {

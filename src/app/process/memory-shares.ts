@@ -26,14 +26,6 @@ export function getVectorBytes(memory: number): number {
 }
 
 /**
- * Keeps TurboFan from compiling functions until `releaseStartMemory`. Most of them run only at the start, and the pages of the
- * compiler would stay resident: 7 MB.
- */
-export function deferOptimization(): void {
-  setFlagsFromString('--max-optimized-bytecode-size=0');
-}
-
-/**
  * Returns the memory that the start has left to the system: 16 MB of free pages, and 2 MB of bytecode that only the start ran. Blocks
  * the event loop for 0.1 s. On the command line, `--expose-gc` would make V8 reject the compiled code of Node's own modules.
  */
@@ -43,9 +35,8 @@ export function releaseStartMemory(): void {
   setFlagsFromString('--no-expose-gc');
   setFlagsFromString('--bytecode-old-age=1');
   collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  // The defaults of V8. Later collections keep the bytecode of functions that calls need from time to time.
+  // The default of V8. Later collections keep the bytecode of functions that calls need from time to time.
   setFlagsFromString('--bytecode-old-age=6');
-  setFlagsFromString('--max-optimized-bytecode-size=61440');
 }
 
 const textShare = 1 / 32;

@@ -1,6 +1,6 @@
 import type { Environment } from '#configuration/substitute.ts';
 import type { ServeFlags } from '../cli.ts';
-import { deferOptimization, workerCountVariable } from '../process/memory-shares.ts';
+import { workerCountVariable } from '../process/memory-shares.ts';
 import { readSettings, SettingError, type Settings } from '../settings.ts';
 import { connectToPrimary, failToStart, workerVariable } from './worker-context.ts';
 
@@ -17,7 +17,7 @@ export async function serveCommand(flags: ServeFlags, environment: Environment):
       const { runPrimary } = await import('./primary.ts');
       return await runPrimary(settings, environment);
     }
-    const { serve } = await loadService();
+    const { serve } = await import('../serve.ts');
     await serve(settings, environment);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
@@ -30,16 +30,11 @@ export async function serveCommand(flags: ServeFlags, environment: Environment):
 async function serveAsWorker(settings: Settings, environment: Environment): Promise<void> {
   const worker = await connectToPrimary();
   try {
-    const { serve } = await loadService();
+    const { serve } = await import('../serve.ts');
     const { port, metricsPort } = worker;
     await serve({ ...settings, port, metricsPort, workers: Number(environment[workerCountVariable]) }, environment, worker);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
     failToStart(worker, error.message);
   }
-}
-
-function loadService(): Promise<typeof import('../serve.ts')> {
-  deferOptimization();
-  return import('../serve.ts');
 }
