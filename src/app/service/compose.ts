@@ -99,7 +99,7 @@ function composeCore(
   const groupRoles = composeGroupRoles(app, parts);
   const people = parts.keys?.people && new People({ ...parts, store: parts.keys.people, scim: parts.keys.scim });
   const journal = parts.admin?.journal;
-  const keyUses = journal && new KeyUses({ ...parts, write: (uses) => journal.recordKeyUses(uses) });
+  const keyUses = journal && new KeyUses({ ...parts, kind: 'configured keys', write: (uses) => journal.recordKeyUses(uses) });
   if (keyUses !== undefined) app.addHook('onClose', () => keyUses.close());
   const identify = composeIdentify(parts, { keyUses, userKeys, blockedUsers, groupRoles, people });
   const contents = composeContents(parts);

@@ -81,6 +81,36 @@ describe('createIdentify', () => {
   });
 });
 
-it('unauthorized() sends a challenge without an error if credentials are missing', () => {
+it('createIdentify reports the use of a configured key only for accepted requests with this key itself', async () => {
+  const keys = new KeyRing({ desk: { project: 'team', key: 'desk-key' }, shut: { project: 'blocked', key: 'shut-key' } });
+  const desk = keys.find('desk-key')?.caller;
+  const uses: string[] = [];
+  const identify = createIdentify(
+    () => ({ keys, configuration: { identityProviders: {} } }) as unknown as ConfigSnapshot,
+    {
+      issue: () => Promise.resolve(''),
+      revoke: () => Promise.resolve(),
+      find: () => Promise.resolve({ ...desk, ...ada, chain: perRequestCaller.chain }),
+    },
+    {
+      verifyToken: () => Promise.resolve(ada),
+      clock: { epochMs: () => 0 },
+      blockedUsers: {
+        admit(caller) {
+          if (caller.project === 'blocked') throw new Error('blocked');
+          return caller;
+        },
+      },
+      onKeyUse: (name) => uses.push(name),
+    },
+  );
+  expect(() => identify('shut-key', from)).toThrow('blocked');
+  await identify('lent', from);
+  expect(uses).toEqual([]);
+  await identify('desk-key', from);
+  expect(uses).toEqual(['desk']);
+});
+
+it('createUnauthorizedError() sends a challenge without an error if credentials are missing', () => {
   expect(createUnauthorizedError('missing_credentials', 'Send a key.').headers).toEqual({ 'www-authenticate': 'Bearer' });
 });

@@ -52,16 +52,11 @@ export function createIdentify(
   perRequestKeys: PerRequestKeys,
   { verifyToken, clock, blockedUsers, userKeys, runtimeKeys, onKeyUse, onRejection }: IdentifyDeps,
 ): Identify {
-  const accept = (caller: Caller): Caller => {
-    const name = caller.configuredKey?.name;
-    if (name !== undefined) onKeyUse?.(name);
-    return caller;
-  };
   const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
     requireUnexpired(caller, clock.epochMs());
     requireAllowedAddress(isAllowed, from, snapshot().configuration);
     requireUnbound(caller, boundKeys);
-    return accept(caller);
+    return caller;
   };
   const findOther = async (
     credentials: string,
@@ -94,12 +89,19 @@ export function createIdentify(
     const entry = snapshot().keys.find(credentials);
     const name = entry?.caller.configuredKey?.name;
     if (name !== undefined) runtimeKeys?.requireCurrent(name);
-    return entry?.hasBounds === false ? accept(entry.caller) : findOther(credentials, from, { entry, boundKeys });
+    return entry?.hasBounds === false ? entry.caller : findOther(credentials, from, { entry, boundKeys });
   };
-  if (blockedUsers === undefined) return find;
+  const accept = (caller: Caller): Caller => {
+    // The caller of a per-request key has the configured key of the outer call.
+    const name = caller.chain === null ? caller.configuredKey?.name : undefined;
+    if (name !== undefined) onKeyUse?.(name);
+    return caller;
+  };
   const admit = (caller: Caller): Caller | Promise<Caller> => {
+    if (blockedUsers === undefined) return accept(caller);
     try {
-      return blockedUsers.admit(caller);
+      const admitted = blockedUsers.admit(caller);
+      return admitted instanceof Promise ? admitted.then(accept) : accept(admitted);
     } catch (error) {
       if (error instanceof ParleyError && error.code === 'user_blocked') onRejection?.(error.code);
       throw error;

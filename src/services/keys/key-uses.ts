@@ -4,6 +4,8 @@ import { Recurring } from '#base/time/recurring.ts';
 const writeMs = 5_000;
 
 interface KeyUsesDeps {
+  /** Kind of the keys, for reports of errors. */
+  readonly kind: 'configured keys' | 'keys of users';
   readonly clock: Pick<Clock, 'epochMs'>;
   /** Stores the times of the last uses, in milliseconds since the epoch, by key. */
   readonly write: (uses: ReadonlyMap<string, number>) => Promise<void>;
@@ -19,7 +21,7 @@ export class KeyUses {
   constructor(deps: KeyUsesDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(writeMs, 'could not store when keys were last used', () => this.#write());
+    this.#recurring.every(writeMs, `could not store when ${deps.kind} were last used`, () => this.#write());
   }
 
   record(key: string): void {

@@ -57,7 +57,7 @@ export class UserKeys {
     });
     this.#recurring = new Recurring(deps.reportError);
     this.#recurring.every(sweepMs, 'could not check the calls that use keys of users', () => this.#sweep());
-    this.#uses = new KeyUses({ ...deps, write: (uses) => deps.store.recordUses(uses) });
+    this.#uses = new KeyUses({ ...deps, kind: 'keys of users', write: (uses) => deps.store.recordUses(uses) });
   }
 
   /** Sets the only listener, which is called when `hasEnded` may have changed for some callers. */

@@ -165,6 +165,13 @@ describeOnEach('stored days', (node) => {
     expect((await open().readKeyUses(['unused'])).size).toBe(0);
   });
 
+  it('do not limit the number of keys whose uses are stored together', async () => {
+    const keys = Array.from({ length: 40_000 }, () => randomUUID());
+    const journal = open();
+    await journal.recordKeyUses(new Map(keys.map((key) => [key, at(today)])));
+    expect((await journal.readKeyUses(keys.slice(-2))).size).toBe(2);
+  });
+
   it('are summed by month when all days of the month are summed', async () => {
     const date = new Date((today + 80) * dayMs);
     const month = Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / dayMs;

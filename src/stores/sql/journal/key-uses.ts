@@ -1,6 +1,9 @@
+import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 
 const minIntervalMs = 60_000;
+/** Databases limit the parameters of a statement. */
+const usesPerStatement = 500;
 /** Number of keys whose last write is remembered. Beyond it, a key may be written more often. */
 const maxRemembered = 10_000;
 
@@ -18,11 +21,14 @@ export class KeyUses {
     const isDue = (id: string, atMs: number): boolean => atMs >= (this.#written.get(id) ?? 0) + minIntervalMs;
     // Sorted, so that concurrent nodes lock the rows in the same order.
     const values = [...uses].filter(([id, atMs]) => isDue(id, atMs)).sort(([left], [right]) => (left < right ? -1 : 1));
-    if (values.length === 0) return;
+    for (const batch of splitIntoBatches(values, usesPerStatement)) await this.#write(batch);
+  }
+
+  async #write(uses: readonly (readonly [string, number])[]): Promise<void> {
     await this.#database.run((kysely) =>
       kysely
         .insertInto('key_uses')
-        .values(values.map(([id, atMs]) => ({ key_id: id, last_used_at_ms: atMs })))
+        .values(uses.map(([id, atMs]) => ({ key_id: id, last_used_at_ms: atMs })))
         .onConflict((conflict) =>
           conflict
             .column('key_id')
@@ -32,7 +38,7 @@ export class KeyUses {
         .execute(),
     );
     if (this.#written.size > maxRemembered) this.#written.clear();
-    for (const [id, atMs] of values) this.#written.set(id, atMs);
+    for (const [id, atMs] of uses) this.#written.set(id, atMs);
   }
 
   async readUses(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
