@@ -79,6 +79,16 @@ describe('parley check', () => {
     expect(await listWarnings(fields('http://localhost:3000/mcp', { security }))).toEqual([]);
   });
 
+  it('does not warn about settings of an application with an endpoint, which have their own form', async () => {
+    const settings = { url: 'http://192.168.1.5/', document_relative_url: 'files/b/photo.png' };
+    const app = {
+      endpoint: 'https://app.example/chat',
+      applicationTypeSchemaId: 'https://app.example/form',
+      applicationProperties: settings,
+    };
+    expect(await listWarnings({ applications: { app } })).toEqual([]);
+  });
+
   it('suggests the import command for a LiteLLM configuration', async () => {
     const yaml = 'model_list:\n  - model_name: gpt\n    litellm_params: {model: openai/gpt-4o}\n';
     expect(await checkFiles({ 'config.yaml': yaml })).toContain(

@@ -63,8 +63,8 @@ function* findToolsAtPrivateAddresses({ addons, applications, security }: Config
   const guard = new NetGuard(security.allowPrivateNetworks);
   const isLocalAllowed = security.allowPrivateNetworks.some((allowed) => allowed.toLowerCase() === 'localhost');
   const sections: [Path, unknown][] = Object.entries(addons).map(([name, { url }]) => [['addons', name, 'url'], url]);
-  for (const [id, { applicationProperties }] of Object.entries(applications))
-    sections.push([['applications', id, 'applicationProperties'], applicationProperties]);
+  for (const [id, { endpoint, applicationProperties }] of Object.entries(applications))
+    if (endpoint === undefined) sections.push([['applications', id, 'applicationProperties'], applicationProperties]);
   for (const [path, value] of sections) {
     for (const address of findAddresses(value, path)) {
       const { hostname } = address.url;

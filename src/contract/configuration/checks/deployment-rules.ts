@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { isInfinite, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isInfinite, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { parseChatRequest } from '../../chat/chat-request.ts';
 import { parseEmbeddingsRequest } from '../../chat/embeddings-request.ts';
 import { isDeploymentId } from '../../deployment-path.ts';
@@ -110,7 +110,7 @@ function* findModelIssues(id: string, model: JsonObject): Iterable<Issue> {
     }
     for (const issue of findApiIssues(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
     for (const issue of findKeyIssues(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
-    for (const name of Object.keys(isJsonObject(upstream.headers) ? upstream.headers : {})) {
+    for (const name of Object.keys(toObject(upstream.headers))) {
       if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'is not a valid header field name' };
       else if (ownHeaders.has(name.toLowerCase()))
         yield { path: [...path, 'headers', name], message: 'is set by Parley and cannot be configured' };
@@ -158,7 +158,7 @@ const ownFeatures = Object.keys(getChild(readSchema(ModelEntry), 'features').pro
 
 /** Yields likely misspellings. Unknown features are allowed, but a misspelled feature would be ignored without an error. */
 function* findFeatureIssues({ features }: JsonObject): Iterable<Issue> {
-  const keys = Object.keys(isJsonObject(features) ? features : {});
+  const keys = Object.keys(toObject(features));
   // The schema rejects more keys. The comparison of each key with all features takes 0.3 ms.
   if (keys.length > fieldBounds.maxProperties) return;
   for (const key of keys) {

@@ -21,12 +21,13 @@ export function* findAlertIssues(configuration: unknown): Iterable<Issue> {
   }
 }
 
+/** Applications that are created through the API exist independently of the configuration. */
+export function mayExist(id: string, ids: ReadonlySet<string>): boolean {
+  return ids.has(id) || id.startsWith('applications/');
+}
+
 /** Yields a warning for each alert that Parley never sends, because it names something that does not exist or has no limit. */
-export function* findAlertWarnings(
-  configuration: Configuration,
-  ids: ReadonlySet<string>,
-  mayExist: (id: string) => boolean,
-): Iterable<Issue> {
+export function* findAlertWarnings(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const [index, { of, window }] of configuration.alerts.entries()) {
     const scope = parseAlertScope(of);
     const limit = parseAlertWindow(window);
@@ -36,7 +37,7 @@ export function* findAlertWarnings(
     const candidates = listCandidates(configuration, scope.kind);
     if (candidates !== undefined && !candidates.includes(scope.name))
       yield { path: [...path, 'of'], ...describeUnconfigured(`a ${scope.kind}`, scope.name, candidates) };
-    else if (deployment !== undefined && deployment !== '*' && !mayExist(deployment))
+    else if (deployment !== undefined && deployment !== '*' && !mayExist(deployment, ids))
       yield { path: [...path, 'window'], ...describeUnconfigured('a deployment', deployment, ids) };
     else if (!listSettings(configuration, scope).some((settings) => hasLimit(settings, limit))) {
       const hint = `set this limit, for example ${toExample(scope, limit)}`;

@@ -9,7 +9,7 @@ import type { Issue } from '../issue.ts';
 import { hasLimits, type LimitSettings } from '../limits.ts';
 import { defaultMessagesTokens, getProtocol, protocols } from '../protocols.ts';
 import { parseTime } from '../values.ts';
-import { findAlertWarnings } from './find-alert-issues.ts';
+import { findAlertWarnings, mayExist } from './find-alert-issues.ts';
 
 /**
  * Yields warnings about valid settings that are probably mistakes. `removedIds` are IDs of deployments that were removed from the
@@ -29,7 +29,7 @@ export function* findConfigurationWarnings(
   yield* findMisspelledKeyRoles(configuration);
   yield* findKeyWarnings(configuration, ids, nowMs);
   yield* findUnusedLimits(configuration, ids);
-  yield* findAlertWarnings(configuration, ids, (id) => mayExist(id, ids));
+  yield* findAlertWarnings(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries())
     yield* findDangling(['addin', 'models', index, 'id'], id, ids);
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
@@ -142,7 +142,8 @@ function* findPricesPerMillion({ models }: Configuration): Iterable<Issue> {
 }
 
 function* findUnreadableDocuments({ applications }: Configuration): Iterable<Issue> {
-  for (const [id, { applicationProperties }] of Object.entries(applications)) {
+  for (const [id, { endpoint, applicationProperties }] of Object.entries(applications)) {
+    if (endpoint !== undefined) continue;
     const documentUrl = applicationProperties?.document_relative_url;
     const path = ['applications', id, 'applicationProperties', 'document_relative_url'];
     for (const [index, name] of [documentUrl].flat().entries()) {
@@ -315,11 +316,6 @@ function* findUnusedLimits(configuration: Configuration, ids: ReadonlySet<string
   for (const { start, limits = {} } of listLimited(configuration)) {
     for (const id of Object.keys(limits)) if (id !== '*') yield* findDangling([...start, 'limits', id], id, ids);
   }
-}
-
-/** Applications that are created through the API exist independently of the configuration. */
-function mayExist(id: string, ids: ReadonlySet<string>): boolean {
-  return ids.has(id) || id.startsWith('applications/');
 }
 
 /** Yields a warning if a deployment is not configured and cannot be created through the API. */
