@@ -158,7 +158,7 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
   ]);
   const first = await createResponse({ input: 'Hello', metadata: { turn: '1' } });
   const second = await createResponse({ input: 'How are you?', previous_response_id: first.id });
-  await createResponse({ input: 'Hello restartedNode', conversation: conversationId });
+  await createResponse({ input: 'Hello again', conversation: conversationId });
   const background = await createResponse({ input: 'Hello', background: true, max_output_tokens: 5 });
   await wait(url, `/v1/responses/${background.id}`);
 

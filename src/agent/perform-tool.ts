@@ -1,5 +1,5 @@
 import { HttpError } from '#base/http/client.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { acceptsNull, CheckTime, findSchemaError, slowSchema, unusableSchema } from '#contract/schemas/schema-error.ts';
@@ -85,7 +85,7 @@ export async function parseArguments(text: string, schema: JsonObject = {}, time
 /** Removes null values of optional arguments, because some models send null for every argument that they omit. */
 function removeOptionalNulls(args: JsonObject, schema: JsonObject): JsonObject {
   const { properties, required } = schema;
-  const propertySchemas = isJsonObject(properties) ? properties : {};
+  const propertySchemas = toObject(properties);
   const requiredNames = Array.isArray(required) ? required : [];
   const entries = Object.entries(args).filter(
     ([name, value]) => value !== null || requiredNames.includes(name) || acceptsNull(propertySchemas[name], schema),
@@ -95,7 +95,7 @@ function removeOptionalNulls(args: JsonObject, schema: JsonObject): JsonObject {
 
 /** Wraps single values in a list if the schema requires a list. */
 function wrapInLists(args: JsonObject, { properties }: JsonObject): JsonObject {
-  const propertySchemas = isJsonObject(properties) ? properties : {};
+  const propertySchemas = toObject(properties);
   const expectsList = (name: string): boolean => isJsonObject(propertySchemas[name]) && propertySchemas[name].type === 'array';
   const mismatched = Object.entries(args).filter(([name, value]) => expectsList(name) && !Array.isArray(value));
   return mismatched.length === 0 ? args : { ...args, ...Object.fromEntries(mismatched.map(([name, value]) => [name, [value]])) };

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type JsonObject, toObject } from '#base/json/json.ts';
 import { Channel } from '#base/stream/async-items.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chat/chunk.ts';
@@ -226,6 +226,6 @@ export function parseAnswer(
   { label }: ToolQuestion,
   completed: CompletedControl | undefined,
 ): { readonly value: JsonObject | undefined } | undefined {
-  if (completed?.label === label) return { value: isJsonObject(completed.value) ? completed.value : {} };
+  if (completed?.label === label) return { value: toObject(completed.value) };
   return completed?.label === declineLabel ? { value: undefined } : undefined;
 }

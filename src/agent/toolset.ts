@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { JsonObject } from '#base/json/json.ts';
+import { maxFunctionNameChars, toHashedName } from '#contract/chat/function-calling.ts';
 import type { Tool } from '#domain/tools/tool.ts';
-
-const maxNameLength = 64;
-const hashLength = 8;
 
 /** A tool definition for a model (`tools` of the OpenAI API). */
 export interface ToolDefinition {
@@ -49,7 +46,8 @@ export class Toolset {
   #findFreeName(requestedName: string): string {
     const isFree = (name: string): boolean => !this.#reservedNames.has(name) && !this.#byName.has(name);
     let name = fitName(requestedName);
-    for (let attempt = 2; !isFree(name); attempt += 1) name = appendHash(requestedName, `${requestedName}\n${attempt}`);
+    for (let attempt = 2; !isFree(name); attempt += 1)
+      name = toHashedName(toReadableName(requestedName), `${requestedName}\n${attempt}`);
     return name;
   }
 }
@@ -57,12 +55,7 @@ export class Toolset {
 /** Returns the name in a form that models accept. A valid name is returned unchanged. */
 export function fitName(name: string): string {
   const readable = toReadableName(name);
-  return readable === '' || readable.length > maxNameLength ? appendHash(name, name) : readable;
-}
-
-function appendHash(name: string, input: string): string {
-  const hash = createHash('sha256').update(input).digest('hex').slice(0, hashLength);
-  return `${toReadableName(name).slice(0, maxNameLength - hashLength - 1)}_${hash}`;
+  return readable === '' || readable.length > maxFunctionNameChars ? toHashedName(readable, name) : readable;
 }
 
 function toReadableName(name: string): string {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toText } from '#base/json/json.ts';
 import type { Chunk, Delta, FinishReason, ModelUsage, Statistics, ToolCallDelta, Usage } from '#contract/chat/chunk.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -92,7 +92,7 @@ export class Turn {
       const before = this.#reasoning[key];
       if (typeof value === 'string') {
         this.#count(key.length + value.length);
-        this.#reasoning[key] = (typeof before === 'string' ? before : '') + value;
+        this.#reasoning[key] = toText(before) + value;
       } else if (Array.isArray(value)) {
         this.#count(key.length + JSON.stringify(value).length);
         if (Array.isArray(before)) for (const item of value) before.push(item);

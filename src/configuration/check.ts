@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { toVisibleKeyName } from '#contract/configuration/access.ts';
 import type {
@@ -67,5 +67,5 @@ export function toConfigurationError({ path, ...details }: Issue, value: unknown
 /** Returns the written name of a `keys` entry, or its position if the name is a secret. */
 function toVisibleKey(name: string, writtenName: string, value: unknown): string {
   if (isReference(writtenName)) return writtenName;
-  return toVisibleKeyName(isJsonObject(value) && isJsonObject(value.keys) ? value.keys : {}, name);
+  return toVisibleKeyName(toObject(toObject(value).keys), name);
 }

@@ -1,5 +1,5 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
 import type { Environment } from './substitute.ts';
 
@@ -59,7 +59,7 @@ function createAnthropicModels(key: string, base: string): readonly ModelById[] 
 
 /** The prefix `ollama/` prevents local models from taking the IDs of other models. */
 function createOllamaModels(tags: unknown): readonly ModelById[] {
-  const models = isJsonObject(tags) && Array.isArray(tags.models) ? tags.models.filter(isJsonObject) : [];
+  const models = filterObjects(toObject(tags).models);
   return models.flatMap(({ name, details }): ModelById[] => {
     const id = `ollama/${name}`;
     if (typeof name !== 'string' || !isDeploymentId(id)) return [];

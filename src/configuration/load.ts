@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, resolve } from 'node:path';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type {
   ConfigurationError,
   RejectedConfiguration,
@@ -156,7 +156,7 @@ function mergeObjects(base: JsonObject, overrides: JsonObject, { path, setOrigin
   for (const [key, value] of Object.entries(overrides)) {
     const context = { path: [...path, key], setOrigin };
     const previous = merged[key];
-    merged[key] = isJsonObject(value) ? mergeObjects(isJsonObject(previous) ? previous : {}, value, context) : value;
+    merged[key] = isJsonObject(value) ? mergeObjects(toObject(previous), value, context) : value;
     setOrigin(context.path);
   }
   return merged;

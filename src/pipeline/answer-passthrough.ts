@@ -102,9 +102,7 @@ class CountedReply implements Sink<PassThroughFrame> {
  */
 function toTokenUsage(usage: JsonObject): Usage | undefined {
   const { total_tokens } = usage;
-  return (
-    toUsage({ ...usage }) ?? (typeof total_tokens === 'number' ? toUsage({ ...usage, prompt_tokens: total_tokens }) : undefined)
-  );
+  return toUsage(usage) ?? (typeof total_tokens === 'number' ? toUsage({ ...usage, prompt_tokens: total_tokens }) : undefined);
 }
 
 function estimatePromptTokens(request: PassThroughRequest): number {

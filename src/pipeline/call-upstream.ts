@@ -46,11 +46,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const maxCompletionTokens = target.deployment.limits?.maxCompletionTokens;
     const onIgnored = (fields: readonly string[]): void => account.recordIgnored(fields);
     const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-      const headers = toTraceHeaders(target, attempt);
-      const sent =
-        applicationFields === undefined
-          ? { headers }
-          : toApplicationHeaders(upstream, { common: headers, applicationFields, account });
+      const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
         const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, HeldRights, type Permission, permissions, type RightsChange } from '#domain/callers/held-rights.ts';
@@ -37,13 +37,13 @@ export function parseCaller(text: string, report: Chain['report']): Caller | und
 
 /** The list of deployments of the user's key does not apply to per-request keys. */
 function toUserKey(value: unknown): Pick<Caller, 'userKey'> {
-  const { id, version } = isJsonObject(value) ? value : {};
+  const { id, version } = toObject(value);
   return typeof id === 'string' && typeof version === 'number' ? { userKey: { id, version, deployments: null } } : {};
 }
 
 /** Inner calls end with the key of the first call. Its list of deployments does not apply to them. */
 function toConfiguredKey(value: unknown): Pick<Caller, 'configuredKey'> {
-  const { id, secretId, name, expiresAtMs } = isJsonObject(value) ? value : {};
+  const { id, secretId, name, expiresAtMs } = toObject(value);
   if (typeof id !== 'string') return {};
   return {
     configuredKey: {

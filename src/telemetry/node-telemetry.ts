@@ -14,8 +14,10 @@ import type { ExportSettings } from './otlp/export.ts';
 import { type MetricsFormat, PrometheusText } from './prometheus-text.ts';
 import { type Labels, SeriesStore } from './series.ts';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 export interface TelemetryOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly clock: Clock;
   readonly caches: Caches;
   readonly log: Log;
@@ -102,8 +104,6 @@ function toTraces({ ratio, traces }: OtlpSettings): MeasuredCallDeps['traces'] {
     isSampled: ratio >= 1 ? undefined : (traceId) => Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio,
   };
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** OpenTelemetry exporters that the environment selects. The exporters themselves read addresses, headers, and timeouts. */
 interface OtlpSettings extends ExportSettings {

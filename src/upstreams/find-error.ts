@@ -75,6 +75,15 @@ export function findError(value: JsonObject): UpstreamError | undefined {
   return undefined;
 }
 
+/** Parses the data of an event, which must be a JSON object. Throws `UpstreamError`, also the error that the event reports. */
+export function parseEventData(data: string, bounds = defaultJsonBounds): JsonObject {
+  const value = tryParseJson(fromLatin1(data), bounds);
+  if (!isJsonObject(value)) throw new UpstreamError('broken', 'The upstream sent an event that is not a JSON object.');
+  const error = findError(value);
+  if (error !== undefined) throw error;
+  return value;
+}
+
 function isFilled(error: unknown): boolean {
   return isNonEmptyText(error) || (isJsonObject(error) && Object.keys(error).length > 0);
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, toObject } from '#base/json/json.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { RawChunk, Usage } from '#contract/chat/chunk.ts';
@@ -165,8 +165,7 @@ function sumUsages(usages: readonly Usage[]): Usage {
   for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {
     const details: Record<string, number> = {};
     for (const usage of usages) {
-      for (const [name, value] of Object.entries(isJsonObject(usage[key]) ? usage[key] : {}))
-        details[name] = (details[name] ?? 0) + toCount(value);
+      for (const [name, value] of Object.entries(toObject(usage[key]))) details[name] = (details[name] ?? 0) + toCount(value);
     }
     if (Object.keys(details).length > 0) sum[key] = details;
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { ChunkChoice, CompletionChoice, Delta, FinishReason } from '#contract/chat/chunk.ts';
 import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -280,7 +280,7 @@ class ChoiceCalls {
   /** Returns the call that a part continues. Undefined if the part starts a call. */
   #find(part: JsonObject, touched: ReadonlySet<OpenCall>): OpenCall | undefined {
     const [index, id] = [toIndex(part.index), toText(part.id)];
-    const calledFunction = isJsonObject(part.function) ? part.function : {};
+    const calledFunction = toObject(part.function);
     const name = toText(calledFunction.name);
     const open = index === undefined ? this.#last : this.#byIndex.get(index);
     const match = id === '' ? open : this.#byId.get(toKey(index, id));
@@ -330,7 +330,7 @@ function announce(
   args: string,
   { name, id }: { readonly name: string; readonly id: string },
 ): JsonObject {
-  const calledFunction = isJsonObject(part.function) ? part.function : {};
+  const calledFunction = toObject(part.function);
   call.name = name;
   call.id = id;
   const isSame = part.index === call.index && part.id === call.id && part.type === 'function';
@@ -367,7 +367,7 @@ function noArguments(calledFunction: unknown): JsonObject {
 function removeMalformedCalls(delta: Delta): Delta {
   const { tool_calls: parts, function_call: functionCall, ...fields } = delta as Record<string, unknown>;
   const hasParts = (parts ?? null) !== null;
-  const list = Array.isArray(parts) ? parts.filter(isJsonObject) : [];
+  const list = filterObjects(parts);
   const hasBadParts = hasParts && !(Array.isArray(parts) && list.length === parts.length);
   const hasBadCall = (functionCall ?? null) !== null && !isJsonObject(functionCall);
   if (!hasBadParts && !hasBadCall) return delta;
@@ -382,10 +382,6 @@ function removeMalformedCalls(delta: Delta): Delta {
 function toArguments(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function toIndex(value: unknown): number | undefined {

@@ -29,8 +29,12 @@ export async function checkCommand(
 
 function summarize({ models, applications, addons, keys, roles, identityProviders }: Configuration): string {
   const counts = [
-    ...[count(models, 'model'), count(applications, 'application'), count(addons, 'addon'), count(keys, 'key')],
-    ...[count(roles, 'role'), count(identityProviders, 'identity provider')],
+    count(models, 'model'),
+    count(applications, 'application'),
+    count(addons, 'addon'),
+    count(keys, 'key'),
+    count(roles, 'role'),
+    count(identityProviders, 'identity provider'),
   ];
   return `no errors (${counts.join(', ')})`;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Caches } from '#base/cache/bounded-cache.ts';
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { toObject, tryParseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
@@ -93,15 +93,13 @@ export async function openNode(
   const fileLayer = openFileLayer({ settings, stores, nodes, accepted, log, recordAudit, reportError });
   const entries = new RuntimeEntries({
     ...stores.entries,
-    ...{
-      files: accepted,
-      fileLayer,
-      check: checkConfiguration,
-      activate: applyConfiguration,
-      clock,
-      newId: randomUUID,
-      reportError,
-    },
+    files: accepted,
+    fileLayer,
+    check: checkConfiguration,
+    activate: applyConfiguration,
+    clock,
+    newId: randomUUID,
+    reportError,
     broadcast: stores.broadcast,
   });
   await entries.start();
@@ -178,7 +176,7 @@ function sharePauses({ stores, loadBalancer }: Pick<NodeDeps, 'stores' | 'loadBa
   const { broadcast } = stores;
   broadcast?.onNotice(({ topic, text }) => {
     const pause = topic === 'upstream' ? tryParseJson(text) : undefined;
-    const { revision, offForMs } = isJsonObject(pause) ? pause : {};
+    const { revision, offForMs } = toObject(pause);
     if (typeof revision === 'string' && typeof offForMs === 'number')
       loadBalancer.applyPause({ revision, offForMs }, clock.nowMs());
   });

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import type { Secret } from '#base/secrets/secret.ts';
 
 /** Address in the loopback network that other servers on a machine rarely use. */
@@ -137,7 +137,7 @@ function answerMessage(message: unknown): JsonObject | undefined {
     return { jsonrpc: '2.0', id: null, error: { code: invalidRequest, message: 'Invalid request' } };
   const { id, method, params } = message;
   if (id === undefined) return undefined;
-  return { jsonrpc: '2.0', id, ...answerMethod(method, isJsonObject(params) ? params : {}) };
+  return { jsonrpc: '2.0', id, ...answerMethod(method, toObject(params)) };
 }
 
 function answerMethod(method: string, params: JsonObject): JsonObject {
@@ -162,7 +162,7 @@ function negotiateProtocolVersion({ protocolVersion: requestedVersion }: JsonObj
 function callTool({ name, arguments: args }: JsonObject): JsonObject {
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool === undefined) return { error: { code: invalidParams, message: 'Unknown tool' } };
-  return { result: { content: [{ type: 'text', text: tool.run(isJsonObject(args) ? args : {}) }] } };
+  return { result: { content: [{ type: 'text', text: tool.run(toObject(args)) }] } };
 }
 
 /** Returns the opening hours, or undefined if the text is not a day. */

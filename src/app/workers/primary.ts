@@ -15,8 +15,7 @@ import type { ReserveMessage, ReturnedShare, SentUsage, SettleMessage } from '#s
 import { WriteLock } from '#stores/workers/write-lock.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 import type { Log } from '#telemetry/log.ts';
-import type { Metric } from '#telemetry/metric.ts';
-import { mergeMetrics, toPlainMetrics, withoutGauges } from '#telemetry/metric.ts';
+import { type Metric, mergeMetrics, toPlainMetrics, withoutGauges } from '#telemetry/metric.ts';
 import { readProcessMetrics, watchProcess } from '#telemetry/node-metrics.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import { openDataFolder, openOwnSecret } from '../node/open-data-folder.ts';
@@ -36,8 +35,8 @@ const clock = systemClock;
 const primary = 0;
 /** Time for a worker to close its stores after its drain. */
 const closeMs = 7_000;
-const noticeTimeoutMs = 2_000;
-const answerTimeoutMs = 2_000;
+/** Time for a worker to answer a request. */
+const requestTimeoutMs = 2_000;
 const interrupted = 130;
 
 /**
@@ -73,7 +72,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
     clock,
     workerCount: settings.workers,
     recall: async (worker, holders, onLate) => {
-      const answer = supervisor.find(worker)?.channel.request('limits.recall', holders, { timeoutMs: noticeTimeoutMs, onLate });
+      const answer = supervisor.find(worker)?.channel.request('limits.recall', holders, { timeoutMs: requestTimeoutMs, onLate });
       return ((await answer) ?? []) as readonly ReturnedShare[];
     },
   });
@@ -187,7 +186,7 @@ function createStateHandlers(
     [
       'relay',
       ({ worker: receiver, topic, body }: { worker: number; topic: string; body: unknown }) =>
-        supervisor().find(receiver)?.channel.request(topic, body, { timeoutMs: noticeTimeoutMs }) ?? null,
+        supervisor().find(receiver)?.channel.request(topic, body, { timeoutMs: requestTimeoutMs }) ?? null,
     ],
     [
       'broadcast',
@@ -195,7 +194,7 @@ function createStateHandlers(
         // A worker that is starting may already have read the previous state.
         const receivers = supervisor().all.filter((receiver) => receiver.worker !== worker);
         await Promise.allSettled(
-          receivers.map(({ channel }) => channel.request('notice', notice, { timeoutMs: noticeTimeoutMs })),
+          receivers.map(({ channel }) => channel.request('notice', notice, { timeoutMs: requestTimeoutMs })),
         );
       },
     ],
@@ -258,7 +257,7 @@ class NodeView {
     await Promise.all(
       ready.map(async ({ channel, worker }) => {
         // A worker that does not answer in time counts with its last values.
-        const metrics = await channel.request('metrics.read', null, { timeoutMs: answerTimeoutMs }).catch(() => undefined);
+        const metrics = await channel.request('metrics.read', null, { timeoutMs: requestTimeoutMs }).catch(() => undefined);
         if (metrics !== undefined && this.#supervisor().find(worker) !== undefined)
           this.#lastMetrics.set(worker, metrics as readonly Metric[]);
       }),
@@ -276,7 +275,7 @@ class NodeView {
 
 async function readIssues({ channel, slot }: WorkerProcess): Promise<readonly Reason[]> {
   try {
-    return (await channel.request('health.read', null, { timeoutMs: answerTimeoutMs })) as readonly Reason[];
+    return (await channel.request('health.read', null, { timeoutMs: requestTimeoutMs })) as readonly Reason[];
   } catch {
     return [{ code: 'worker_unresponsive', message: `Worker ${slot} does not answer.` }];
   }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { isJsonObject, parseJson } from '../json/json.ts';
+import { isJsonObject, parseJson, toObject } from '../json/json.ts';
 import { kernels } from './kernels.ts';
 import { WordPieces } from './word-pieces.ts';
 
@@ -247,7 +247,7 @@ function createWeightReader(path: string): ReadWeight {
   const header = parseJson(new TextDecoder().decode(readBytes(path, 8, headerLength)));
   return (name) => {
     const described = isJsonObject(header) ? header[name] : undefined;
-    const { dtype, data_offsets: offsets } = isJsonObject(described) ? described : {};
+    const { dtype, data_offsets: offsets } = toObject(described);
     if (dtype !== 'F16' || !Array.isArray(offsets)) throw new Error(`the model file has no 16-bit weights named ${name}`);
     const [from = 0, to = 0] = offsets.map(Number);
     return new Uint16Array(readBytes(path, 8 + headerLength + from, to - from));

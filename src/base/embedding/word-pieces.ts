@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../json/json.ts';
+import { parseJson, toObject } from '../json/json.ts';
 
 /** Longer words become the unknown token. */
 const maxWordChars = 100;
@@ -11,8 +11,8 @@ const wordOrPunctuation = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
 /** Reads the pieces and their ids from a tokenizer file. */
 export function readVocabulary(json: string): ReadonlyMap<string, number> {
   const file = parseJson(json);
-  const { vocab } = isJsonObject(file) && isJsonObject(file.model) ? file.model : {};
-  return new Map(Object.entries(isJsonObject(vocab) ? vocab : {}).map(([piece, id]) => [piece, Number(id)]));
+  const { vocab } = toObject(toObject(file).model);
+  return new Map(Object.entries(toObject(vocab)).map(([piece, id]) => [piece, Number(id)]));
 }
 
 /** Tokenizer of an uncased BERT model. Splits texts into word pieces and returns their ids. */

@@ -113,7 +113,7 @@ function toBlockedAddressError(host: string): BlockedAddressError {
 
 /**
  * Returns a client that cannot reach blocked addresses. It checks the address of each request and connects only to checked
- * addresses. `makeClient` must use the given lookup. A blocked request fails with `HttpError` `unsendable`.
+ * addresses. `createClient` must use the given lookup. A blocked request fails with `HttpError` `unsendable`.
  */
 export function guardClient(guard: NetGuard, createClient: (lookup: LookupFunction) => HttpClient): HttpClient {
   const client = createClient(guard.lookup);

@@ -145,7 +145,7 @@ interface NodeProcess {
     createContext(globals: object): { run?: unknown };
     runInContext(code: string, context: object, options: { readonly timeout: number }): never;
   };
-  threadCpuUsage(previous?: object): { readonly user: number; readonly system: number };
+  threadCpuUsage(): { readonly user: number; readonly system: number };
 }
 
 /** Context of all runs. To create it takes longer than most runs. */
@@ -163,12 +163,11 @@ export function runWithTimeout<Value>(timeoutMs: number, run: () => Value): Valu
   const shared = context ?? createContext({});
   context = shared;
   const runIn = (timeout: number): Value => runInContext('run()', Object.assign(shared, { run }), { timeout });
-  const startUsage = process.threadCpuUsage();
+  const startMs = getCpuMs();
   try {
     return runIn(timeoutMs);
   } catch (error) {
-    const { user, system } = process.threadCpuUsage(startUsage);
-    if (!isTimeout(error) || (user + system) / 1000 > timeoutMs * minCpuShare) throw error;
+    if (!isTimeout(error) || getCpuMs() - startMs > timeoutMs * minCpuShare) throw error;
     return runIn(timeoutMs * retryFactor);
   } finally {
     // Otherwise the context keeps the function and its texts in memory until the next run.

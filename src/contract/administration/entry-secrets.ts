@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { Authorization } from '../configuration/authorization.ts';
 import { listObjects } from '../configuration/entries.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
@@ -169,7 +169,7 @@ function hasHidden(value: unknown): boolean {
 function mergeHidden(input: unknown, stored: unknown): unknown {
   if (input === undefined || input === hiddenSecret) return stored;
   if (!isJsonObject(input)) return input;
-  const storedFields = isJsonObject(stored) ? stored : {};
+  const storedFields = toObject(stored);
   const merge = ([name, value]: [string, unknown]): [string, unknown] => [
     name,
     hasHidden(value) && Object.hasOwn(storedFields, name) ? mergeHidden(value, storedFields[name]) : value,

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject } from '#base/json/json.ts';
 
 /** Speaker names that the OpenAI API accepts. */
 export const messageName = /^[^\s<|\\/>]{1,64}$/;
@@ -122,7 +122,7 @@ export function isResult({ role }: Pick<Message, 'role'>): boolean {
 
 /** Returns the tool calls of an assistant message, unchanged and in order. */
 export function getToolCalls({ tool_calls: calls }: Message): JsonObject[] {
-  return Array.isArray(calls) ? calls.filter(isJsonObject) : [];
+  return filterObjects(calls);
 }
 
 /** Returns the messages except instructions. */

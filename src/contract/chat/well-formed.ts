@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toText } from '#base/json/json.ts';
 import type { Chunk, ChunkChoice, Completion, CompletionChoice, Delta, RawChunk, RawCompletion } from './chunk.ts';
 
 /** Fields that all events of a reply share. */
@@ -105,8 +105,8 @@ function hasContent({ content, tool_calls, function_call }: JsonObject): boolean
 function normalizeContent<Source extends { content?: unknown }>(source: Source): Source & { content?: string | null } {
   const { content } = source;
   if (isTextOrNone(content)) return source as Source & { content?: string | null };
-  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
-  const thoughts = parts.flatMap(({ thinking }) => (Array.isArray(thinking) ? thinking.filter(isJsonObject) : []));
+  const parts = filterObjects(content);
+  const thoughts = parts.flatMap(({ thinking }) => filterObjects(thinking));
   return {
     ...source,
     content: joinTexts(parts),
@@ -115,7 +115,7 @@ function normalizeContent<Source extends { content?: unknown }>(source: Source):
 }
 
 function joinTexts(parts: readonly JsonObject[]): string {
-  return parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+  return parts.map(({ text }) => toText(text)).join('');
 }
 
 function isTextOrNone(content: unknown): content is string | null | undefined {

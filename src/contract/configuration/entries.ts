@@ -1,9 +1,8 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 
 /** Returns a section of a configuration, or an empty object if the section is not an object. */
 export function getSection(configuration: unknown, section: string): JsonObject {
-  const value = isJsonObject(configuration) ? configuration[section] : undefined;
-  return isJsonObject(value) ? value : {};
+  return toObject(toObject(configuration)[section]);
 }
 
 /** Returns the entries of a section that are objects. The schema rejects other values. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterStrings, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { findDeploymentIssues } from './checks/deployment-rules.ts';
 import { findAlertIssues } from './checks/find-alert-issues.ts';
 import { describeUnconfigured } from './did-you-mean.ts';
@@ -104,7 +104,7 @@ const ownParameters: ReadonlySet<string> = new Set([
 ]);
 
 function* findSignInIssues(path: Issue['path'], { parameters, scopes, token }: JsonObject): Iterable<Issue> {
-  for (const name of Object.keys(isJsonObject(parameters) ? parameters : {})) {
+  for (const name of Object.keys(toObject(parameters))) {
     if (ownParameters.has(name)) yield { path: [...path, 'parameters', name], message: 'is set by the page' };
   }
   if (token === 'id_token' && Array.isArray(scopes) && !scopes.includes('openid'))

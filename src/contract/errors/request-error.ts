@@ -102,7 +102,8 @@ function toParam({ instancePath, params }: SchemaError, value: unknown, at: stri
   return missing === undefined ? path : joinPath(path, missing);
 }
 
-function joinPath(path: string, key: string): string {
+/** Appends a key to the path of a field. Truncates long keys. */
+export function joinPath(path: string, key: string): string {
   const displayedKey = key.length > 64 ? `${key.slice(0, 64)}…` : key;
   return path === '' ? displayedKey : `${path}.${displayedKey}`;
 }

@@ -4,7 +4,7 @@ import { readCsvRows } from '#base/text/csv-rows.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { parseMessage } from '../chat/parse-message.ts';
 import { ParleyError } from '../errors/errors.ts';
-import { createRequestError, requireShape } from '../errors/request-error.ts';
+import { createRequestError, joinPath, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
 
@@ -145,10 +145,6 @@ function rejectUnknown(value: JsonObject, knownFields: readonly string[], path: 
     );
 }
 
-function joinPath(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`;
-}
-
 /** Body of a request that starts an evaluation. */
 export interface EvaluationRequest {
   /** Default: the version in force. */
@@ -193,10 +189,9 @@ export function parseEvaluationRequest(body: unknown): EvaluationRequest {
 
 function parseNumber(value: unknown, key: 'version' | 'parallel', max: number): { [key: string]: number } {
   if (value === undefined || value === null) return {};
-  const number = Number(value);
-  if (typeof value !== 'number' || !Number.isInteger(number) || number < 1 || number > max)
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > max)
     throw createRequestError(key, `must be an integer from 1 to ${max}`);
-  return { [key]: number };
+  return { [key]: value };
 }
 
 type ToCheck = (cell: string) => JsonObject;

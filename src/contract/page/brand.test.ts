@@ -23,7 +23,7 @@ it('toAccents keeps legible accents unchanged', () => {
   expect(toAccents('#9ecbff').dark.accent).toBe('#9ecbff');
 });
 
-it('grounds contains the background colors of the page', () => {
+it('backgrounds contains the background colors of the page', () => {
   const tokens = readFileSync(new URL('../../../web/src/style/tokens.css', import.meta.url), 'utf8');
   for (const name of ['ground', 'surface', 'raised'] as const)
     expect(tokens).toContain(`--${name}: light-dark(${backgrounds.light[name]}, ${backgrounds.dark[name]});`);

@@ -23,7 +23,7 @@ const minContrast = 4.5;
 const softShare = { light: 0.12, dark: 0.18 } as const;
 
 /**
- * Returns accents for both themes. Each is only as dark or light as legibility requires. `wish` has the form
+ * Returns accents for both themes. Each is only as dark or light as legibility requires. `color` has the form
  * `#rrggbb`.
  */
 export function toAccents(color: string): { readonly light: Accent; readonly dark: Accent } {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject } from '#base/json/json.ts';
 
 /** Parts of a stored turn with texts for searches. Other versions of the page may store other forms of attachments. */
 interface TurnParts {
@@ -14,6 +14,6 @@ export function listTurnTexts({ text, attachments, custom }: TurnParts): readonl
 }
 
 function listTitles(attachments: unknown): readonly string[] {
-  const items = Array.isArray(attachments) ? attachments.filter(isJsonObject) : [];
+  const items = filterObjects(attachments);
   return items.flatMap(({ title }) => (typeof title === 'string' ? [title] : []));
 }

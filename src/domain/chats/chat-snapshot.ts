@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { getAppDataPath, publicBucket, sampleBucket, toBucket } from '../files/bucket.ts';
 import { filePrefix, parseReference } from '../files/resource-location.ts';
 import type { ChatSnapshot, SharedFile } from './chat-share.ts';
@@ -49,7 +49,7 @@ export async function toChatSnapshot(
  * parent, so the path has no cycles.
  */
 function selectVisibleTurns(turns: readonly JsonObject[], selection: unknown): readonly JsonObject[] {
-  const selectedByParent = isJsonObject(selection) ? selection : {};
+  const selectedByParent = toObject(selection);
   const byParent = Map.groupBy(turns, ({ parent }) => String(parent));
   const path: JsonObject[] = [];
   for (let parentId: unknown = ''; ; ) {
@@ -66,7 +66,7 @@ async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonO
   const base = { id, parent, kind, atMs, text };
   if (kind === 'question')
     return { ...base, ...pickFields(turn, questionFields), attachments: await files.toAttachments(turn.attachments, undefined) };
-  const custom = isJsonObject(turn.custom) ? turn.custom : {};
+  const custom = toObject(turn.custom);
   const attachments = await files.toAttachments(custom.attachments, turn.deployment);
   return {
     ...base,

@@ -46,8 +46,8 @@ function* listMessageAddresses(message: Message): Iterable<Address> {
   const { role, custom_content: custom, content } = message;
   const isFromUser = role === 'user' && !isToolOutput(message);
   for (const { url, reference_url: reference } of custom?.attachments ?? []) {
-    if (url !== undefined) yield { text: url, isFromUser: isFromUser };
-    if (reference !== undefined) yield { text: reference, isFromUser: isFromUser };
+    if (url !== undefined) yield { text: url, isFromUser };
+    if (reference !== undefined) yield { text: reference, isFromUser };
   }
   if (!Array.isArray(content)) return;
   for (const part of content) for (const text of listTexts(part)) yield { text, isFromUser: isFromUser && !isToolOutput(part) };

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { maxTokensPerCall, toCount } from './usage.ts';
 
@@ -128,7 +128,7 @@ function addDetail(
     const count = paths.reduce((sum, path) => sum + toCount(readPath(reported, path)), 0);
     if (count === 0) continue;
     const current = changes[container] ?? reported[container];
-    changes[container] = { ...(isJsonObject(current) ? current : {}), [field]: count };
+    changes[container] = { ...toObject(current), [field]: count };
     return;
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, toObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { ModelUsage, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
@@ -98,7 +98,7 @@ interface CachedCounts {
 
 /** Returns the reported cache reads and writes, bounded by the size of the prompt. */
 export function countCached({ prompt_tokens, prompt_tokens_details: reported }: PricedCounts): CachedCounts {
-  const details = isJsonObject(reported) ? reported : {};
+  const details = toObject(reported);
   const readTokens = toBounded(prompt_tokens, details.cached_tokens);
   const writtenTokens = toBounded(prompt_tokens - readTokens, details.cache_write_tokens);
   return { readTokens, writtenTokens, hourWrittenTokens: toBounded(writtenTokens, details.cache_write_1h_tokens) };

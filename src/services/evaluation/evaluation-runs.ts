@@ -128,7 +128,7 @@ export interface EvaluationStart {
   readonly parallel: number | undefined;
 }
 
-export interface EvaluationRunDeps extends CaseDeps {
+interface EvaluationRunDeps extends CaseDeps {
   readonly store: EvaluationStore;
   readonly node: string;
   readonly reportError: (message: string, error: unknown) => void;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Completion, CompletionChoice, ModelUsage } from '#contract/chat/chunk.ts';
@@ -114,7 +114,7 @@ function computeCost({ snapshot }: CaseDeps, usage: CaseOutcome['usage']): numbe
 
 function findTrace({ custom_content: content }: { readonly custom_content?: unknown }): readonly JsonObject[] {
   const trace = isJsonObject(content) ? content.trace : undefined;
-  return Array.isArray(trace) ? trace.filter(isJsonObject) : [];
+  return filterObjects(trace);
 }
 
 /** Returns the first items within the size limit. */

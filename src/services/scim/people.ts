@@ -1,5 +1,5 @@
 import type { BoundedCache, Caches } from '#base/cache/bounded-cache.ts';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isStorableText } from '#base/text/storable-key.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { hasSecretName, type KeyEntry } from '#contract/configuration/access.ts';
@@ -153,7 +153,7 @@ function toPerson(id: string, { userName, attributes }: ScimUser): Person {
 }
 
 function toAddress({ emails }: JsonObject): string | null {
-  const values = Array.isArray(emails) ? emails.filter(isJsonObject) : [];
+  const values = filterObjects(emails);
   const first = (values.find(({ primary }) => primary === true) ?? values[0])?.value;
   return typeof first === 'string' ? first : null;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { toObject, tryParseJson } from '#base/json/json.ts';
 import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
 import type { RedisLink } from './redis-link.ts';
 
@@ -20,7 +20,7 @@ export class RedisNodeBroadcast implements NodeBroadcast {
   onNotice(listener: (notice: Notice) => unknown): void {
     this.#link.subscribe(channel, (message) => {
       const value = tryParseJson(message);
-      const { from, topic: sentTopic, text } = isJsonObject(value) ? value : {};
+      const { from, topic: sentTopic, text } = toObject(value);
       const topic = topics.find((expected) => expected === sentTopic);
       if (from !== this.#link.node && topic !== undefined && typeof text === 'string') listener({ topic, text });
     });

@@ -1,7 +1,7 @@
 import { type Attributes, type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { TraceParent } from '#base/http/trace-context.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
 import type { CallContent } from '#domain/usage/call-content.ts';
 import type { CallListener, MeasuredAttempt, MeasuredCall } from '../measured-call.ts';
@@ -129,10 +129,10 @@ type Part = { readonly type: string; readonly [field: string]: unknown };
  * content is already bounded.
  */
 export function toContentAttributes({ request, reply }: CallContent): Attributes {
-  const attributes: Attributes = { 'gen_ai.input.messages': JSON.stringify(listObjects(request.messages).map(toMessage)) };
+  const attributes: Attributes = { 'gen_ai.input.messages': JSON.stringify(filterObjects(request.messages).map(toMessage)) };
   if (reply === null) return attributes;
-  const output = listObjects(reply.choices).map(({ message, finish_reason: reason }) => ({
-    ...toMessage(isJsonObject(message) ? message : {}),
+  const output = filterObjects(reply.choices).map(({ message, finish_reason: reason }) => ({
+    ...toMessage(toObject(message)),
     finish_reason: reason === 'tool_calls' || reason === 'function_call' ? 'tool_call' : (reason ?? 'error'),
   }));
   return { ...attributes, 'gen_ai.output.messages': JSON.stringify(output) };
@@ -141,12 +141,12 @@ export function toContentAttributes({ request, reply }: CallContent): Attributes
 function toMessage(message: JsonObject): { readonly role: string; readonly parts: readonly Part[] } {
   const { content, reasoning_content: reasoning, refusal, tool_call_id: id } = message;
   const role = typeof message.role === 'string' ? message.role : 'assistant';
-  const contentParts = typeof content === 'string' ? toTextParts('text', content) : listObjects(content).map(toPart);
+  const contentParts = typeof content === 'string' ? toTextParts('text', content) : filterObjects(content).map(toPart);
   if (role === 'tool') {
     const response = typeof content === 'string' ? content : contentParts;
     return { role, parts: [{ type: 'tool_call_response', id, response }] };
   }
-  const calls = listObjects(message.tool_calls).map(toToolCallPart);
+  const calls = filterObjects(message.tool_calls).map(toToolCallPart);
   return {
     role: role === 'developer' ? 'system' : role,
     parts: [...toTextParts('reasoning', reasoning), ...contentParts, ...toTextParts('text', refusal), ...calls],
@@ -166,13 +166,9 @@ function toPart(part: JsonObject): Part {
 }
 
 function toToolCallPart({ id, function: called, custom }: JsonObject): Part {
-  const { name, arguments: text, input } = isJsonObject(called) ? called : isJsonObject(custom) ? custom : {};
+  const { name, arguments: text, input } = isJsonObject(called) ? called : toObject(custom);
   const parsed = typeof text === 'string' ? (tryParseJson(text) ?? text) : input;
   return { type: 'tool_call', id, name, arguments: parsed };
-}
-
-function listObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Returns seconds and the remaining nanoseconds. */

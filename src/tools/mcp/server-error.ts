@@ -41,8 +41,9 @@ export function createServerError(server: string, problem: string | Problem, cau
 export function toServerError(server: string, error: unknown, fallback: Problem = notMcp): ToolError {
   const causes = [...listCauses(error)];
   const toolError = causes.find((cause) => cause instanceof ToolError);
+  if (toolError !== undefined) return toolError;
   const problem = causes.map(findProblem).find((candidate) => candidate !== undefined) ?? fallback;
-  return toolError ?? createServerError(server, problem, error);
+  return createServerError(server, problem, error);
 }
 
 /** Returns the server's own message if the server answered with an error. */

@@ -102,6 +102,7 @@ function getKey({ document, nth }: PassageHit): string {
 
 /** Moves exact matches to the front, because a user who names an exact term wants that passage. */
 function rankExactFirst(hits: readonly ScoredHit[], exact: ReadonlyMap<string, number>): readonly ScoredHit[] {
+  if (exact.size === 0) return hits;
   return hits.toSorted((first, second) => (exact.get(getKey(second)) ?? 0) - (exact.get(getKey(first)) ?? 0));
 }
 
@@ -137,9 +138,10 @@ export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
   for (const list of lists) {
     for (const [rank, { document, nth, weight }] of list.entries()) {
       const hit = { document, nth };
-      const entry = scores.get(getKey(hit)) ?? { hit, score: 0 };
+      const key = getKey(hit);
+      const entry = scores.get(key) ?? { hit, score: 0 };
       entry.score += weight / (smoothing + rank + 1);
-      scores.set(getKey(hit), entry);
+      scores.set(key, entry);
     }
   }
   return [...scores.values()].sort((first, second) => second.score - first.score).map(({ hit }) => hit);

@@ -1,5 +1,5 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { ContentPart, Message } from '#contract/chat/message.ts';
 import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
@@ -122,10 +122,6 @@ function toCachePoint({ cache_control: cacheControl }: ContentPart, vendor: Vend
   if (!isJsonObject(cacheControl) || !vendor.hasCachePoints) return {};
   const ttl = typeof cacheControl.ttl === 'string' ? { ttl: cacheControl.ttl } : {};
   return { providerOptions: { [vendor.namespace]: { cachePoint: { type: 'default', ...ttl } } } };
-}
-
-function toText(text: unknown): string {
-  return typeof text === 'string' ? text : '';
 }
 
 function isBlank(text: string): boolean {

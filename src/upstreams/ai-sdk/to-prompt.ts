@@ -5,6 +5,7 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
+import { toText } from '#base/json/json.ts';
 import type { Message } from '#contract/chat/message.ts';
 import {
   listCalls,
@@ -100,7 +101,7 @@ class Turns {
   /** Adds a tool result. A result without a call is sent as text. */
   #addResult(message: Message, path: string): void {
     const parts = toParts(message.content, path, this.#vendor);
-    const pendingCall = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
+    const pendingCall = this.#calls.answer(toText(message.tool_call_id));
     if (pendingCall === undefined) this.#addToUser(parts);
     else if (this.#hasCalls) this.#addOutput(pendingCall, toOutput(parts, this.#vendor), getCacheOptions(parts));
     else this.#addToUser([{ type: 'text', text: `${pendingCall.name} gave this result:` }, ...ensureParts(parts)]);

@@ -119,7 +119,7 @@ function getBody({ name, responseBody, data, message, type }: ErrorObject): Json
 function getMessage({ message, Message: awsMessage, detail }: JsonObject): string | undefined {
   const text = [message, awsMessage, detail].find(isNonEmptyText);
   if (text !== undefined) return text;
-  const details = Array.isArray(detail) ? detail : isJsonObject(message) && Array.isArray(message.detail) ? message.detail : [];
+  const details = Array.isArray(detail) ? detail : toObject(message).detail;
   const messages = filterObjects(details).map(({ loc, msg }) => {
     const location = Array.isArray(loc) ? loc.filter(isTextOrNumber).join('.') : '';
     return `${location}: ${isTextOrNumber(msg) ? msg : ''}`;

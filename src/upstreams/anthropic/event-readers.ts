@@ -225,7 +225,7 @@ export class RelayedEvents implements EventReader {
     this.#headers = headers;
   }
 
-  readEvents(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  readEvents(events: string, reply: Reply): void {
     let textBytes = 0;
     let position = 0;
     while (position < events.length && !this.hasEnded) {
@@ -258,7 +258,7 @@ export class RelayedEvents implements EventReader {
     this.#isUsageReported = false;
   }
 
-  #forward(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  #forward(events: string, textBytes: number, reply: Reply): void {
     const bytes = this.#buffered + events;
     this.#buffered = this.#isOpening ? bytes : '';
     if (this.#buffered.length > maxBufferedBytes)

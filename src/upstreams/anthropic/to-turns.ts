@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { ContentPart, Message } from '#contract/chat/message.ts';
 import type {
   Base64Source,
@@ -115,7 +115,7 @@ class Turns {
   /** A result without a call is sent as text. */
   #addResult(message: Message, path: string): void {
     const blocks = toBlocks(message.content, path);
-    const pendingCall = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
+    const pendingCall = this.#calls.answer(toText(message.tool_call_id));
     if (pendingCall === undefined) this.#addToUser(blocks);
     else this.#addOutput(pendingCall, blocks.length > 0 ? { content: blocks } : {});
   }
@@ -234,10 +234,6 @@ function toSource(url: string, path: string): Base64Source | UrlSource {
   const data = readDataUrl(url);
   if (data === undefined) throw createUnsupportedError('a data: URL without data', path);
   return { type: 'base64', media_type: data.mediaType, data: data.base64 };
-}
-
-function toText(text: unknown): string {
-  return typeof text === 'string' ? text : '';
 }
 
 function isBlank(text: string): boolean {

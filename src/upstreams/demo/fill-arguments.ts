@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toText } from '#base/json/json.ts';
 import { escapePattern } from '#base/text/escape-pattern.ts';
 
 interface Parameter {
@@ -98,7 +98,7 @@ function fillArray({ name, schema }: Parameter, clues: Clues, depthLeft: number)
 
 function fillText({ name, schema }: Parameter, clues: Clues): unknown {
   const word = name.toLowerCase();
-  const hint = `${word} ${typeof schema.format === 'string' ? schema.format : ''}`;
+  const hint = `${word} ${toText(schema.format)}`;
   const exact =
     (/e-?mail|recipient|^to /.test(hint) ? clues.addresses.shift() : undefined) ??
     (/ur[il]|link|website/.test(hint) ? clues.links.shift() : undefined) ??

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import {
   type Attachment,
@@ -208,7 +208,7 @@ function toTool(input: unknown): OfferedTool[] {
   return [
     {
       name,
-      description: typeof description === 'string' ? description : '',
+      description: toText(description),
       parameters: toObject(parameters),
     },
   ];

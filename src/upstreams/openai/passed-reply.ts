@@ -5,11 +5,9 @@ import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { type PassThroughFrame, type PassThroughRequest, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { findError, findNamedError, parseReply } from '../find-error.ts';
+import { findError, findNamedError, parseEventData, parseReply } from '../find-error.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
-import { readErrorReply } from './read-reply.ts';
-
-const endMark = '[DONE]';
+import { endMark, readErrorReply } from './read-reply.ts';
 
 /** Images arrive as base64, in few but long values. */
 const imageBounds = { ...defaultJsonBounds, maxParsedChars: Number.POSITIVE_INFINITY };
@@ -77,7 +75,7 @@ class PassedEvents implements EventReader<PassThroughFrame> {
     const data = getData(event);
     if (data === endMark || (data === '' && this.#hasSeenLast)) this.hasEnded = true;
     if (event.trim() === '') return;
-    const value = data === '' || data === endMark ? {} : toValue(data);
+    const value = data === '' || data === endMark ? {} : parseEventData(data, imageBounds);
     if (this.#isLastValue(value)) this.#hasSeenLast = true;
     const bytes = this.#hidesUsage && isUsageOnly(value) ? '' : event;
     reply.frame({ bytes, kind: 'events', contentType: this.#contentType, ...getUsage(value), chars: countChars(value) });
@@ -97,14 +95,6 @@ class PassedEvents implements EventReader<PassThroughFrame> {
 
 function getData(event: string): string {
   return listEventData(event)[0]?.trim() ?? '';
-}
-
-function toValue(data: string): JsonObject {
-  const value = tryParseJson(fromLatin1(data), imageBounds);
-  if (!isJsonObject(value)) throw new UpstreamError('broken', 'The upstream sent an event that is not a JSON object.');
-  const error = findError(value);
-  if (error !== undefined) throw error;
-  return value;
 }
 
 function getUsage({ usage, meta }: JsonObject): Pick<PassThroughFrame, 'usage'> {

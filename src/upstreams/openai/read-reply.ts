@@ -1,4 +1,4 @@
-import { defaultJsonBounds, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { defaultJsonBounds, isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
@@ -14,6 +14,7 @@ import {
   getPlainText,
   getRetryAfter,
   isNotFromModelApi,
+  parseEventData,
   parseReply,
   readErrorDetails,
 } from '../find-error.ts';
@@ -22,7 +23,7 @@ import type { ErrorReply, EventReader, ReplyDialect } from '../upstream-reply.ts
 const contentKey = '"content":"';
 const noSlot: TextSlot = { before: '', after: '' };
 const emptyHead = { id: '', created: 0 };
-const endMark = '[DONE]';
+export const endMark = '[DONE]';
 /** Length of the prefix of an event with one line of data. */
 const dataStart = 'data: '.length;
 const lineEnds = 2;
@@ -116,10 +117,7 @@ function toBytes(data: string): string {
 
 /** Returns the frame of an event with one line of data. Throws the error of an error event. */
 function toFrame(event: string): RawFrame {
-  const value = tryParseJson(fromLatin1(event.slice(dataStart, -lineEnds)));
-  if (!isJsonObject(value)) throw new UpstreamError('broken', 'The upstream sent an event that is not a JSON object.');
-  const error = findError(value);
-  if (error !== undefined) throw error;
+  const value = parseEventData(event.slice(dataStart, -lineEnds));
   requireDeltas(value);
   return Frame.ofEvent(event, value);
 }
@@ -176,7 +174,7 @@ function isTextOnly(chunk: RawChunk): boolean {
   const { usage, statistics, error, choices } = chunk;
   const [choice] = choices;
   if ((usage ?? statistics ?? error ?? null) !== null || choice === undefined || choices.length > 1) return false;
-  const { content, role: _role, custom_content: custom, ...fields } = isJsonObject(choice.delta) ? choice.delta : {};
+  const { content, role: _role, custom_content: custom, ...fields } = toObject(choice.delta);
   const isText = typeof content === 'string' && custom === undefined && Object.values(fields).every((value) => value === null);
   return isText && (choice.finish_reason ?? null) === null && toWellFormedChunk(chunk, emptyHead) === chunk;
 }

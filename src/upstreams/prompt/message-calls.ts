@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
 import { getToolCalls, type Message } from '#contract/chat/message.ts';
 
 /** Text of a user message that is added where a dialect requires one. */
@@ -21,9 +21,7 @@ export function listCalls(message: Message): MessageCall[] {
   return getToolCalls(message).flatMap((source) => {
     const { id, function: calledFunction } = source;
     if (!isJsonObject(calledFunction) || typeof calledFunction.name !== 'string') return [];
-    return [
-      { source, id: typeof id === 'string' ? id : '', name: calledFunction.name, input: toInput(calledFunction.arguments) },
-    ];
+    return [{ source, id: toText(id), name: calledFunction.name, input: toInput(calledFunction.arguments) }];
   });
 }
 

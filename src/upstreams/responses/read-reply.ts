@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toText } from '#base/json/json.ts';
 import { getEventAt } from '#base/stream/event-splitter.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
@@ -219,6 +219,6 @@ function toAnnotations({ annotations }: JsonObject): JsonObject[] {
 function joinText(parts: readonly JsonObject[], type: string, key: string, separator = ''): string {
   return parts
     .filter((part) => part.type === type)
-    .map(({ [key]: text }) => (typeof text === 'string' ? text : ''))
+    .map(({ [key]: text }) => toText(text))
     .join(separator);
 }

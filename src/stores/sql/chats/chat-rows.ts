@@ -19,7 +19,11 @@ type SealedTurn = Pick<ChatTurnRow, (typeof turnColumns)[number]>;
 const rowsPerStatement = 500;
 
 export function openHead(seal: Seal, row: HeadRow): ChatHead {
-  return toHead(row, openSealedObject(seal, row.sealed_head, toChatContext('chat', row)));
+  return toHead(row, openHeadFields(seal, row));
+}
+
+export function openHeadFields(seal: Seal, row: ChatRef & Pick<ChatRow, 'sealed_head'>): JsonObject {
+  return openSealedObject(seal, row.sealed_head, toChatContext('chat', row));
 }
 
 export function toHead({ id, revision, updated_at_ms, shelf }: SearchRow | HeadRow, fields: JsonObject): ChatHead {

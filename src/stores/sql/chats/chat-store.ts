@@ -28,6 +28,7 @@ import {
   listRows,
   lockOwner,
   openHead,
+  openHeadFields,
   openTurn,
   putTurns,
   selectTurns,
@@ -201,7 +202,7 @@ export class SqlChatStore implements ChatStore {
     chatRef: ChatRef,
     { change, stored, revision }: { change: ChatChange; stored: ChatRow | undefined; revision: number },
   ): Omit<ChatRow, 'bytes'> {
-    const fields = stored === undefined ? {} : openHead(this.#seal, stored).fields;
+    const fields = stored === undefined ? {} : openHeadFields(this.#seal, stored);
     const extra = stored === undefined ? {} : openSealedObject(this.#seal, stored.sealed_rest, toChatContext('rest', chatRef));
     const isArchived = change.archived ?? stored?.shelf === chatStates.archived;
     const isPinned = change.pinned ?? stored?.shelf === chatStates.pinned;

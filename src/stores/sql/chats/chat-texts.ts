@@ -3,8 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealedObject } from '../engine/stored-values.ts';
-import { type ChatListing, chatStates, openTurn, type SearchRow, selectTurns, toChatContext } from './chat-rows.ts';
+import { type ChatListing, chatStates, openHeadFields, openTurn, type SearchRow, selectTurns } from './chat-rows.ts';
 
 /** Searchable text of a chat at a revision. */
 export interface ChatText {
@@ -121,7 +120,7 @@ export async function readChatTexts(
   const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
   return new Map(
     chats.map(({ id, sealed_head }) => {
-      const fields = openSealedObject(seal, sealed_head, toChatContext('chat', { subject, id }));
+      const fields = openHeadFields(seal, { subject, id, sealed_head });
       const turnTexts = (turnsByChat.get(id) ?? []).flatMap((turn) => listTurnTexts(openTurn(seal, turn)));
       const text = [toListedText(fields), ...turnTexts].join('\n').toLowerCase();
       return [id, { revision: revisions.get(id) ?? 0, fields, text }];
@@ -145,7 +144,7 @@ export async function findInLargeChat(
       .executeTakeFirst(),
   );
   if (chat === undefined) return undefined;
-  const fields = openSealedObject(seal, chat.sealed_head, toChatContext('chat', { subject, id }));
+  const fields = openHeadFields(seal, { subject, id, ...chat });
   let missing = selectMissing(words, toListedText(fields));
   for (let after = ''; missing.length > 0; ) {
     const turns = await database.run((kysely) =>

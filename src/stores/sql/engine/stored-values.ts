@@ -1,4 +1,4 @@
-import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
+import { defaultJsonBounds, type JsonObject, parseJson, toObject } from '#base/json/json.ts';
 import { type Seal, SealError } from '#base/secrets/seal.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
 import { StoreError } from '#domain/store-error.ts';
@@ -18,8 +18,7 @@ export function openSealed<Value>(seal: Seal, sealed: string, context: string): 
 
 /** Decrypts a JSON object. Any other value, which another version may have stored, is read as an empty object. */
 export function openSealedObject(seal: Seal, sealed: string, context: string): JsonObject {
-  const value = openSealed<unknown>(seal, sealed, context);
-  return isJsonObject(value) ? value : {};
+  return toObject(openSealed(seal, sealed, context));
 }
 
 /** Called with the kind and the ID of a stored entry that is invalid, and with the error. */

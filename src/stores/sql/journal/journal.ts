@@ -259,7 +259,7 @@ function toUsageRow(record: UsageRecord): UsageRow {
     cache_write_1h_tokens: toIntegerOrNull(record.cacheWrite1hTokens),
     service_tier: toStorableOrNull(record.serviceTier),
     session: toStorableOrNull(record.session),
-    tags: record.tags === undefined ? null : toStorable(JSON.stringify(record.tags)),
+    tags: toStorableOrNull(record.tags && JSON.stringify(record.tags)),
   };
 }
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import { readDefinition, recordTables, toCopy } from './record-tables.ts';
+import { listDayTables, readDefinition, recordTables, toCopy } from './record-tables.ts';
 
 export const dayMs = 86_400_000;
 /** Number of days that have a partition before they begin. */
@@ -198,15 +198,14 @@ class SqliteDays extends RecordDays {
   async listSegments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]> {
     const tables = await this.#readTables(kysely);
     if (tables.size === 0) return [{ table: this.table, ...range }];
-    const days = [...tables].map(([day, table]) => ({ table, fromMs: day * dayMs, toMs: (day + 1) * dayMs }));
+    const days = [...tables].map(toDaySegment);
     const base = { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
     return clip([...days.sort((left, right) => right.fromMs - left.fromMs), base], range);
   }
 
   async listExpired(beforeDay: number): Promise<readonly RecordSegment[]> {
     const tables = await this.database.run((kysely) => this.#readTables(kysely));
-    const days = [...tables].filter(([day]) => day < beforeDay);
-    const expired = days.map(([day, table]) => ({ table, fromMs: day * dayMs, toMs: (day + 1) * dayMs }));
+    const expired = [...tables].filter(([day]) => day < beforeDay).map(toDaySegment);
     if (!this.#usesDayTables || this.#lastBaseDay === Number.NEGATIVE_INFINITY || this.#lastBaseDay >= beforeDay) return expired;
     return [...expired, { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: (this.#lastBaseDay + 1) * dayMs }];
   }
@@ -235,22 +234,25 @@ class SqliteDays extends RecordDays {
   async #createTables(transaction: Kysely<Schema>, days: readonly number[]): Promise<void> {
     const definition = await readDefinition(transaction, this.table);
     for (const day of days) {
-      for (const statement of definition) await sql.raw(toCopy(statement, this.table, this.toDayTable(day))).execute(transaction);
-      this.#tables?.set(day, this.toDayTable(day));
+      const table = this.toDayTable(day);
+      for (const statement of definition) await sql.raw(toCopy(statement, this.table, table)).execute(transaction);
+      this.#tables?.set(day, table);
     }
   }
 
   async #readTables(kysely: Kysely<Schema>): Promise<ReadonlyMap<number, string>> {
-    const { rows } = await sql<{
-      name: string;
-    }>`select name from sqlite_schema where type = 'table' and name glob ${`${this.table}_[0-9]*`}`.execute(kysely);
+    const names = await listDayTables(kysely, this.table);
     const base = await sql<{ last: number | null }>`select max(at_ms) as last from ${sql.table(this.table)}`.execute(kysely);
     const last = base.rows[0]?.last ?? null;
     this.#lastBaseDay = last === null ? Number.NEGATIVE_INFINITY : toDayNumber(last);
-    this.#tables = new Map(rows.map(({ name }) => [toDayNumber(parseDay(name.slice(this.table.length + 1))), name]));
+    this.#tables = new Map(names.map((name) => [toDayNumber(parseDay(name.slice(this.table.length + 1))), name]));
     this.#usesDayTables ||= this.#tables.size > 0;
     return this.#tables;
   }
+}
+
+function toDaySegment([day, table]: readonly [number, string]): RecordSegment {
+  return { table, fromMs: day * dayMs, toMs: (day + 1) * dayMs };
 }
 
 function parseDay(text: string): number {

@@ -157,15 +157,22 @@ export function toCopy(statement: string, table: string, copy: string): string {
   return statement.replaceAll(table, copy).replace(/^create (table|index) /i, 'create $1 if not exists ');
 }
 
+/** Returns the names of the day tables of a base table in SQLite. */
+export async function listDayTables(kysely: QueryExecutorProvider, base: string): Promise<readonly string[]> {
+  const { rows } = await sql<{
+    name: string;
+  }>`select name from sqlite_schema where type = 'table' and name glob ${`${base}_[0-9]*`}`.execute(kysely);
+  return rows.map(({ name }) => name);
+}
+
 /** Adds new columns and indexes of the base tables to their day tables in SQLite. Called after a migration. */
 export async function alignDayTables(kysely: QueryExecutorProvider): Promise<void> {
   for (const { sqlite: base } of Object.values(recordTables)) {
-    const { rows } = await sql<{
-      name: string;
-    }>`select name from sqlite_schema where type = 'table' and name glob ${`${base}_[0-9]*`}`.execute(kysely);
-    const definition = rows.length === 0 ? [] : await readDefinition(kysely, base);
+    const tables = await listDayTables(kysely, base);
+    if (tables.length === 0) continue;
+    const definition = await readDefinition(kysely, base);
     const columns = await readColumns(kysely, base);
-    for (const { name } of rows) {
+    for (const name of tables) {
       const existing = new Set((await readColumns(kysely, name)).map((column) => column.name));
       for (const column of columns)
         if (!existing.has(column.name))

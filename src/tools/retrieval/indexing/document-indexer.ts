@@ -1,5 +1,4 @@
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import { concatVectors, type TextEmbedder } from '#domain/tools/embedder.ts';
 import type { IndexedDocument, Passage } from '#domain/tools/passage-index.ts';

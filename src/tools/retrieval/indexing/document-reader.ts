@@ -4,6 +4,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
+import { getFileName } from '../document-set.ts';
 import { estimateTokens } from '../loading/chunk-blocks.ts';
 import { type DocumentBounds, type LoadedDocument, loadDocument } from '../loading/load-document.ts';
 import { DocumentError } from '../loading/loader.ts';
@@ -153,7 +154,7 @@ async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number
 }
 
 function toLabel({ path, contentType }: IndexedFile): FileLabel {
-  return { name: path.slice(path.lastIndexOf('/') + 1), contentType };
+  return { name: getFileName(path), contentType };
 }
 
 /** Returns the document ID for the name of a content. It also depends on the version of the loaders. */

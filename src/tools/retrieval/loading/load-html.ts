@@ -31,7 +31,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 /** The properties of a DOM node that are used here. */
-export interface DomNode {
+interface DomNode {
   readonly nodeType: number;
   readonly nodeName: string;
   readonly textContent: string | null;
@@ -49,7 +49,7 @@ const inlineTags = new Set(
 const headingPattern = /^H([1-6])$/;
 
 /** Returns the headings, tables, and texts of a document in order. */
-export function readElements(root: DomNode, pageMark: string | undefined): Block[] {
+function readElements(root: DomNode, pageMark: string | undefined): Block[] {
   const reader = new ElementReader(pageMark);
   reader.walk(root);
   return reader.finish();

@@ -19,8 +19,8 @@ interface Entry {
 
 /**
  * Unpacks the parts of an archive. The total size is counted during unpacking, because sizes in the archive are not trusted.
- * `shouldUnpack` selects the parts by name. Throws `DocumentError` if the archive is damaged, encrypted,
- * or too large.
+ * `shouldUnpack` selects the parts by name. Throws `DocumentError` if the archive is damaged,
+ * encrypted, or too large.
  */
 export function readZip(bytes: Uint8Array, maxBytes: number, shouldUnpack: (name: string) => boolean): Map<string, Buffer> {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

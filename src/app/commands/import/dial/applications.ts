@@ -1,5 +1,5 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type JsonObject, toObject } from '#base/json/json.ts';
 import { isQuickAppSchemaId } from '#contract/quick-app/form.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportContext } from '../result.ts';
@@ -54,7 +54,7 @@ function toResponderFields(
   const at = application.at('applicationProperties');
   const properties = application.value('applicationProperties');
   const isQuick = schemaId !== undefined && isQuickAppSchemaId(schemaId);
-  const convertedProperties = variables.value(isJsonObject(properties) ? properties : {}, at, id) as JsonObject;
+  const convertedProperties = variables.value(toObject(properties), at, id) as JsonObject;
   const typeFields =
     schemaId === undefined
       ? {}

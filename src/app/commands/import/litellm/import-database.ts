@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, filterStrings, type JsonObject, toObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import { MissingTableError, readTables } from '#stores/sql/engine/read-tables.ts';
@@ -82,7 +82,7 @@ interface Team {
 function importTeam({ row, name }: Team, { notes, result }: ImportContext): void {
   const path: Path = ['LiteLLM_TeamTable', name];
   reportUnsupported(row, path, notes);
-  const members = Array.isArray(row.members_with_roles) ? row.members_with_roles.filter(isJsonObject) : [];
+  const members = filterObjects(row.members_with_roles);
   const admins = members.filter(({ role }) => role === 'admin').map(({ user_id: user }) => user);
   const owners = [...new Set(filterStrings([...admins, ...getList(row, 'admins')]))];
   const entry = { ...toLimits(row, path, notes), ...(owners.length > 0 && { owners }) };
@@ -252,7 +252,7 @@ function toCostLimit(budget: number, row: JsonObject, path: Path, notes: Notes):
 function reportUnsupported(row: JsonObject, path: Path, notes: Notes): void {
   for (const [column, reason] of Object.entries(unsupported))
     if (!isEmpty(row[column])) notes.addLoss([...path, column], `is not imported: ${reason}`);
-  const metadata = isJsonObject(row.metadata) ? row.metadata : {};
+  const metadata = toObject(row.metadata);
   for (const [name, reason] of Object.entries(unsupportedMetadata))
     if (!isEmpty(metadata[name])) notes.addLoss([...path, 'metadata', name], `is not imported: ${reason}`);
 }
@@ -276,8 +276,7 @@ function getNumber(row: JsonObject, column: string): number | undefined {
 }
 
 function getList(row: JsonObject, column: string): readonly string[] {
-  const value = row[column];
-  return Array.isArray(value) ? filterStrings(value) : [];
+  return filterStrings(row[column]);
 }
 
 /** Returns a timestamp of the database, which has no time zone and is in UTC, in ISO 8601. */
