@@ -13,6 +13,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type Abilities, type Deployment, getAbilities } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
+import { StoreError } from '#domain/store-error.ts';
 import type { People } from '#services/scim/people.ts';
 import { readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 import { operator, toListItem } from './list-item.ts';
@@ -78,8 +79,13 @@ async function findSharingOwners(
   const owners = new Set(shared.flatMap(({ ownership }) => (ownership === null ? [] : [ownership.owner])));
   owners.delete(subject);
   // A listing without names is better than none.
-  const found = owners.size === 0 ? undefined : await people?.find([...owners]).catch(() => undefined);
+  const found = owners.size === 0 ? undefined : await people?.find([...owners]).catch(ignoreStoreError);
   return new Map([...(found?.values() ?? [])].map(({ id, name }) => [id, name ?? id]));
+}
+
+/** Returns undefined for a `StoreError`. Rethrows other errors. */
+function ignoreStoreError(error: unknown): undefined {
+  if (!(error instanceof StoreError)) throw error;
 }
 
 /** The deployments in a listing, and the fields that differ from other listings. */
