@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
-import { NoSlotError, OwnerSlots } from './fair-queue.ts';
+import { OwnerSlots } from './fair-queue.ts';
 
 it('OwnerSlots bounds the concurrent work of each owner separately and frees the slot of finished work', async () => {
-  const slots = new OwnerSlots(2);
+  const error = new Error('no slot is free');
+  const slots = new OwnerSlots(2, () => error);
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
   const running = [slots.run('ann', () => first.promise), slots.run('ann', () => second.promise)];
-  await expect(slots.run('ann', async () => 'third')).rejects.toBeInstanceOf(NoSlotError);
+  await expect(slots.run('ann', async () => 'third')).rejects.toBe(error);
   expect(await slots.run('bob', async () => 'his')).toBe('his');
   first.resolve('one');
   second.reject(new Error('two'));

@@ -76,11 +76,6 @@ export class FairQueue {
   }
 }
 
-/** Default error of `OwnerSlots` if the owner already has the maximum number of running tasks. */
-export class NoSlotError extends Error {
-  override readonly name = 'NoSlotError';
-}
-
 /** Limits the concurrent tasks of each owner. Rejects tasks above the limit. */
 export class OwnerSlots {
   readonly #slots: number;
@@ -88,7 +83,7 @@ export class OwnerSlots {
   readonly #used = new Map<string, number>();
 
   /** `slots` is the maximum number of concurrent tasks of an owner. */
-  constructor(slots: number, createError = (): Error => new NoSlotError(`${slots} operations are already in progress`)) {
+  constructor(slots: number, createError: () => Error) {
     this.#slots = slots;
     this.#createError = createError;
   }

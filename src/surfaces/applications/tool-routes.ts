@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { NoSlotError, OwnerSlots } from '#base/isolation/fair-queue.ts';
+import { OwnerSlots } from '#base/isolation/fair-queue.ts';
 import { IsolationError } from '#base/isolation/isolated-process.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
@@ -34,18 +34,18 @@ const maxConcurrentRequests = 8;
 
 /** Registers `/v1/tools/…`, which lists and runs the tools of a saved or unsaved toolset (docs/wire.md, Applications). */
 export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
-  const slots = new OwnerSlots(maxConcurrentRequests);
+  const slots = new OwnerSlots(maxConcurrentRequests, createNoSlotError);
   serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
     const { caller, toolset } = await readTrial(deps, request, parseToolsetRequest);
     if (toolset.kind !== 'mcp')
       throw createRequestError('toolset.type', 'must be "mcp". Toolsets of other types define their tools in their settings');
-    return withSlot(slots, caller, () => list(deps, toolset, reply));
+    return slots.run(caller.subject, () => list(deps, toolset, reply));
   });
   serveEarly(app, { method: 'POST', url: '/v1/tools/run' }, async (request, reply) => {
     const { caller, toolset, trialRequest } = await readTrial(deps, request, parseToolRunRequest);
     const { tool, arguments: args = {} } = trialRequest;
     const { subject } = caller;
-    return withSlot(slots, caller, () => run(deps, { toolset, tool, args, subject, signal: createDisconnectSignal(reply.raw) }));
+    return slots.run(subject, () => run(deps, { toolset, tool, args, subject, signal: createDisconnectSignal(reply.raw) }));
   });
 }
 
@@ -94,16 +94,12 @@ async function run({ tryTool }: ToolRoutesDeps, trial: ToolTestRun): Promise<obj
   }
 }
 
-async function withSlot<Value>(slots: OwnerSlots, { subject }: Caller, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await slots.run(subject, work);
-  } catch (cause) {
-    if (!(cause instanceof NoSlotError)) throw cause;
-    throw new ParleyError('overloaded', `Parley cannot contact another tool server for you now: ${cause.message}.`, {
-      retryAfterSeconds: 5,
-      cause,
-    });
-  }
+function createNoSlotError(): ParleyError {
+  return new ParleyError(
+    'overloaded',
+    `Parley cannot contact another tool server for you now: ${maxConcurrentRequests} operations are already in progress.`,
+    { retryAfterSeconds: 5 },
+  );
 }
 
 interface ToolsetLookup {
