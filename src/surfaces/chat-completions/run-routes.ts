@@ -19,7 +19,7 @@ import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import { routeNotFound } from '../http/path-methods.ts';
-import { readCredentials } from '../http/read-request.ts';
+import { identifyCaller } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { streamRun } from '../http/replies/stream-run.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -120,10 +120,11 @@ interface FoundRun {
 }
 
 /** Throws `response_not_found` for the run of another user, or of a deployment that the key excludes. */
-async function find({ identify, responses, clock }: ChatRunDeps, { raw, params }: FastifyRequest): Promise<FoundRun> {
-  const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
+async function find(deps: ChatRunDeps, request: FastifyRequest): Promise<FoundRun> {
+  const { responses, clock } = deps;
+  const caller = await identifyCaller(deps, request, 'accepts bound keys');
   rejectPerRequestKey(caller, 'use chat runs');
-  const ref = toChatRunRef(caller, toId((params as { run: string }).run));
+  const ref = toChatRunRef(caller, toId((request.params as { run: string }).run));
   const stored = await responses.find(ref, clock.epochMs());
   if (stored === undefined || isExcludedByKey(caller, String(toVisibleRun(stored).model))) throw runNotFound();
   return { ref, caller };

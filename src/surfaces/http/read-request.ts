@@ -6,6 +6,7 @@ import { Pieces } from '#base/stream/pieces.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { rejectOtherCase } from '#contract/errors/request-error.ts';
+import type { BoundKeys } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createUnauthorizedError, type Identify } from '#domain/callers/identify.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
@@ -234,9 +235,13 @@ export interface SurfaceDeps {
 
 type IdentifyDeps = Pick<SurfaceDeps, 'identify'>;
 
-/** Returns the caller of a request. Throws the errors of `identify`. */
-export async function identifyCaller({ identify }: IdentifyDeps, { raw }: FastifyRequest): Promise<Caller> {
-  return identify(readCredentials(raw), raw);
+/** Returns the caller of a request. Throws the errors of `readCredentials` and `identify`. */
+export async function identifyCaller(
+  { identify }: IdentifyDeps,
+  { raw }: FastifyRequest,
+  boundKeys?: BoundKeys,
+): Promise<Caller> {
+  return identify(readCredentials(raw), raw, boundKeys);
 }
 
 /** Returns a caller that is not an application. Throws `access_denied` for per-request keys, with the action in the message. */

@@ -17,7 +17,7 @@ import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/passage-index.ts';
 import { routeNotFound } from '../http/path-methods.ts';
-import { createDisconnectSignal, readCredentials, type SurfaceDeps } from '../http/read-request.ts';
+import { createDisconnectSignal, identifyCaller, type SurfaceDeps } from '../http/read-request.ts';
 
 export interface CallerRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
   /** Whether the service can share chats. The configuration must allow it too. */
@@ -72,7 +72,7 @@ const deploymentsBase = '/v1/deployments/';
 /** Serves `/v1/user/info`, `/v1/prompt-library`, and `/v1/deployments/{id}/limits`, `/configuration`, and `/documents` (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
+    const caller = await identifyCaller(deps, request, 'accepts bound keys');
     const { subject, project, roles } = caller;
     const selfService = deps.findSelfService(caller);
     const { page, responses, addons } = deps.snapshot().configuration;
@@ -90,13 +90,13 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
     };
   });
   app.get('/v1/prompt-library', async (request) => {
-    const { roles } = await deps.identify(readCredentials(request.raw), request.raw);
+    const { roles } = await identifyCaller(deps, request);
     const prompts = Object.entries(deps.snapshot().configuration.prompts);
     const visible = prompts.filter(([, { userRoles }]) => userRoles?.some((role) => roles.includes(role)) !== false);
     return { object: 'list', data: visible.map(([name, { content }]) => ({ name, content })) };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
+    const caller = await identifyCaller(deps, request, 'accepts bound keys');
     const { view, encodedId } = parseViewPath(request);
     const snapshot = deps.snapshot();
     const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, toDeploymentId(encodedId));

@@ -15,7 +15,7 @@ import { type Abilities, type Deployment, getAbilities } from '#domain/deploymen
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import { StoreError } from '#domain/store-error.ts';
 import type { People } from '#services/scim/people.ts';
-import { readCredentials, type SurfaceDeps } from '../http/read-request.ts';
+import { identifyCaller, type SurfaceDeps } from '../http/read-request.ts';
 import { operator, toListItem } from './list-item.ts';
 
 interface ListingDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
@@ -40,7 +40,7 @@ export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   }
   for (const base of deps.modelPaths) list(app, deps, base, modelListing);
   app.get('/v1/deployment-names', async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
+    const caller = await identifyCaller(deps, request, 'accepts bound keys');
     const kinds = readKinds(request.query);
     const usable = await listUsable({ ...deps, snapshot: deps.snapshot(), caller }, ({ kind }) => kinds.has(kind));
     return usable.map(({ id, kind }) => ({ id, object: kind }));
@@ -57,12 +57,12 @@ function list(app: FastifyInstance, deps: ListingDeps, base: string, { includes,
     }));
   };
   app.get(base, async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
+    const caller = await identifyCaller(deps, request, 'accepts bound keys');
     const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, includes);
     return { object: 'list', data: await toItems(usable, caller) };
   });
   app.get(`${base}/*`, async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
+    const caller = await identifyCaller(deps, request, 'accepts bound keys');
     const id = toDeploymentId(stripPathPrefix(`${base}/`, request.url));
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
     return (await toItems([await findUsable(lookup, id, includes)], caller))[0];
@@ -173,16 +173,16 @@ function maySeeSettings({ ownership }: Deployment, caller: Caller): boolean {
  */
 export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catalog' | 'modelPaths' | 'people'>): void {
   for (const prefix of deps.prefixes) {
-    app.get(`/${prefix}/addons`, async ({ raw }) => {
-      await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
+    app.get(`/${prefix}/addons`, async (request) => {
+      await identifyCaller(deps, request, 'accepts bound keys');
       const { addons } = deps.snapshot().configuration;
       return {
         object: 'list',
         data: Object.entries(addons).map(([name, addon]) => toAddonItem(name, addon, deps.createdSeconds)),
       };
     });
-    app.get(`/${prefix}/assistants`, async ({ raw }) => {
-      await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
+    app.get(`/${prefix}/assistants`, async (request) => {
+      await identifyCaller(deps, request, 'accepts bound keys');
       return { object: 'list', data: [] };
     });
   }
@@ -207,9 +207,9 @@ function toAddonItem(name: string, { displayName, description }: AddonEntry, cre
  * Serves the JSON Schema of quick apps, by its ID and at its own path. The path requires no key: the ID is a URL that schema
  * tools fetch without credentials, and the schema has no private data.
  */
-export function schemaRoutes(app: FastifyInstance, { identify }: { readonly identify: Identify }): void {
+export function schemaRoutes(app: FastifyInstance, deps: { readonly identify: Identify }): void {
   app.get('/v1/application_type_schemas/schema', async (request, reply) => {
-    await identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
+    await identifyCaller(deps, request, 'accepts bound keys');
     return sendSchema(reply, readSchemaId(request).slice(0, -quickAppSuffix.length));
   });
   app.get(quickAppSuffix, (_request, reply) => sendSchema(reply, ''));

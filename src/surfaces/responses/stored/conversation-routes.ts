@@ -10,7 +10,7 @@ import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/r
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
 import { toStorageFullError } from '#services/responses/database-response-storage.ts';
-import { readCredentials, readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
+import { identifyCaller, readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { createUnknownItemError, type Query, readInclude, readItemQuery, toItemList } from './stored-pages.ts';
 import { createNotStoredError } from './stored-routes.ts';
@@ -138,11 +138,10 @@ async function readObjectBody(
   request: FastifyRequest,
   { mayBeEmpty = false }: { mayBeEmpty?: boolean } = {},
 ): Promise<{ caller: Caller; body: JsonObject }> {
-  const { raw, params } = request;
+  const { raw } = request;
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   rejectLargeBody(raw, maxBodyBytes);
-  const caller = await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
-  requireConversationAccess(caller, params);
+  const caller = await identifyForConversation(deps, request);
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (mayBeEmpty && (length ?? '0') === '0' && encoding === undefined) return { caller, body: {} };
   const body = (await readJson(request, { maxBytes: maxBodyBytes })) ?? {};
@@ -178,20 +177,21 @@ function createIdTakenError(id: string) {
 }
 
 /** Returns the conversation and the item in the path, with the caller's subject. Throws unless the caller may use them. */
-async function resolveLocation({ identify }: ConversationRoutesDeps, request: FastifyRequest) {
-  const caller = await identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
-  requireConversationAccess(caller, request.params);
-  return { ...getParams(request), subject: caller.subject };
+async function resolveLocation(deps: ConversationRoutesDeps, request: FastifyRequest) {
+  const { subject } = await identifyForConversation(deps, request);
+  return { ...getParams(request), subject };
 }
 
 /**
- * Rejects applications, which may not use conversations of their user. A conversation that a bound key may not use is reported
- * as missing.
+ * Returns the caller. Rejects applications, which may not use conversations of their user. A conversation that a bound key may
+ * not use is reported as missing.
  */
-function requireConversationAccess(caller: Caller, params: unknown): void {
+async function identifyForConversation(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<Caller> {
+  const caller = await identifyCaller(deps, request, 'accepts bound keys');
   rejectPerRequestKey(caller, 'use conversations');
-  const { conversation } = params as { conversation?: string };
+  const { conversation } = request.params as { conversation?: string };
   if (conversation !== undefined && !mayUseRecord(caller, conversation)) throw createNotStoredError('conversation', conversation);
+  return caller;
 }
 
 function getParams({ params }: FastifyRequest): { id: string; item: string } {

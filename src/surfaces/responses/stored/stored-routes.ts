@@ -9,7 +9,7 @@ import { isChatRunId } from '#domain/responses/chat-run.ts';
 import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/stored-items.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
-import { readCredentials, type SurfaceDeps } from '../../http/read-request.ts';
+import { identifyCaller, identifyUser, type SurfaceDeps } from '../../http/read-request.ts';
 import { streamRun } from '../../http/replies/stream-run.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { listResponsesBases } from '../openapi.ts';
@@ -107,9 +107,9 @@ async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promi
   return toItemList(toPage(visibleItems, itemQuery), include);
 }
 
-async function listBackground({ identify, responses, clock }: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const caller = await identify(readCredentials(request.raw), request.raw);
-  rejectPerRequestKey(caller, 'list responses');
+async function listBackground(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
+  const { responses, clock } = deps;
+  const caller = await identifyUser(deps, request, 'list responses');
   const { limit: rawLimit, after: rawAfter } = request.query as Query;
   const { limit, after } = readItemQuery({ limit: rawLimit, after: rawAfter });
   const listed = await responses.listBackground(caller.subject, { limit: limit + 1, after, nowMs: clock.epochMs() });
@@ -129,14 +129,14 @@ async function resolveLocation(deps: StoredRoutesDeps, request: FastifyRequest):
 
 /** Returns the requested response and the caller, after a response that was just created is stored. */
 async function identifyRequest(
-  { identify, starting }: StoredRoutesDeps,
-  { raw, params }: FastifyRequest,
+  deps: StoredRoutesDeps,
+  request: FastifyRequest,
 ): Promise<{ readonly location: ResponseRef; readonly caller: Caller }> {
-  const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
+  const caller = await identifyCaller(deps, request, 'accepts bound keys');
   rejectPerRequestKey(caller, 'use stored responses');
-  const { response: id } = params as { response: string };
+  const { response: id } = request.params as { response: string };
   if (!mayUseRecord(caller, id) || isChatRunId(id)) throw createNotStoredError('response', id);
-  await starting.get(id);
+  await deps.starting.get(id);
   return { location: { id, subject: caller.subject }, caller };
 }
 
