@@ -9,10 +9,12 @@ import {
   type ReplyListener,
 } from '#base/http/client.ts';
 import { LeanPool } from '#base/http/lean-client.ts';
+import type { ConnectionTarget } from '#base/http/lean-connection.ts';
 import { LeanExchange } from '#base/http/lean-exchange.ts';
 import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { Handle } from '#base/stream/sink.ts';
 import { Sweep } from '#base/time/sweep.ts';
+import { setFields } from '../http/replies/header-fields.ts';
 
 const readBufferBytes = 64 * 1024;
 
@@ -37,7 +39,7 @@ export class Upstream {
   readonly #basePath: string;
   readonly #timeouts: HttpTimeouts;
   readonly #sweep = new Sweep();
-  readonly #target: ConstructorParameters<typeof LeanPool>[0];
+  readonly #target: ConnectionTarget;
   readonly #pool: LeanPool;
 
   /** `url` is the base URL of the service. Its path is put before every target. */
@@ -91,11 +93,7 @@ export class Upstream {
 }
 
 /** A request whose body is streamed. */
-interface UploadRequest {
-  /** Name or address of the host, without brackets. */
-  readonly host: string;
-  readonly port: number;
-  readonly isSecure: boolean;
+interface UploadRequest extends Pick<ConnectionTarget, 'isSecure' | 'host' | 'port'> {
   readonly method: 'GET' | 'POST';
   /** Path and query. */
   readonly path: string;
@@ -120,8 +118,7 @@ export class Upload implements Handle {
     this.#timeouts = timeouts;
     const options = { host, port, method, path, timeout: timeouts.connectMs, agent: false, setHost: false };
     const outgoing = isSecure ? httpsRequest(options) : httpRequest(options);
-    for (let index = 0; index + 1 < fields.length; index += 2)
-      outgoing.appendHeader(fields[index] ?? '', fields[index + 1] ?? '');
+    setFields(outgoing, fields);
     outgoing.removeHeader('Connection');
     outgoing.setNoDelay(true);
     outgoing.once('socket', (socket) => {

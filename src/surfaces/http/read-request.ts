@@ -19,6 +19,9 @@ const credentialNameLengths: ReadonlySet<number> = new Set(['authorization', 'ap
 const largeBodyBytes = 1024 ** 2;
 const bearer = /^bearer +(\S.*)$/i;
 
+/** Headers that Node joins if they are repeated, so that they are never arrays. */
+export type JoinedHeaders = Readonly<Record<string, string | undefined>>;
+
 /** Returns the client's `X-Request-Id` if it is well-formed, otherwise a new ID. */
 export function getRequestId(request: IncomingMessage, newId: () => string): string {
   const header = request.headers['x-request-id'];

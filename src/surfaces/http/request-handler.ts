@@ -9,7 +9,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Operation, Telemetry } from '#domain/telemetry.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
-import { readBody, readCredentials, rejectLargeBody, requireJson } from './read-request.ts';
+import { type JoinedHeaders, readBody, readCredentials, rejectLargeBody, requireJson } from './read-request.ts';
 import { RequestContext } from './request-context.ts';
 import type { RawRequest } from './serve-raw.ts';
 
@@ -50,8 +50,7 @@ export class RequestHandler {
   async serve(options: RouteOptions, { id, request, response }: RawRequest, answer: AnswerRequest): Promise<void> {
     const { clock, telemetry, inFlightCalls } = this.#deps;
     const { operation, route, errorDialect = compatErrorDialect } = options;
-    // Node joins duplicates of these headers, so they are never arrays.
-    const { traceparent, tracestate } = request.headers as Readonly<Record<string, string | undefined>>;
+    const { traceparent, tracestate } = request.headers as JoinedHeaders;
     const record = telemetry.startCall({ operation, route, requestId: id, traceparent, tracestate, atMs: clock.nowMs() });
     record.session = findSessionInHeaders(request.headers);
     const context = new RequestContext({ id, request, response, record, clock, errorDialect });
@@ -84,9 +83,8 @@ export class RequestHandler {
 
   #findTags({ headers }: IncomingMessage, { project, chain }: Caller): Tags | undefined {
     const { projects } = this.#deps.snapshot().configuration;
-    // Node joins duplicates of this header, so it is never an array.
     return mergeTags({
-      header: headers[tagsHeader] as string | undefined,
+      header: (headers as JoinedHeaders)[tagsHeader],
       project: projects[project]?.tags,
       inherited: chain?.tags,
     });

@@ -9,6 +9,7 @@ import type { Answer, Call, Calls, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
+import type { JoinedHeaders } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { type McpResponder, Progress, RpcError, withRpcError } from './mcp-responder.ts';
 import type { RunningCalls } from './running-calls.ts';
@@ -32,7 +33,7 @@ export async function answerMessage(exchange: Exchange, message: McpMessage): Pr
     if (message.method === 'notifications/cancelled') running.cancel(toRunningCallKey(exchange, message.params?.requestId));
     return responder.accept();
   }
-  const mode = getProtocolMode(context.request.headers as McpHeaders, message);
+  const mode = getProtocolMode(context.request.headers as JoinedHeaders, message);
   const result = await createResult(exchange, mode, message);
   if (result === undefined) return responder.endWithoutResult();
   responder.answer(message.id, mode === 'stateless' ? toStatelessResult(deployment, result) : result);
@@ -85,7 +86,7 @@ function callTool(exchange: Exchange, message: McpMessage): Promise<JsonObject |
 }
 
 function toRunningCallKey({ context, caller }: Exchange, requestId: unknown) {
-  const { [sessionHeader]: session } = context.request.headers as McpHeaders;
+  const { [sessionHeader]: session } = context.request.headers as JoinedHeaders;
   return { caller, session, requestId };
 }
 
@@ -189,14 +190,11 @@ const newestSessionRevision = sessionRevisions[2];
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
-/** Headers that Node joins if they are repeated, so they are never arrays. */
-type McpHeaders = Readonly<Record<string, string | undefined>>;
-
 /** Protocol mode: revisions with an `initialize` request, or the revision with independent requests. */
 type ProtocolMode = 'sessions' | 'stateless';
 
 /** Returns the protocol mode of a request. Throws `RpcError` if the revision is not supported or header and body disagree. */
-function getProtocolMode(headers: McpHeaders, message: McpMessage): ProtocolMode {
+function getProtocolMode(headers: JoinedHeaders, message: McpMessage): ProtocolMode {
   const meta = getMeta(message);
   const { 'mcp-protocol-version': headerRevision } = headers;
   if (!Object.hasOwn(meta, versionKey) && headerRevision !== statelessRevision) {
@@ -230,7 +228,7 @@ function requireMeta(meta: JsonObject): void {
 }
 
 /** Requires that headers match the body, because intermediaries may rely on them. */
-function requireMatchingHeaders(headers: McpHeaders, { method, params }: McpMessage): void {
+function requireMatchingHeaders(headers: JoinedHeaders, { method, params }: McpMessage): void {
   if (headers['mcp-method'] !== method) throw createMismatchError('Mcp-Method', method);
   const name = method === 'tools/call' ? params?.name : undefined;
   if (typeof name === 'string' && decodeName(headers['mcp-name']) !== name) throw createMismatchError('Mcp-Name', name);

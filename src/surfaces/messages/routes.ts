@@ -16,7 +16,7 @@ import { findUsable, listUsable } from '#domain/deployments/usable-deployments.t
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/usage.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
-import { readCredentials, type SurfaceDeps } from '../http/read-request.ts';
+import { type JoinedHeaders, readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -205,8 +205,7 @@ const policyHeader = 'x-core-cache-policy';
 
 /** Returns the headers for an upstream of the dialect: version and betas. Clients can send the version under two names. */
 function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  // Node joins duplicates of these headers, so they are never arrays.
-  const joined = headers as Readonly<Record<string, string | undefined>>;
+  const joined = headers as JoinedHeaders;
   const version = joined['anthropic-version'] ?? joined['msgapi-version'];
   const betas = joined['anthropic-beta'];
   return { ...(version && { 'anthropic-version': version }), ...(betas && { 'anthropic-beta': betas }) };

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
 /** Headers of every response that depends on the caller. They prevent shared caching and content sniffing. */
@@ -43,11 +43,11 @@ export function rewriteHead(response: ServerResponse, rewrite: () => void): void
 }
 
 /** Sets headers in the form that `writeHead` accepts: alternating names and values, or an object. */
-export function setFields(response: ServerResponse, fields: unknown): void {
+export function setFields(message: OutgoingMessage, fields: unknown): void {
   if (Array.isArray(fields))
-    for (let index = 0; index + 1 < fields.length; index += 2) response.appendHeader(fields[index], fields[index + 1]);
+    for (let index = 0; index + 1 < fields.length; index += 2) message.appendHeader(fields[index], fields[index + 1]);
   else if (typeof fields === 'object')
-    for (const [name, value] of Object.entries(fields ?? {})) if (value !== undefined) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(fields ?? {})) if (value !== undefined) message.setHeader(name, value);
 }
 
 /** Returns the value of `Vary` with `Origin` added. */
