@@ -1,5 +1,5 @@
 import { ParleyError } from '../errors/errors.ts';
-import type { Chunk, Completion } from './chunk.ts';
+import type { Chunk, Completion, ResponseCustomContent } from './chunk.ts';
 import { ChunkFold } from './chunk-fold.ts';
 import type { Frame } from './frame.ts';
 
@@ -64,4 +64,14 @@ export class Accumulator extends ChunkFold {
   constructor() {
     super((message) => new ParleyError('upstream_failed', message));
   }
+}
+
+/** Returns a chunk that has only this content, to fold it with an `Accumulator`. */
+export function toCustomContentChunk(custom: ResponseCustomContent): Chunk {
+  return {
+    id: '',
+    object: 'chat.completion.chunk',
+    created: 0,
+    choices: [{ index: 0, delta: { custom_content: custom }, finish_reason: null }],
+  };
 }

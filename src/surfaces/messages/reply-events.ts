@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from '#contract/chat/chunk.ts';
-import { Accumulator } from '#contract/chat/fold-frames.ts';
+import { Accumulator, toCustomContentChunk } from '#contract/chat/fold-frames.ts';
 import type { MessagesUsage, ParleyExtension, StopReason } from '#contract/messages/dialect.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import { type BlockOptions, Blocks, type MessageEvent, type PingEvent, toPieces } from './blocks.ts';
@@ -107,7 +107,7 @@ class Extras {
 
   add(custom: NonNullable<Delta['custom_content']>): PingEvent[] {
     this.#chars += JSON.stringify(custom).length;
-    if (this.#chars <= maxExtensionChars) this.#accumulator.add(toChunk(custom));
+    if (this.#chars <= maxExtensionChars) this.#accumulator.add(toCustomContentChunk(custom));
     return [{ type: 'ping', parley: { custom_content: custom } }];
   }
 
@@ -121,11 +121,6 @@ class Extras {
       this.#chars <= maxExtensionChars ? this.#accumulator.completion().choices[0]?.message.custom_content : undefined;
     return { ...(custom && { custom_content: custom }), ...(this.#statistics && { statistics: this.#statistics }) };
   }
-}
-
-function toChunk(custom: NonNullable<Delta['custom_content']>) {
-  const choices = [{ index: 0, delta: { custom_content: custom }, finish_reason: null }];
-  return { id: '', object: 'chat.completion.chunk' as const, created: 0, choices };
 }
 
 /** Converts usage to the Messages API. `input_tokens` does not include tokens that were read from the cache or written to it. */

@@ -1,5 +1,5 @@
 import type { Control, RemoteDelta, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
-import { Accumulator } from '#contract/chat/fold-frames.ts';
+import { Accumulator, toCustomContentChunk } from '#contract/chat/fold-frames.ts';
 import type { AttachmentItem, ControlItem, McpCallItem, McpListToolsItem, StageItem } from '#contract/responses/output-items.ts';
 import { includables } from '#contract/responses/responses-request.ts';
 import type { Output } from './output.ts';
@@ -38,7 +38,7 @@ export class ExtensionItems {
     this.#chars += JSON.stringify(included).length;
     if (this.#chars > maxChars) return;
     this.#isEmpty = false;
-    this.#accumulator.add(toChunk(included));
+    this.#accumulator.add(toCustomContentChunk(included));
   }
 
   /** Closes open stages and adds attachments and controls. */
@@ -52,7 +52,7 @@ export class ExtensionItems {
 
   #addToStage(delta: StageDelta): void {
     const stage = this.#stages.get(delta.index) ?? this.#openStage(delta);
-    stage.folded.add(toChunk({ stages: [{ ...delta, index: 0 }] }));
+    stage.folded.add(toCustomContentChunk({ stages: [{ ...delta, index: 0 }] }));
     if (delta.status) this.#closeStage(delta.index, stage, delta.status);
   }
 
@@ -74,11 +74,6 @@ export class ExtensionItems {
     });
     close({ type: 'parley:stage', id, status, name, content, attachments: visibleAttachments });
   }
-}
-
-function toChunk(custom: ResponseCustomContent) {
-  const choices = [{ index: 0, delta: { custom_content: custom }, finish_reason: null }];
-  return { id: '', object: 'chat.completion.chunk' as const, created: 0, choices };
 }
 
 function toAttachmentItem({ index: _index, type, ...fields }: ResponseAttachment, id: string): AttachmentItem {
