@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { parseChatRequest } from '#contract/chat/chat-request.ts';
 import type { Completion, ResponseAttachment } from '#contract/chat/chunk.ts';
@@ -216,8 +216,7 @@ function negotiateRevision(requested: unknown): string {
 
 /** Returns `_meta` of a message, or an empty object. */
 function getMeta({ params }: McpMessage): JsonObject {
-  const meta = params?._meta;
-  return isJsonObject(meta) ? meta : {};
+  return toObject(params?._meta);
 }
 
 function requireMeta(meta: JsonObject): void {

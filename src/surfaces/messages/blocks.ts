@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { filterObjects } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { CallArguments } from '#contract/chat/call-arguments.ts';
 import type { Delta, FunctionCallDelta } from '#contract/chat/chunk.ts';
@@ -209,7 +209,7 @@ export function toPieces(delta: Delta, messageId: string): Piece[] {
  * precedence.
  */
 function toThinkingPieces({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
-  const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
+  const blocks = filterObjects(thinking_blocks);
   const plain = [reasoning_content, reasoning].find(isText);
   const hasText = blocks.some(({ thinking }) => isText(thinking));
   const pieces: Piece[] = plain === undefined || hasText ? [] : [toThinkingPiece(plain)];

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { toObject, tryParseJson } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import { type Frame, type Native, requireForm } from '#contract/chat/frame.ts';
@@ -205,8 +205,7 @@ export class MessageFold {
 
 /** Returns the input of a tool call, which is empty for a truncated call. The stop reason indicates the truncation. */
 function toInput(args: string): object {
-  const value = tryParseJson(args);
-  return isJsonObject(value) ? value : {};
+  return toObject(tryParseJson(args));
 }
 
 /** Upstream statuses about Parley's credentials or plan, which clients cannot change. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, toObject } from '#base/json/json.ts';
 import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from '#contract/chat/chunk.ts';
 import { Accumulator, toCustomContentChunk } from '#contract/chat/fold-frames.ts';
 import type { MessagesUsage, ParleyExtension, StopReason } from '#contract/messages/dialect.ts';
@@ -125,11 +125,11 @@ class Extras {
 
 /** Converts usage to the Messages API. `input_tokens` does not include tokens that were read from the cache or written to it. */
 function toMessagesUsage({ prompt_tokens, completion_tokens, ...otherUsage }: Usage): MessagesUsage {
-  const prompt = isJsonObject(otherUsage.prompt_tokens_details) ? otherUsage.prompt_tokens_details : {};
+  const prompt = toObject(otherUsage.prompt_tokens_details);
   const cachedTokens = Math.min(prompt_tokens, toCount(prompt.cached_tokens));
   const cacheWriteTokens = Math.min(prompt_tokens - cachedTokens, toCount(prompt.cache_write_tokens));
   const cacheWrite1hTokens = Math.min(cacheWriteTokens, toCount(prompt.cache_write_1h_tokens));
-  const completion = isJsonObject(otherUsage.completion_tokens_details) ? otherUsage.completion_tokens_details : {};
+  const completion = toObject(otherUsage.completion_tokens_details);
   const thinking = toCount(completion.reasoning_tokens);
   return {
     input_tokens: prompt_tokens - cachedTokens - cacheWriteTokens,

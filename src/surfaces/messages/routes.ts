@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { stripPathPrefix } from '#base/http/url-path.ts';
-import { isJsonObject } from '#base/json/json.ts';
+import { toObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { findSessionInMetadata } from '#contract/chat/session-id.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
@@ -124,7 +124,7 @@ function toChatCall({ request: { headers } }: RequestContext, { target, names, p
 
 /** Returns the same hash for all turns of one user's conversation, to select the upstream with its prompt cache. */
 function hashConversationStart(body: unknown, subject: string): string {
-  const { system, messages } = isJsonObject(body) ? body : {};
+  const { system, messages } = toObject(body);
   const [first] = Array.isArray(messages) ? messages : [];
   return hash('sha256', JSON.stringify([subject, system, first]), 'base64url');
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
@@ -195,7 +195,7 @@ function buildFailureEvents({ first, last }: { first: string; last: string }, er
   const response = parseValues(first).find((event) => isJsonObject(event.response))?.response;
   const number = parseValues(last).at(-1)?.sequence_number;
   const next = typeof number === 'number' ? number + 1 : 0;
-  const failed = { ...(isJsonObject(response) ? response : {}), status: 'failed', error: toResponseError(error) };
+  const failed = { ...toObject(response), status: 'failed', error: toResponseError(error) };
   return [
     { ...toErrorEvent(error), sequence_number: next } as ResponseEvent,
     { type: 'response.failed', sequence_number: next + 1, response: failed } as unknown as ResponseEvent,

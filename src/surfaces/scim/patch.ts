@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toCanonicalText } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toCanonicalText, toObject } from '#base/json/json.ts';
 import { isStorableText } from '#base/text/storable-key.ts';
 import { findName, getMember, matchesFilter, type ScimFilter } from '#domain/scim/scim-filter.ts';
 import type { MemberChange } from '#domain/scim/scim-store.ts';
@@ -30,7 +30,7 @@ export function readOperations(body: JsonObject): readonly PatchOperation[] {
   if (!Array.isArray(operations) || operations.length === 0 || operations.length > maxOperations)
     throw scimError('invalidSyntax', `Operations must be a list of 1 to ${maxOperations} operations.`);
   return operations.map((operation, index) => {
-    const { op, path, value } = isJsonObject(operation) ? operation : {};
+    const { op, path, value } = toObject(operation);
     const name = typeof op === 'string' ? op.toLowerCase() : '';
     if (name !== 'add' && name !== 'replace' && name !== 'remove')
       throw scimError('invalidSyntax', `Operations[${index}].op must be add, replace, or remove.`);

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Frame } from '#contract/chat/frame.ts';
@@ -160,7 +160,7 @@ export class AllowedCalls {
   /** Returns the calls that a request allows. Undefined if it allows every tool. */
   static create({ tool_choice: choice }: ResponsesRequest, tools: OfferedTools): AllowedCalls | undefined {
     if (typeof choice !== 'object' || choice.type !== 'allowed_tools') return undefined;
-    const listedTools = Array.isArray(choice.tools) ? choice.tools.filter(isJsonObject) : [];
+    const listedTools = filterObjects(choice.tools);
     return new AllowedCalls(tools, new Set(listedTools.map(({ type }) => type)));
   }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject } from '#base/json/json.ts';
 import type { Delta, ToolCallDelta } from '#contract/chat/chunk.ts';
 
 /** A fragment of one output item. */
@@ -35,7 +35,7 @@ export function toPieces(delta: Delta): Piece[] {
  * pieces.
  */
 function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
-  const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
+  const blocks = filterObjects(thinking_blocks);
   const plain = [reasoning_content, reasoning].find(isText);
   const hasText = blocks.some(({ thinking }) => isText(thinking));
   const pieces: Piece[] = plain === undefined || hasText ? [] : [{ kind: 'thought', text: plain }];

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Chunk, ChunkChoice, Delta, FinishReason, ResponseAttachment, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { Frame } from '#contract/chat/frame.ts';
@@ -246,8 +246,8 @@ function withoutAbsent(source: { [Key in keyof Source]: Source[Key] | undefined 
 
 /** Converts usage to the Responses API. */
 function toResponseUsage({ prompt_tokens, completion_tokens, total_tokens, ...otherUsage }: Usage): ResponseUsage {
-  const prompt = isJsonObject(otherUsage.prompt_tokens_details) ? otherUsage.prompt_tokens_details : {};
-  const completion = isJsonObject(otherUsage.completion_tokens_details) ? otherUsage.completion_tokens_details : {};
+  const prompt = toObject(otherUsage.prompt_tokens_details);
+  const completion = toObject(otherUsage.completion_tokens_details);
   return {
     input_tokens: prompt_tokens,
     input_tokens_details: {
