@@ -4,8 +4,9 @@ import type { ScimGroup, ScimMember, ScimQuery, ScimUser } from '#domain/scim/sc
 import { parseFilter, requireFilterable } from './filter.ts';
 import { scimError, scimPrefix } from './scim-error.ts';
 
-export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
-export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const schemaPrefix = 'urn:ietf:params:scim:schemas:core:2.0';
+export const userSchema = `${schemaPrefix}:User`;
+export const groupSchema = `${schemaPrefix}:Group`;
 /** Parsed query parameters. */
 export type Query = Readonly<Record<string, unknown>>;
 
@@ -128,8 +129,6 @@ function readInteger(query: Query, name: string, fallback: number): number {
   if (value === undefined) throw scimError('invalidValue', `${name} must be an integer.`);
   return value;
 }
-
-const schemaPrefix = 'urn:ietf:params:scim:schemas:core:2.0';
 
 /** Features of the SCIM service (RFC 7643, 5). */
 export const serviceProviderConfig: JsonObject = {
