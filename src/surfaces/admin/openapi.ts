@@ -47,7 +47,7 @@ const usage = nameObject('Usage', {
   object: { const: 'list' },
   from: { ...text, description: 'The first day, in UTC.' },
   to: { ...text, description: 'The last day (inclusive), in UTC.' },
-  by: { type: 'array', items: text },
+  by: buildArray(text),
   data: {
     type: 'array',
     description: 'Ordered by day. If `by` has no `day`, the highest cost comes first.',
@@ -195,21 +195,21 @@ const store: Schema = buildOptionalObject({
 
 const state = nameObject('NodeState', {
   node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
-  health: buildOptionalObject({ status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } }),
+  health: buildOptionalObject({ status: { enum: ['ok', 'degraded'] }, reasons: buildArray(reason) }),
   hindrances: { type: 'array', description: 'Reasons that the node is not ready for calls.', items: reason },
-  stores: { type: 'array', items: store },
-  upstreams: { type: 'array', items: upstream },
+  stores: buildArray(store),
+  upstreams: buildArray(upstream),
   queues: {
     type: 'array',
     description: 'Number of calls that wait because every upstream of their deployment is full.',
     items: buildObject({ deployment: text, size: { type: 'integer' } }),
   },
   configuration: buildOptionalObject({
-    files: { type: 'array', items: text },
+    files: buildArray(text),
     loadedAt: moment,
     refusedAt: orNull('integer', 'When changed files were rejected. Null if the latest files are in effect.'),
     faults: { type: 'array', description: 'Errors in the files that were last rejected.', items: issue },
-    warnings: { type: 'array', items: issue },
+    warnings: buildArray(issue),
   }),
 });
 

@@ -1,7 +1,7 @@
 import { RestToolset } from '#contract/quick-app/toolsets.ts';
 import { ImportRequest, ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolErrorReasons } from '#domain/tools/tool.ts';
-import { buildObject, json, listOperations, nameObject, reply, text } from '../http/openapi/operation.ts';
+import { anyObject, buildArray, buildObject, json, listOperations, nameObject, reply, text } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 
 const failure = {
@@ -35,8 +35,7 @@ const toolList = nameObject('ToolsetTools', {
   },
   count: { type: 'integer', description: 'Number of tools that the server has.' },
   leftOut: {
-    type: 'array',
-    items: text,
+    ...buildArray(text),
     description: 'Names of tools that cannot be called because their description does not follow MCP.',
   },
   failure,
@@ -51,7 +50,7 @@ const triedTool = nameObject(
         'Outcome of the run. `not_run` means that the arguments do not match the schema. `asks` means that the tool needs an answer from the user to continue.',
     },
     text: { ...text, description: 'Text that a model would receive. With `asks`, the question.' },
-    attachments: { type: 'array', items: { type: 'object' }, description: 'Results of the tool other than text.' },
+    attachments: { ...buildArray(anyObject), description: 'Results of the tool other than text.' },
     question: {
       type: 'object',
       properties: { message: text, schema: { type: 'object' } },
@@ -71,11 +70,10 @@ const toolset = {
 
 const imported = nameObject('ImportedToolsets', {
   toolsets: {
-    type: 'array',
-    items: RestToolset,
+    ...buildArray(RestToolset),
     description: 'For `web_api_toolset`. Each secret is replaced by the name of a variable.',
   },
-  notes: { type: 'array', items: { type: 'string' }, description: 'Parts that were left out, with the reasons.' },
+  notes: { ...buildArray(text), description: 'Parts that were left out, with the reasons.' },
 });
 
 const document = {

@@ -1,4 +1,12 @@
-import { anyObject, buildArray, buildObject, buildOptionalObject, type NamedSchema, text } from '../http/openapi/operation.ts';
+import {
+  anyObject,
+  buildArray,
+  buildObject,
+  buildOptionalObject,
+  type NamedSchema,
+  orNull,
+  text,
+} from '../http/openapi/operation.ts';
 import { count, customContent, customContentDelta, statistics, tokenCounts } from '../http/openapi/shared-schemas.ts';
 
 const call = { type: 'object', properties: { name: text, arguments: { ...text, description: 'JSON text.' } } };
@@ -9,8 +17,8 @@ const toolCall = buildOptionalObject({ index: count, id: text, type: text, funct
 
 const messageFields = {
   role: { const: 'assistant' },
-  content: { type: ['string', 'null'] },
-  refusal: { type: ['string', 'null'] },
+  content: orNull('string'),
+  refusal: orNull('string'),
   function_call: functionCall,
   tool_calls: { ...buildArray(toolCall), type: ['array', 'null'] },
   custom_content: { ...customContent, description: 'Content in addition to the text.' },
@@ -36,10 +44,10 @@ const usage: NamedSchema = {
   },
 };
 
-const finishReason = {
-  type: ['string', 'null'],
-  description: '`stop`, `length`, `function_call`, `tool_calls`, `content_filter`, or another value of the upstream.',
-};
+const finishReason = orNull(
+  'string',
+  '`stop`, `length`, `function_call`, `tool_calls`, `content_filter`, or another value of the upstream.',
+);
 
 const delta = buildOptionalObject({
   ...messageFields,

@@ -2,6 +2,7 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { inPath, inQuery, json, listOperations, type NamedSchema, nameObject, reply, text } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { count } from '../http/openapi/shared-schemas.ts';
 import { chatErrors, chatRequestByModel, toChatExamples } from './openapi.ts';
 import { numberedChunk } from './reply-schema.ts';
 
@@ -40,7 +41,7 @@ export const chatRunOperations = listOperations(
       parameters: [
         inRun,
         inQuery('starting_after', 'Sequence number of an event. The response has only later events.', {
-          schema: { type: 'integer', minimum: 0 },
+          schema: count,
         }),
       ],
       responses: [{ status: 200, description: 'The events.', content: [events] }],

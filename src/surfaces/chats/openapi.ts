@@ -10,12 +10,14 @@ import {
   listOperations,
   nameObject,
   nameSchema,
+  orNull,
   reply,
   type Schema,
   text,
 } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { count } from '../http/openapi/shared-schemas.ts';
 
 const revision: Schema = {
   type: 'integer',
@@ -31,13 +33,13 @@ const chatSchema = buildObject({ ...headFields, turns: buildArray(ChatTurn) }, o
 const chat = nameSchema('Chat', { ...chatSchema, additionalProperties: true });
 const page = nameObject('ChatPage', {
   object: { const: 'list' },
-  data: { type: 'array', items: listedChat },
-  nextToken: { type: ['string', 'null'], description: 'The `token` of the next page. Null after the last page.' },
+  data: buildArray(listedChat),
+  nextToken: orNull('string', 'The `token` of the next page. Null after the last page.'),
   revision: { ...revision, description: 'Revision to pass as `since` to follow changes.' },
 });
 const changes = nameObject('ChatChanges', {
   object: { const: 'list' },
-  data: { type: 'array', items: { oneOf: [head, deleted] } },
+  data: buildArray({ oneOf: [head, deleted] }),
   revision: { ...revision, description: 'The `since` of the next request.' },
   hasMore: { type: 'boolean' },
   reset: {
@@ -62,7 +64,7 @@ const limit = inQuery('limit', 'Maximum number of items, 1 to 500. The default i
   schema: { type: 'integer', minimum: 1, maximum: 500 },
 });
 const since = inQuery('since', 'A revision. The response has only later changes. The default is all changes.', {
-  schema: { type: 'integer', minimum: 0 },
+  schema: count,
 });
 
 const times = { createdAtMs: { type: 'integer' }, expiresAtMs: { type: 'integer' } };

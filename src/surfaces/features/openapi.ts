@@ -14,6 +14,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { count } from '../http/openapi/shared-schemas.ts';
 
 const estimated: Schema = {
   type: 'boolean',
@@ -32,16 +33,13 @@ const tokenizeRequest = nameObject('TokenizeRequest', {
   },
 });
 
-const tokenCounts = nameSchema(
-  'TokenCounts',
-  toOutputs({ token_count: { type: 'integer', minimum: 0 }, estimated }, ['estimated']),
-);
+const tokenCounts = nameSchema('TokenCounts', toOutputs({ token_count: count, estimated }, ['estimated']));
 
 const truncateRequest = nameObject('TruncatePromptRequest', {
   inputs: { type: 'array', maxItems: 1000, description: 'Bodies of chat completions.', items: { type: 'object' } },
 });
 
-const discards = nameSchema('DiscardedMessages', toOutputs({ discarded_messages: buildArray({ type: 'integer', minimum: 0 }) }));
+const discards = nameSchema('DiscardedMessages', toOutputs({ discarded_messages: buildArray(count) }));
 
 const rating = nameObject(
   'Rating',
@@ -55,7 +53,7 @@ const rating = nameObject(
 
 function toOutputs(properties: Readonly<Record<string, Schema>>, optional?: readonly string[]): Schema {
   const success = buildObject({ status: { const: 'success' }, ...properties }, optional);
-  return buildObject({ outputs: { type: 'array', items: { anyOf: [success, failure] } } });
+  return buildObject({ outputs: buildArray({ anyOf: [success, failure] }) });
 }
 
 const errors: readonly ErrorCode[] = [

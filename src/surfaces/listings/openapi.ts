@@ -15,9 +15,9 @@ import {
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { count } from '../http/openapi/shared-schemas.ts';
 import { deploymentKinds } from './routes.ts';
 
-const count: Schema = { type: 'integer', minimum: 0 };
 const price: Schema = { type: 'string', description: 'USD per token, in decimal digits.' };
 const seconds: Schema = { type: 'integer', description: 'Seconds since the epoch.' };
 const flag: Schema = { type: 'boolean' };

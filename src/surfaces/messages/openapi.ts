@@ -25,9 +25,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
-import { customContent, customContentDelta, statistics } from '../http/openapi/shared-schemas.ts';
-
-const count = { type: 'integer', minimum: 0 };
+import { count, customContent, customContentDelta, statistics } from '../http/openapi/shared-schemas.ts';
 
 const parley: Schema = {
   type: 'object',
@@ -43,7 +41,7 @@ const usage: Schema = buildOptionalObject({
   cache_creation_input_tokens: count,
   cache_read_input_tokens: count,
   cache_creation: buildOptionalObject({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count }),
-  service_tier: { type: ['string', 'null'] },
+  service_tier: orNull('string'),
   cost: { type: 'number', description: 'Cost in USD, if the request asks for it.' },
   output_tokens_details: { type: 'object', properties: { thinking_tokens: count } },
 });
@@ -77,7 +75,7 @@ const message = nameObject(
     model: text,
     content: buildArray(block),
     stop_reason: stopReason,
-    stop_sequence: { type: ['string', 'null'] },
+    stop_sequence: orNull('string'),
     usage,
     parley,
   },
@@ -131,7 +129,7 @@ const messagesEvent = nameSchema('MessagesEvent', {
       signature: text,
       citation: anyObject,
       stop_reason: stopReason,
-      stop_sequence: { type: ['string', 'null'] },
+      stop_sequence: orNull('string'),
     }),
     usage,
     parley: parleyDelta,
@@ -162,7 +160,7 @@ const messagesModel = nameSchema('MessagesModel', {
 const messagesRequest: NamedSchema = { name: 'MessagesRequest', schema: MessagesBody };
 const countRequest: NamedSchema = { name: 'CountTokensRequest', schema: CountBody };
 
-const tokenCount = nameObject('TokenCount', { input_tokens: { type: 'integer', minimum: 0 } });
+const tokenCount = nameObject('TokenCount', { input_tokens: count });
 
 const countErrors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'call_depth_exceeded', ...callErrors];
 const messagesErrors: readonly ErrorCode[] = [...countErrors, 'control_not_offered', ...limitErrors];
@@ -226,7 +224,7 @@ function toOperations(prefix: string): ApiOperation[] {
 
 function toModelOperations(alias: string): ApiOperation[] {
   const path = `/${alias}/v1/models`;
-  const id = { type: ['string', 'null'] };
+  const id = orNull('string');
   const list = buildObject({
     data: buildArray(messagesModel),
     has_more: { type: 'boolean', description: 'Always false, because the list is complete.' },

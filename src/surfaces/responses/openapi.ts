@@ -16,6 +16,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { count } from '../http/openapi/shared-schemas.ts';
 
 /** A base path of the Responses API. */
 export interface ResponsesBase {
@@ -48,7 +49,7 @@ const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
 
 const inputTokens = nameObject('InputTokens', {
   object: { const: 'response.input_tokens' },
-  input_tokens: { type: 'integer', minimum: 0 },
+  input_tokens: count,
 });
 
 const countErrors: readonly ErrorCode[] = [

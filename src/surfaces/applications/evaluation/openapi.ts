@@ -133,11 +133,7 @@ export const evaluationOperations = listOperations(shared, {
     body: [
       ...json(
         {
-          anyOf: [
-            evaluationCase,
-            { type: 'array', items: evaluationCase },
-            buildObject({ cases: { type: 'array', items: evaluationCase } }),
-          ],
+          anyOf: [evaluationCase, buildArray(evaluationCase), buildObject({ cases: buildArray(evaluationCase) })],
         },
         { one: { summary: 'One case', value: exampleCase } },
       ),

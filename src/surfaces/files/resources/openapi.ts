@@ -10,6 +10,7 @@ import {
 } from '#contract/resource-requests.ts';
 import { type ResourceKind, resourceKinds } from '#domain/files/resource-location.ts';
 import {
+  anyObject,
   buildArray,
   buildObject,
   inHeader,
@@ -20,6 +21,7 @@ import {
   type OperationTable,
   reply,
   type Schema,
+  text,
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames, inBucket } from '../../http/openapi/operation-examples.ts';
@@ -156,22 +158,21 @@ const permissionsRequest = { name: 'PermissionsRequest', schema: PermissionsRequ
 const granted: Schema = buildObject({
   resourcePermissions: buildArray(
     buildObject({
-      url: { type: 'string' },
-      permissions: { type: 'array', items: { enum: ['READ', 'WRITE'] } },
-      receiver: { type: 'string', description: 'ID of the deployment.' },
+      url: text,
+      permissions: buildArray({ enum: ['READ', 'WRITE'] }),
+      receiver: { ...text, description: 'ID of the deployment.' },
     }),
   ),
 });
 
 function emptyListSchema(key: string): Schema {
-  return { type: 'object', required: [key], properties: { [key]: { type: 'array', items: { type: 'object' } } } };
+  return buildObject({ [key]: buildArray(anyObject) });
 }
 
 /** Operations for prompts and conversations, for metadata, and for all kinds of stored items. */
 export const resourceOperations = [
-  ...listOperations(
-    { tag: 'Files', errors: keyErrors },
-    Object.assign({}, ...recordKinds.map(toRecordOperations), ...resourceKinds.map(toMetadataOperations)),
+  ...[...recordKinds.map(toRecordOperations), ...resourceKinds.map(toMetadataOperations)].flatMap((table) =>
+    listOperations({ tag: 'Files', errors: keyErrors }, table),
   ),
   ...listOperations(
     { tag: 'Files', errors: [...keyErrors, ...bodyErrors, 'access_denied'] },

@@ -20,6 +20,7 @@ import {
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { count } from '../../http/openapi/shared-schemas.ts';
 import { listResponsesBases } from '../openapi.ts';
 
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };
@@ -130,7 +131,7 @@ function describeResponses(path: string): OperationTable {
         responseParam,
         include,
         inQuery('stream', 'Whether to return the events.', { schema: { type: 'boolean' } }),
-        inQuery('starting_after', 'Sequence number of an event.', { schema: { type: 'integer', minimum: 0 } }),
+        inQuery('starting_after', 'Sequence number of an event.', { schema: count }),
       ],
       responses: [
         { status: 200, description: 'The response.', content: [...json(response), { type: 'text/event-stream', schema: event }] },
