@@ -24,6 +24,16 @@ describe('a view of the page that cannot be loaded', () => {
     await page.getByRole('button', { name: 'Reload the page' }).click();
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
   });
+
+  it('leaves the message field at the bottom if the turns of a chat cannot be loaded', async () => {
+    const { page, sendMessage } = await fixture.open('demo');
+    await page.route(/\/thread-/, (route) => route.abort());
+    await sendMessage('Count to 2');
+    await page.getByRole('alert').getByText('This part of the page cannot be shown').waitFor();
+    const field = await page.locator('#message').boundingBox();
+    const { height = 0 } = page.viewportSize() ?? {};
+    expect(height - ((field?.y ?? 0) + (field?.height ?? 0))).toBeLessThan(150);
+  });
 });
 
 it('explains that an administrator can turn on a disabled view', async () => {

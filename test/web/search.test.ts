@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
@@ -74,6 +75,20 @@ describe('a search', () => {
       expect(issues).toEqual({ externalRequests: [], errors: [] });
     },
   );
+
+  it('highlights the matches after a reload, also if the turns load last', async () => {
+    const { page } = await fixture.openAt('/nothing-here');
+    const matchBar = page.waitForEvent('requestfinished', (request) => /match-bar-.*\.js/.test(request.url()));
+    await page.route(/\/thread-.*\.js/, async (route) => {
+      await matchBar;
+      await setTimeout(300);
+      await route.continue();
+    });
+    await page.evaluate(`sessionStorage.setItem('parley key', '${callerKey}')`);
+    await page.goto(`${fixture.service.url}/#/chat/straw?find=needle`);
+    await page.getByRole('search', { name: 'Found in this chat' }).getByText('1 of 2').waitFor();
+    await expect.poll(() => readHighlights(page)).toEqual(['Needle', 'needle']);
+  });
 
   it('opens the versions of questions and answers that contain the match', async () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
 import { type ChatSettings, hasSettings } from '../conversation/chat-settings.ts';
 import type { UserMessage } from '../conversation/conversation.ts';
@@ -107,15 +107,25 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
       </PageHeader>
       {conversation === undefined && <OperatorNotice />}
       {temporary?.banner}
-      <SearchMatches conversation={conversation} />
-      {deployment?.owner === 'other' && <p className="shared-strip soft small">{strings.sharedByOther(deployment.ownerName)}</p>}
-      {conversation === undefined ? (
-        <StartView {...{ deployment, project, sendMessage, choose }} />
-      ) : (
-        <Suspense fallback={<div className="beginning" aria-busy="true" />}>
+      <Guard
+        fallback={
+          <p className="sheet note" role="alert">
+            {strings.partMissing}
+          </p>
+        }
+        pending={<div className="beginning" aria-busy="true" />}
+      >
+        {/* Inside the boundary, because the search reads the turns when it appears. */}
+        <SearchMatches conversation={conversation} />
+        {deployment?.owner === 'other' && (
+          <p className="shared-strip soft small">{strings.sharedByOther(deployment.ownerName)}</p>
+        )}
+        {conversation === undefined ? (
+          <StartView {...{ deployment, project, sendMessage, choose }} />
+        ) : (
           <Thread {...{ conversation, turns, sendMessage }} />
-        </Suspense>
-      )}
+        )}
+      </Guard>
       <div className="below">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
         <Notices {...{ deployment, deploymentId, missingTarget }} isNew={conversation === undefined} />
