@@ -5,7 +5,7 @@ import { type PageFixture, startPageFixture } from './support.ts';
 let fixture: PageFixture;
 
 beforeAll(async () => {
-  fixture = await startPageFixture();
+  fixture = await startPageFixture({ keys: { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } } });
 });
 
 afterAll(() => fixture[Symbol.asyncDispose]());
@@ -44,6 +44,38 @@ describe('a sign-in', () => {
     await page.goBack();
     await page.locator('#message').waitFor();
     await other.locator('#message').waitFor();
+  });
+
+  it('is used once if several tabs share it', async () => {
+    const { page } = await fixture.openAt('/');
+    await page.getByLabel('Key').waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${fixture.service.url}/robots.txt`);
+    let requests = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/v1/user/info')) requests += 1;
+    });
+    const shared = { kind: 'key', key: callerKey, isPersistent: false, user: 'key:test' };
+    const message = JSON.stringify({ kind: 'answer', shared });
+    const channels = "Array(3).fill(new BroadcastChannel('parley sign-in /'))";
+    await other.evaluate(`${channels}.forEach((channel) => channel.postMessage(${message}))`);
+    await page.locator('#message').waitFor();
+    expect(requests).toBe(1);
+  });
+
+  it('of another user is not used after the user signs out', async () => {
+    const { page } = await fixture.open('demo');
+    const other = await page.context().newPage();
+    await other.goto(`${fixture.service.url}/#key=other-key`);
+    await other.getByRole('button', { name: 'Switch' }).click();
+    await expect.poll(() => other.evaluate("sessionStorage['parley key']")).toBe('other-key');
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('dialog', { name: 'Do you want to sign out?' }).getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Key').fill(callerKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('#message').waitFor();
+    expect(await page.evaluate("sessionStorage['parley key']")).toBe(callerKey);
   });
 
   it('is stored in the browser only if the user chooses it', async () => {

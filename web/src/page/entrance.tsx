@@ -42,7 +42,12 @@ export function Entrance() {
   const [isReadingOffline, setIsReadingOffline] = useState(false);
   const [providerSignOut, setProviderSignOut] = useState<{ name: string; address: string }>();
   const [appearance, setAppearance] = useAppearance();
-  const endSession = useCallback(() => setActive(undefined), []);
+  /** Whether the user signed out, in this tab or another one. */
+  const [isSignedOut, setIsSignedOut] = useState(false);
+  const endSession = useCallback(() => {
+    setActive(undefined);
+    setIsSignedOut(true);
+  }, []);
   const isEnded = useActiveSession(active, endSession);
   useOfflineShell(active !== undefined);
   useTypeface(!isTrying);
@@ -98,8 +103,8 @@ export function Entrance() {
     void provider?.signOut();
     if (active !== undefined) signOutOtherTabs(active.session.user);
     setProviderSignOut(provider === undefined || address === undefined ? undefined : { name: provider.displayName, address });
-    setActive(undefined);
-  }, [active]);
+    endSession();
+  }, [active, endSession]);
 
   if (active === undefined) {
     const onKey = (key: string, isPersistent: boolean): void =>
@@ -115,7 +120,7 @@ export function Entrance() {
       <Guard fallback={<MissingPart />} pending={<main className="sign-in" aria-busy="true" />}>
         <SignIn
           {...{ isTrying, failure, providerSignOut, onKey }}
-          onShared={(shared) => void signIn(toVisitor(shared))}
+          onShared={isSignedOut ? undefined : (shared) => void signIn(toVisitor(shared))}
           onFailure={setFailure}
           onReadOffline={() => setIsReadingOffline(true)}
         />

@@ -4,7 +4,7 @@ import { readKnownUser } from '../offline/known-user.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { Logo, OperatorNotice } from '../parts/operator-brand.tsx';
-import { openChannel, type SharedSignIn, send, type TabMessage } from '../sign-in/shared-sign-in.ts';
+import { listenForSharedSignIn, type SharedSignIn } from '../sign-in/shared-sign-in.ts';
 import { SignInError, type SignInProblem } from '../sign-in/sign-in-error.ts';
 import { readSignInOptions, useSignInOptions } from '../sign-in/sign-in-options.ts';
 import { describeProblem, useSignInStrings } from '../sign-in/sign-in-strings.ts';
@@ -26,8 +26,8 @@ export interface SignInFailure {
 }
 
 interface SignInProps {
-  /** Called with the sign-in of another tab. */
-  readonly onShared: (shared: SharedSignIn) => void;
+  /** Called with the sign-in of another tab. Undefined after the user signed out, because other tabs may have other users. */
+  readonly onShared: ((shared: SharedSignIn) => void) | undefined;
   readonly isTrying: boolean;
   readonly failure: SignInFailure | undefined;
   readonly onFailure: (failure: SignInFailure | undefined) => void;
@@ -42,7 +42,7 @@ interface SignInProps {
 /** Sign-in options: the configured identity providers, and a key. */
 export function SignIn({ isTrying, failure, onFailure, onKey, onShared, providerSignOut, onReadOffline }: SignInProps) {
   const signInStrings = useSignInStrings();
-  useSharedSignIn(isTrying ? undefined : onShared);
+  useSharedSignIn(onShared, isTrying);
   const [{ name }] = useState(readBrand);
   const { options, isUnreachable } = useSignInOptions();
   const [isPersistent, setIsPersistent] = useState(false);
@@ -93,16 +93,11 @@ export function SignIn({ isTrying, failure, onFailure, onKey, onShared, provider
 }
 
 /** Waits for a sign-in in another tab, which may only have been reloading when this one opened. */
-function useSharedSignIn(onShared: ((shared: SharedSignIn) => void) | undefined): void {
-  const onMessage = useEffectEvent(({ data }: MessageEvent<TabMessage>) => {
-    if (data.kind === 'answer') onShared?.(data.shared);
-  });
-  useEffect(() => {
-    const channel = openChannel();
-    channel.onmessage = onMessage;
-    send(channel, { kind: 'request' });
-    return () => channel.close();
-  }, []);
+function useSharedSignIn(onShared: SignInProps['onShared'], isTrying: boolean): void {
+  const onFirst = useEffectEvent((shared: SharedSignIn) => onShared?.(shared));
+  const isAccepted = useEffectEvent(() => !isTrying);
+  const isListening = onShared !== undefined;
+  useEffect(() => (isListening ? listenForSharedSignIn(onFirst, isAccepted) : undefined), [isListening]);
 }
 
 function Alert({ failure }: { readonly failure: SignInFailure | undefined }) {

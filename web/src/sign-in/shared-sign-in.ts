@@ -5,7 +5,7 @@ export type SharedSignIn =
   | { readonly kind: 'key'; readonly key: string; readonly isPersistent: boolean; readonly user: string }
   | { readonly kind: 'tokens'; readonly signIn: StoredSignIn };
 
-export type TabMessage =
+type TabMessage =
   | { readonly kind: 'request' }
   | { readonly kind: 'answer'; readonly shared: SharedSignIn }
   | { readonly kind: 'signed-out'; readonly user: string };
@@ -20,18 +20,31 @@ export async function requestSharedSignIn(
   isAccepted: (shared: SharedSignIn) => boolean = () => true,
 ): Promise<SharedSignIn | undefined> {
   if (!(await isSignedInElsewhere())) return undefined;
-  const channel = openChannel();
-  const answer = await new Promise<SharedSignIn | undefined>((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), maxWaitMs);
-    channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-      if (data.kind !== 'answer' || !isAccepted(data.shared)) return;
-      clearTimeout(timer);
-      resolve(data.shared);
-    };
-    send(channel, { kind: 'request' });
+  const { promise, resolve } = Promise.withResolvers<SharedSignIn | undefined>();
+  const stop = listenForSharedSignIn(resolve, isAccepted);
+  const timer = setTimeout(() => resolve(undefined), maxWaitMs);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    stop();
   });
-  channel.close();
-  return answer;
+}
+
+/**
+ * Requests the sign-ins of other tabs, and waits for tabs that sign in later, for example after a reload. Calls `onShared` only with
+ * the first accepted sign-in. Returns a function that stops this.
+ */
+export function listenForSharedSignIn(
+  onShared: (shared: SharedSignIn) => void,
+  isAccepted: (shared: SharedSignIn) => boolean,
+): () => void {
+  const channel = openChannel();
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    if (data.kind !== 'answer' || !isAccepted(data.shared)) return;
+    channel.close();
+    onShared(data.shared);
+  };
+  send(channel, { kind: 'request' });
+  return () => channel.close();
 }
 
 interface ShareOptions {
@@ -74,10 +87,10 @@ export function signOutOtherTabs(user: string): void {
 }
 
 /** Only pages of the same origin receive messages of a channel. Its name keeps services at other paths apart. */
-export function openChannel(): BroadcastChannel {
+function openChannel(): BroadcastChannel {
   return new BroadcastChannel(`parley sign-in ${new URL('./', location.href).pathname}`);
 }
 
-export function send(channel: BroadcastChannel, message: TabMessage): void {
+function send(channel: BroadcastChannel, message: TabMessage): void {
   channel.postMessage(message);
 }
