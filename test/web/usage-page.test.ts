@@ -124,13 +124,20 @@ describe('a user without an administrator role', () => {
     expect(await page.locator('.usage-summary').textContent()).toMatch(/^3 requests,/);
   });
 
-  it('sees a readable name for the test chats of unsaved applications', async () => {
-    const deployment = 'applications/own-bucket/unsaved';
+  it('sees readable names for test chats of unsaved applications and for unlisted applications', async () => {
     const fields = { atMs: Date.now() - 80 * 86_400_000, subject: 'key:user', cost: 0 };
-    await house.journal.appendUsage([usage(today, { ...fields, deployment })]);
+    const folderApp = 'applications/other-bucket/folder/app';
+    await house.journal.appendUsage([
+      usage(today, { ...fields, deployment: 'applications/own-bucket/unsaved' }),
+      usage(today, { ...fields, deployment: folderApp }),
+    ]);
     const { page } = await open('user-key', {}, '#/usage');
     await page.getByRole('radio', { name: '90 days' }).check();
-    await page.getByRole('button', { name: 'Show the requests of Test chats of unsaved applications' }).waitFor();
+    await page.getByRole('button', { name: 'Show the requests of Test chats of unsaved applications' }).click();
+    await page.locator('.calls .deployment-name').getByText('Test chats of unsaved applications').first().waitFor();
+    await page.getByRole('button', { name: 'Back to overview' }).click();
+    await page.getByRole('button', { name: 'Show the requests of app', exact: true }).click();
+    await page.locator('.calls .deployment-name').getByText(`folder/app${folderApp}`).first().waitFor();
   });
 
   it('sees that no limits apply', async () => {

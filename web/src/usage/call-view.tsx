@@ -7,7 +7,7 @@ import { useLanguage } from '../strings/strings.tsx';
 import { toMoney } from './measure.ts';
 import { type Call, type RecordedContent, type RecordedMessage, readContent } from './read-calls.ts';
 import { useUsageStrings } from './usage-strings.ts';
-import { useGetUsageName } from './use-get-usage-name.ts';
+import { unsavedId, useGetUsageName } from './use-get-usage-name.ts';
 
 interface CallViewProps {
   readonly call: Call;
@@ -24,7 +24,7 @@ export function CallView({ call, close }: CallViewProps) {
   useEffect(() => heading.current?.focus(), []);
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
     [strings.time, <CallTime key="time" atMs={call.atMs} />],
-    [strings.deployment, <DeploymentName key="deployment" id={call.deployment} name={getName(call.deployment)} />],
+    [strings.deployment, <CalledDeployment key="deployment" id={call.deployment} />],
     ...(call.calledBy === '' ? [] : [[strings.caller, getName(call.calledBy)] as const]),
     [strings.person, call.user || strings.unnamed],
     [strings.project, call.project || strings.unnamed],
@@ -127,6 +127,12 @@ export function CallTime({ atMs }: { readonly atMs: number }) {
       {new Date(atMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' })}
     </time>
   );
+}
+
+/** The name of a called deployment, also of unsaved applications, with its ID. */
+export function CalledDeployment({ id }: { readonly id: string }) {
+  const getName = useGetUsageName();
+  return <DeploymentName id={id} name={unsavedId.test(id) ? getName(id) : undefined} />;
 }
 
 export function CallOutcome({ call: { outcome, status } }: { readonly call: Call }) {

@@ -1,12 +1,11 @@
 import { type FormEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { usePages } from '../parts/use-pages.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { CallOutcome, CallTime, CallView, formatSeconds } from './call-view.tsx';
+import { CalledDeployment, CallOutcome, CallTime, CallView, formatSeconds } from './call-view.tsx';
 import { toMoney } from './measure.ts';
 import { type Call, type CallsFilter, type Outcome, outcomes, readCalls } from './read-calls.ts';
 import type { Scope } from './read-usage.ts';
@@ -145,7 +144,7 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
           name: strings.deployment,
           render: ({ deployment, calledBy }) => (
             <span className="deployment-name">
-              <DeploymentName id={deployment} name={getName(deployment)} />
+              <CalledDeployment id={deployment} />
               {calledBy !== '' && <span className="soft small">{strings.calledBy(getName(calledBy))}</span>}
             </span>
           ),
