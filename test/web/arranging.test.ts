@@ -140,6 +140,35 @@ describe('the chat list', () => {
     await page.getByRole('group', { name: 'Show only' }).getByRole('button', { name: 'Winter trip' }).waitFor();
   });
 
+  it('stores a new project once, and starts no chat if the user closes its dialog meanwhile', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
+    await page.getByRole('button', { name: 'New project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('Name', { exact: true }).fill('Slow');
+    await dialog.getByLabel('Instructions').fill('Take your time.');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let uploads = 0;
+    await page.route(/\/projects\/Slow/, async (route) => {
+      uploads += 1;
+      if (uploads === 1) return route.fulfill({ status: 503, json: { error: { message: 'Try again.' } } });
+      await released;
+      await route.continue();
+    });
+    const start = dialog.getByRole('button', { name: 'Start a chat' });
+    await start.click();
+    await dialog.getByText('Try again.').waitFor();
+    await start.click();
+    await expect.poll(() => uploads).toBe(2);
+    expect([await dialog.getByText('Try again.').count(), await start.isDisabled()]).toEqual([0, true]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    const stored = page.waitForResponse(/\/projects\/Slow/);
+    release();
+    await stored;
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+    expect([uploads, await page.getByText('This chat belongs to the project').count()]).toEqual([2, 0]);
+  });
+
   it('sends the instructions and files of a project and the notes about the user with each question, until they are disabled', async () => {
     await storeChat('Gardens', { tags: ['home'] });
     fixture.upstream.script(...Array.from({ length: 3 }, () => eventsReply(...plainReply('Fine.'))));

@@ -128,22 +128,28 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
   const [text, setText] = useState('');
   const [instructions, setInstructions] = useState('');
   const [error, setError] = useState<ErrorDetails>();
+  const [isSaving, setIsSaving] = useState(false);
   const id = useId();
   const project = normalizeProjectName(text);
   const isKnown = listTags(useSummaries()).includes(project);
   const start = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    setError(undefined);
+    setIsSaving(true);
     try {
       if (!isKnown && instructions.trim() !== '')
         await saveProject(service, project, { ...(await readProject(service, project)), instructions });
+      // The user may have closed the dialog meanwhile.
+      if (dialog.current?.open !== true) return;
       closeDialog();
       go({ at: 'new', project });
     } catch (cause) {
       setError(toErrorDetails(cause));
+      setIsSaving(false);
     }
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': id, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': id, closedby: 'any', 'aria-busy': isSaving }}>
       <form className="form" onSubmit={(event) => void start(event)}>
         <h2 id={id}>{newProject}</h2>
         <p className="soft small">{strings.newProjectHint}</p>
@@ -160,7 +166,7 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
           <button type="button" className="button" onClick={closeDialog}>
             {cancel}
           </button>
-          <button type="submit" className="button primary" disabled={project === ''}>
+          <button type="submit" className="button primary" disabled={project === '' || isSaving}>
             {strings.startProject}
           </button>
         </div>
