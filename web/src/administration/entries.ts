@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { isWithin } from '../builder/editors/form.ts';
 import type { Service } from '../service/service.ts';
@@ -172,7 +172,7 @@ export async function listBlockedUsers(service: Service, signal?: AbortSignal): 
   const body = toObject(await service.json('v1/admin/blocked-users?limit=500', signal && { signal }));
   return filterObjects(body.data).map(({ user, reason, blockedAt }) => ({
     user: String(user),
-    reason: typeof reason === 'string' ? reason : '',
+    reason: toText(reason),
     blockedAtMs: Number(blockedAt),
   }));
 }
@@ -257,11 +257,11 @@ function toEntry(item: JsonObject): Entry {
   return {
     id: String(id),
     source: source === 'file' || source === 'user' ? source : 'runtime',
-    etag: typeof etag === 'string' ? etag : '',
+    etag: toText(etag),
     value: Object.fromEntries(Object.entries(item).filter(([name]) => !metadataFields.includes(name))),
-    prefix: typeof prefix === 'string' ? prefix : '',
+    prefix: toText(prefix),
     lastUsedAtMs: typeof lastUsedAt === 'number' || lastUsedAt === null ? lastUsedAt : undefined,
-    user: typeof user === 'string' ? user : '',
+    user: toText(user),
     expiresAtMs: typeof expiresAt === 'number' ? expiresAt : toMs(expiresAt),
   };
 }

@@ -118,8 +118,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
 
 function createValue({ kind, schema }: Kind): JsonObject {
   if (kind === 'models') return { upstreams: [{ protocol: 'openai' }] };
-  const value = getInitialValue(schema);
-  return toObject(value);
+  return toObject(getInitialValue(schema));
 }
 
 /**

@@ -2,7 +2,7 @@ import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import './chart.css';
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 
 const [height, left, bottom, top] = [300, 44, 34, 12];
 const labelWidth = 80;
@@ -168,9 +168,9 @@ export function readChart(text: string): ChartData | undefined {
   if (!isJsonObject(figure) || !Array.isArray(figure.data)) return undefined;
   const series = figure.data.slice(0, maxSeries).flatMap((trace, index) => toSeries(trace, index) ?? []);
   if (series.length === 0) return undefined;
-  const layout = isJsonObject(figure.layout) ? figure.layout : {};
+  const layout = toObject(figure.layout);
   const title = isJsonObject(layout.title) ? layout.title.text : layout.title;
-  return { title: typeof title === 'string' ? title : '', series };
+  return { title: toText(title), series };
 }
 
 function toSeries(trace: unknown, at: number): Series | undefined {

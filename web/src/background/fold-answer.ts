@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toText } from '#base/json/json.ts';
 import type { FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import type { Reply } from '../conversation/conversation.ts';
 import type { AnswerDetails, AnswerState } from './background-answers.ts';
@@ -29,7 +29,7 @@ export class AnswerFold {
 
   #appendText(index: number, type: string, delta: string): void {
     const text = this.#items.get(index)?.partialText;
-    this.#items.set(index, { type, partialText: (typeof text === 'string' ? text : '') + delta });
+    this.#items.set(index, { type, partialText: toText(text) + delta });
   }
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { JsonObject } from '#base/json/json.ts';
+import { type JsonObject, toText } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { OwnApplication } from './applications.ts';
@@ -23,7 +23,7 @@ function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps
   const builderStrings = useBuilderStrings();
   // An application cannot call itself.
   const deployments = usePage().deployments.filter(({ id }) => id !== form.saved?.id);
-  const selected = typeof value === 'string' ? value : '';
+  const selected = toText(value);
   const groups = [
     { name: builderStrings.models, items: deployments.filter(({ isApplication }) => !isApplication) },
     {
@@ -139,7 +139,7 @@ function Setting({ property: { name, schema, isRequired }, entry, form, isLabelH
   const props: EditorProps = {
     ...{ schema, path, form, isRequired, isLabelHidden, value: getValueAt(entry, path) },
     label: translate(getTitle(schema, name)),
-    hint: translate(typeof schema.description === 'string' ? schema.description : ''),
+    hint: translate(toText(schema.description)),
   };
   const Editor = customEditors.get(name) ?? form.Value;
   return <Editor {...props} />;

@@ -1,4 +1,4 @@
-import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import { readBucket } from '../service/deployments.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { ServiceError, toErrorDetails } from '../service/service-error.ts';
@@ -208,7 +208,7 @@ function toPeople(list: unknown): readonly Person[] {
   const items = filterObjects(list);
   return items.map(({ id, name, address }) => {
     const userId = String(id);
-    if (typeof name !== 'string') return { id: userId, name: userId, detail: typeof address === 'string' ? address : '' };
+    if (typeof name !== 'string') return { id: userId, name: userId, detail: toText(address) };
     const detail = typeof address === 'string' ? address : userId;
     return { id: userId, name, detail };
   });

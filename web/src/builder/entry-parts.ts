@@ -1,4 +1,4 @@
-import { isJsonObject, toObject } from '#base/json/json.ts';
+import { isJsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 
 /** Returns the value at a path, or undefined. */
@@ -34,5 +34,5 @@ export function getItemName(item: unknown): string {
   if (!isJsonObject(item)) return '';
   if (typeof item.name === 'string') return item.name;
   const { open_ai_tool: tool } = item;
-  return isJsonObject(tool) && isJsonObject(tool.function) && typeof tool.function.name === 'string' ? tool.function.name : '';
+  return toText(toObject(toObject(tool).function).name);
 }

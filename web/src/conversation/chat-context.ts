@@ -1,5 +1,5 @@
 import { isAcceptedType } from '#base/http/media-type.ts';
-import { isJsonObject } from '#base/json/json.ts';
+import { filterObjects, toText } from '#base/json/json.ts';
 import type { Attachment, Message } from '#contract/chat/message.ts';
 import type { Deployment } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
@@ -37,7 +37,7 @@ const notesIntroduction = 'Notes about the user, written by the user:';
 /** Throws `ServiceError`. */
 export async function readMemory(service: Service): Promise<Memory> {
   const { content, isOn } = (await readRecentDocument(service, 'memory', memoryName)) ?? {};
-  return { notes: typeof content === 'string' ? content : '', isOn: isOn !== false };
+  return { notes: toText(content), isOn: isOn !== false };
 }
 
 /** Throws `ServiceError`. */
@@ -48,10 +48,7 @@ export function saveMemory(service: Service, { notes, isOn }: Memory): Promise<v
 /** Returns an empty project if the tag has no instructions and no files. Throws `ServiceError`. */
 export async function readProject(service: Service, name: string): Promise<Project> {
   const { content, files } = (await readRecentDocument(service, 'projects', name)) ?? {};
-  return {
-    instructions: typeof content === 'string' ? content : '',
-    files: Array.isArray(files) ? (files.filter(isJsonObject) as Attachment[]) : [],
-  };
+  return { instructions: toText(content), files: filterObjects(files) as Attachment[] };
 }
 
 /** Throws `ServiceError`. */

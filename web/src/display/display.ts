@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { toObject, tryParseJson } from '#base/json/json.ts';
 
 export const textSizes = ['small', 'medium', 'large', 'largest'] as const;
 export const densities = ['roomy', 'compact'] as const;
@@ -18,8 +18,7 @@ const mediaQueries = { contrast: '(prefers-contrast: more)', motion: '(prefers-r
 
 /** Returns the preferences of this browser. */
 export function readDisplay(): Display {
-  const stored = tryParseJson(localStorage.getItem(storageKey) ?? '');
-  const values = isJsonObject(stored) ? stored : {};
+  const values = toObject(tryParseJson(localStorage.getItem(storageKey) ?? ''));
   const pick = <Value>(values: readonly Value[], value: unknown): Value | undefined => values.find((item) => item === value);
   return {
     textSize: pick(textSizes, values.textSize) ?? 'medium',

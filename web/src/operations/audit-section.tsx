@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useId, useState } from 'react';
-import { filterObjects, isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
@@ -152,9 +152,8 @@ function Details({ details }: AuditRecord) {
 function toReadable(key: string, value: unknown): string {
   const text = value === undefined ? '' : String(value);
   if (key !== 'differences') return text.split(', ').map(toPersonName).join(', ');
-  const differences = tryParseJson(text);
-  const paths = Array.isArray(differences) ? differences.filter(isJsonObject).map(({ path }) => String(path)) : [];
-  return paths.join(', ');
+  const differences = filterObjects(tryParseJson(text));
+  return differences.map(({ path }) => String(path)).join(', ');
 }
 
 interface AuditRecord {

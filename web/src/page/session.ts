@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, toObject } from '#base/json/json.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
 import { createOutboxStorage, deleteDrafts } from '../chat/composer/drafts.ts';
 import { readChatContext } from '../conversation/chat-context.ts';
@@ -115,8 +115,8 @@ export async function openSession(service: Service, knownUser: string | undefine
 async function loadUser(service: Service, knownUser: string | undefined): Promise<KnownUser> {
   try {
     const [response, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
-    const info = isJsonObject(response) ? response : {};
-    const knownUserData = { user: isJsonObject(response) ? String(response.user) : '', info, deployments };
+    const user = isJsonObject(response) ? String(response.user) : '';
+    const knownUserData = { user, info: toObject(response), deployments };
     saveKnownUser(knownUserData);
     return knownUserData;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { IconButton } from '../parts/icon.tsx';
@@ -202,7 +202,7 @@ export function toPromptFile(prompts: readonly PromptFileEntry[]): Blob {
 export function readPromptFile(text: string): readonly PromptFileEntry[] | undefined {
   const value = tryParseJson(text);
   const entries = isJsonObject(value) ? (value.prompts ?? value.promptGroups) : value;
-  const prompts = Array.isArray(entries) ? entries.filter(isJsonObject).flatMap(toPromptFileEntry).slice(0, maxPrompts) : [];
+  const prompts = filterObjects(entries).flatMap(toPromptFileEntry).slice(0, maxPrompts);
   return prompts.length === 0 ? undefined : prompts;
 }
 

@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, toObject, toText } from '#base/json/json.ts';
 import { type ChatSettings, isEffort } from '../conversation/chat-settings.ts';
 import type { Service } from '../service/service.ts';
 import { type DocumentFolder, readDocument, saveDocument } from '../service/user-documents.ts';
@@ -29,7 +29,7 @@ export async function readPrompt(service: Service, folder: PromptFolder, name: s
   const { content, settings } = (await readDocument(service, folder, name)) ?? {};
   return {
     name,
-    content: typeof content === 'string' ? content : '',
+    content: toText(content),
     ...(isJsonObject(settings) && { settings: toSettings(settings) }),
   };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type JsonObject, toObject } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
 /** A listed chat. `deleted` is set if it was deleted. */
@@ -69,7 +69,6 @@ export class Chats {
   }
 
   async #json<Value>(path: string, request: Parameters<Service['json']>[1] = {}): Promise<Value> {
-    const answer = await this.#service.json(path, request);
-    return (isJsonObject(answer) ? answer : {}) as Value;
+    return toObject(await this.#service.json(path, request)) as Value;
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { filterObjects, toObject } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 import { parseConsentForm } from './service-error.ts';
 
@@ -19,8 +19,8 @@ export interface AcceptedConsent {
 
 export async function readConsent(service: Service, id: string): Promise<ConsentStatus> {
   const answer = await service.json(`v1/consent/${encodePath(id)}`);
-  const body = isJsonObject(answer) ? answer : {};
-  return { isAccepted: body.accepted === true, form: toForm(body.consent) };
+  const { accepted, consent } = toObject(answer);
+  return { isAccepted: accepted === true, form: toForm(consent) };
 }
 
 /** Accepts the displayed form. Throws `ServiceError` with `consent_outdated` if it has changed. */
@@ -35,7 +35,7 @@ export async function withdrawConsent(service: Service, id: string): Promise<voi
 
 export async function listConsents(service: Service): Promise<readonly AcceptedConsent[]> {
   const answer = await service.json('v1/consent');
-  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  const items = filterObjects(toObject(answer).data);
   return items.map(({ deployment, consent, acceptedAt }) => ({
     deployment: String(deployment),
     form: toForm(consent),
@@ -44,5 +44,5 @@ export async function listConsents(service: Service): Promise<readonly AcceptedC
 }
 
 function toForm(consent: unknown): ConsentForm {
-  return new Map(isJsonObject(consent) ? Object.entries(parseConsentForm(consent)) : []);
+  return new Map(Object.entries(parseConsentForm(toObject(consent))));
 }

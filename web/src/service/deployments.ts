@@ -1,5 +1,5 @@
 import { tryDecode } from '#base/http/url-path.ts';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 
 export const deploymentOwners = ['operator', 'self', 'other'] as const;
@@ -40,7 +40,7 @@ const savedIdPrefix = 'applications/';
 /** Lists the available deployments: configured ones, then the user's own, then those of other users, each sorted by name. */
 export async function listDeployments(service: Service): Promise<readonly Deployment[]> {
   const answer = await service.json('openai/deployments');
-  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  const items = filterObjects(toObject(answer).data);
   const chatItems = items.filter(({ capabilities }) => !isJsonObject(capabilities) || capabilities.chat_completion !== false);
   const hasSavedItems = chatItems.some(({ id }) => toText(id)?.startsWith(savedIdPrefix));
   const ownPrefix = hasSavedItems ? `${savedIdPrefix}${await readBucket(service).catch(() => '')}/` : savedIdPrefix;
@@ -76,12 +76,12 @@ export async function readStarters(
   const path = owner === 'other' ? `openai/applications/${encodePath(id)}` : `v1/deployments/${encodePath(id)}/configuration`;
   const answer = await service.json(path).catch(() => undefined);
   const settings = owner === 'other' && isJsonObject(answer) ? answer.application_properties : answer;
-  return isJsonObject(settings) ? toTexts(settings.starters) : [];
+  return filterStrings(toObject(settings).starters);
 }
 
 /** Converts an item of the list. `ownPrefix` is the ID prefix of the user's own deployments. */
 export function toDeployment(item: JsonObject, position: number, ownPrefix: string): Deployment {
-  const features = isJsonObject(item.features) ? item.features : {};
+  const features = toObject(item.features);
   const id = toText(item.id) ?? '';
   return {
     id,
@@ -94,12 +94,11 @@ export function toDeployment(item: JsonObject, position: number, ownPrefix: stri
     ownerName: toText(item.owner_name),
     position,
     requiresConsent: features.consentRequired === true || features.consent_required === true,
-    dependencies: toTexts(item.dependencies),
-    attachmentTypes: Array.isArray(item.input_attachment_types) ? toTexts(item.input_attachment_types) : undefined,
+    dependencies: filterStrings(item.dependencies),
+    attachmentTypes: Array.isArray(item.input_attachment_types) ? filterStrings(item.input_attachment_types) : undefined,
     maxAttachments: typeof item.max_input_attachments === 'number' ? item.max_input_attachments : undefined,
     hasTools: features.tools === true,
-    canReason:
-      features.reasoning === true || (isJsonObject(item.defaults) && toText(item.defaults.reasoning_effort) !== undefined),
+    canReason: features.reasoning === true || toText(toObject(item.defaults).reasoning_effort) !== undefined,
     contextTokens: toContextTokens(item.limits),
     pricing: toPricing(item.pricing),
   };
@@ -125,8 +124,4 @@ function toContextTokens(limits: unknown): number | undefined {
 
 function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function toTexts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 
 interface FieldError {
   readonly path: string;
@@ -47,22 +47,21 @@ export class ServiceError extends Error {
 
 /** Parses `{"error": {…}}` from a response body or a stream event. */
 export function parseErrorDetails(body: unknown, status: number): ErrorDetails {
-  const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
-  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-  const param = text(error.param);
-  const type = text(error.type);
-  const displayMessage = text(error.display_message);
+  const error = toObject(toObject(body).error);
+  const param = toText(error.param);
+  const type = toText(error.type);
+  const displayMessage = toText(error.display_message);
   return {
     status,
-    code: text(error.code) || `status_${status}`,
-    message: text(error.message),
+    code: toText(error.code) || `status_${status}`,
+    message: toText(error.message),
     ...(type !== '' && { type }),
     ...(displayMessage !== '' && { displayMessage }),
     ...(param !== '' && { param }),
     ...(Array.isArray(error.errors) && { errors: error.errors.filter(isJsonObject).map(toFieldError) }),
     ...(Array.isArray(error.usedBy) && { usedBy: error.usedBy.map(String) }),
     ...(isJsonObject(error.consent) && {
-      consent: { deployment: text(error.deployment), form: parseConsentForm(error.consent) },
+      consent: { deployment: toText(error.deployment), form: parseConsentForm(error.consent) },
     }),
   };
 }

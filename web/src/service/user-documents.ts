@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { readBucket } from './deployments.ts';
 import { encodePath, type Service } from './service.ts';
 import { toErrorDetails } from './service-error.ts';
@@ -54,7 +54,7 @@ export async function listDocuments(service: Service, folder: DocumentFolder): P
 
 async function listItems(service: Service, path: string): Promise<readonly JsonObject[]> {
   const answer = await service.json(`v1/metadata/${path}`).catch(ignoreMissing);
-  return isJsonObject(answer) && Array.isArray(answer.items) ? answer.items.filter(isJsonObject) : [];
+  return filterObjects(toObject(answer).items);
 }
 
 /** Returns undefined if the document does not exist. Throws `ServiceError`. */

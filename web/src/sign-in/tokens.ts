@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { ReadyProvider, Tokens } from './sign-in-storage.ts';
 
@@ -70,8 +70,7 @@ export function decodeClaims(token: string): JsonObject {
   const [, payload = ''] = token.split('.');
   try {
     const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
-    const claims = tryParseJson(new TextDecoder().decode(bytes));
-    return isJsonObject(claims) ? claims : {};
+    return toObject(tryParseJson(new TextDecoder().decode(bytes)));
   } catch {
     return {};
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import {
   type DroppedContent,
@@ -104,7 +104,7 @@ function readLibreChat(item: JsonObject, nowMs: number): ImportedConversation | 
   }
   const times = [...messagesById.values()].flatMap(({ atMs }) => atMs ?? []);
   const createdAtMs = times[0] ?? nowMs;
-  const { model } = isJsonObject(item.options) ? item.options : {};
+  const { model } = toObject(item.options);
   return toImportedConversation({
     ...{ id: item.conversationId, title: item.title, messagesById, dropped, createdAtMs },
     updatedAtMs: times.reduce((latest, time) => Math.max(latest, time), createdAtMs),
@@ -124,13 +124,13 @@ function flattenTree(roots: readonly unknown[]): readonly JsonObject[] {
 function toLibreChatMessage(message: JsonObject, dropped: DroppedContent): ImportedMessage | undefined {
   const { messageId, parentMessageId, isCreatedByUser, model, createdAt, content, text } = message;
   if (typeof messageId !== 'string') return undefined;
-  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const parts = filterObjects(content);
   dropped.steps += parts.filter(({ type }) => type !== 'text').length;
   for (const list of [message.files, message.attachments]) if (Array.isArray(list)) dropped.files += list.length;
   const joinedText = parts.map(getPartText).filter(Boolean).join('\n\n');
   const atMs = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
   return {
-    ...{ id: messageId, parent: typeof parentMessageId === 'string' ? parentMessageId : '' },
+    ...{ id: messageId, parent: toText(parentMessageId) },
     kind: isCreatedByUser === true ? 'question' : 'reply',
     text: typeof text === 'string' && text !== '' ? text : joinedText,
     atMs: Number.isFinite(atMs) && atMs >= 0 ? atMs : undefined,
@@ -141,7 +141,7 @@ function toLibreChatMessage(message: JsonObject, dropped: DroppedContent): Impor
 function getPartText({ type, text }: JsonObject): string {
   if (type !== 'text') return '';
   if (typeof text === 'string') return text;
-  return isJsonObject(text) && typeof text.value === 'string' ? text.value : '';
+  return toText(toObject(text).value);
 }
 
 /** Reads a chat of a ChatGPT export. Returns undefined for other formats. */
@@ -151,22 +151,22 @@ function readChatGpt(item: JsonObject, nowMs: number): ImportedConversation | un
   const nodes = Object.entries(mapping);
   if (nodes.length > maxTurns) return undefined;
   const dropped: DroppedContent = { files: 0, steps: 0 };
-  const messagesById = new Map(nodes.map(([id, node]) => [id, toChatGptMessage(id, isJsonObject(node) ? node : {}, dropped)]));
+  const messagesById = new Map(nodes.map(([id, node]) => [id, toChatGptMessage(id, toObject(node), dropped)]));
   const createdAtMs = toMs(create_time) ?? nowMs;
   return toImportedConversation({
     ...{ id: item.conversation_id ?? item.id, title, messagesById, dropped, createdAtMs },
     updatedAtMs: toMs(update_time) ?? createdAtMs,
     isArchived: is_archived === true,
-    currentId: typeof current_node === 'string' ? current_node : '',
+    currentId: toText(current_node),
   });
 }
 
 function toChatGptMessage(id: string, { message, parent }: JsonObject, dropped: DroppedContent): ImportedMessage {
-  const emptyMessage: ImportedMessage = { id, parent: typeof parent === 'string' ? parent : '', text: '', atMs: undefined };
+  const emptyMessage: ImportedMessage = { id, parent: toText(parent), text: '', atMs: undefined };
   if (!isJsonObject(message)) return emptyMessage;
   const { author, content, metadata, recipient, create_time } = message;
-  const role = isJsonObject(author) ? author.role : undefined;
-  const fields = isJsonObject(metadata) ? metadata : {};
+  const role = toObject(author).role;
+  const fields = toObject(metadata);
   if (fields.is_visually_hidden_from_conversation === true || role === 'system' || !isJsonObject(content)) return emptyMessage;
   const type = content.content_type;
   const isTextContent = type === 'text' || type === 'multimodal_text';
@@ -187,32 +187,30 @@ function toChatGptMessage(id: string, { message, parent }: JsonObject, dropped: 
 
 /** Reads a chat of an Open WebUI export. Returns undefined for other formats. */
 function readOpenWebUi(item: JsonObject, nowMs: number): ImportedConversation | undefined {
-  const chat = isJsonObject(item.chat) ? item.chat : {};
-  const history = isJsonObject(chat.history) ? chat.history : {};
+  const chat = toObject(item.chat);
+  const history = toObject(chat.history);
   if (!isJsonObject(history.messages)) return undefined;
   const messages = Object.entries(history.messages);
   if (messages.length > maxTurns) return undefined;
   const dropped: DroppedContent = { files: 0, steps: 0 };
-  const messagesById = new Map(
-    messages.map(([id, message]) => [id, toOpenWebUiMessage(id, isJsonObject(message) ? message : {}, dropped)]),
-  );
+  const messagesById = new Map(messages.map(([id, message]) => [id, toOpenWebUiMessage(id, toObject(message), dropped)]));
   const createdAtMs = toMs(item.created_at) ?? nowMs;
   return toImportedConversation({
     ...{ id: item.id ?? chat.id, title: typeof item.title === 'string' ? item.title : chat.title },
     ...{ messagesById, dropped, createdAtMs, updatedAtMs: toMs(item.updated_at) ?? createdAtMs },
     isArchived: item.archived === true,
     isPinned: item.pinned === true,
-    currentId: typeof history.currentId === 'string' ? history.currentId : '',
+    currentId: toText(history.currentId),
   });
 }
 
 function toOpenWebUiMessage(id: string, message: JsonObject, dropped: DroppedContent): ImportedMessage {
   const { role, content, parentId, files, output, model, timestamp } = message;
-  const emptyMessage: ImportedMessage = { id, parent: typeof parentId === 'string' ? parentId : '', text: '', atMs: undefined };
+  const emptyMessage: ImportedMessage = { id, parent: toText(parentId), text: '', atMs: undefined };
   if (role !== 'user' && role !== 'assistant') return emptyMessage;
   if (Array.isArray(files)) dropped.files += files.length;
   if (Array.isArray(output)) dropped.steps += output.filter((item) => isJsonObject(item) && item.type !== 'message').length;
-  const fullText = typeof content === 'string' ? content : '';
+  const fullText = toText(content);
   if (role === 'user') return { ...emptyMessage, kind: 'question', text: fullText, atMs: toMs(timestamp) };
   if (!Array.isArray(output)) dropped.steps += fullText.match(foldedDetails)?.length ?? 0;
   const text = fullText.replace(foldedDetails, '');

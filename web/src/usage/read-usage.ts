@@ -1,4 +1,4 @@
-import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 import type { DayRange } from './day-range.tsx';
 
@@ -50,8 +50,8 @@ export async function readUsage(service: Service, { scope, from, to, by, limit, 
 }
 
 function toRow(item: JsonObject): UsageRow {
-  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-  const names = { day: text(item.day), deployment: text(item.deployment), user: text(item.user), project: text(item.project) };
+  const { day, deployment, user, project } = item;
+  const names = { day: toText(day), deployment: toText(deployment), user: toText(user), project: toText(project) };
   return { ...toAmounts(item), ...names };
 }
 

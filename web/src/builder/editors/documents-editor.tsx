@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { readBucket } from '../../service/deployments.ts';
@@ -266,7 +266,7 @@ function toStateEntry({ reference, state, reason, passages }: JsonObject): [stri
   const { done, total } = toObject(passages);
   const documentState: DocumentState = {
     state: state as DocumentState['state'],
-    reason: typeof reason === 'string' ? reason : '',
+    reason: toText(reason),
     done: typeof done === 'number' ? done : 0,
     total: typeof total === 'number' ? total : undefined,
   };

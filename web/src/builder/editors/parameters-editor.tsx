@@ -1,5 +1,5 @@
 import { flushSync } from 'react-dom';
-import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
@@ -143,7 +143,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
         {(control) => (
           <input
             {...control}
-            value={typeof property.description === 'string' ? property.description : ''}
+            value={toText(property.description)}
             onChange={({ target }) => set(['description'], target.value)}
           />
         )}
@@ -179,7 +179,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
             <input
               {...control}
               placeholder={name}
-              value={typeof info.key === 'string' ? info.key : ''}
+              value={toText(info.key)}
               onChange={({ target }) => set(['parameter_info', 'key'], target.value || undefined)}
             />
           )}
@@ -190,7 +190,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
           {(control) => (
             <select
               {...control}
-              value={typeof info.style === 'string' ? info.style : ''}
+              value={toText(info.style)}
               onChange={({ target }) => set(['parameter_info', 'style'], target.value || undefined)}
             >
               <option value="">{strings.styles.auto}</option>

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
+import { type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import { toLocalInput } from '../../forms/form-value.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
@@ -14,7 +14,7 @@ const longTextKeys = new Set(['instructions', 'description', 'content']);
 export function TextEditor(props: Scalar<'text'>) {
   const { schema, value, path, form, label, hint, isLabelHidden } = props;
   const key = path.at(-1);
-  const text = typeof value === 'string' ? value : '';
+  const text = toText(value);
   const isLong = longTextKeys.has(String(key));
   // Prose may be empty. The text must exist, but any value is valid.
   const isRequired = props.isRequired && !(isLong && schema.minLength === undefined);
@@ -156,7 +156,7 @@ export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
   const optionLabels = toObject(schema[formKeywords.optionLabels]);
-  const selected = typeof value === 'string' ? value : typeof schema.default === 'string' ? schema.default : '';
+  const selected = typeof value === 'string' ? value : toText(schema.default);
   const isKnown = shape.options.includes(selected);
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired }}>

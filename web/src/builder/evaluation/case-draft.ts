@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
 
 /** Input type of a check field. */
 export type FieldKind = 'line' | 'text' | 'code' | 'flag' | 'number' | 'object' | 'deployment';
@@ -50,8 +50,8 @@ export interface DraftError {
 export function toDraft({ name, input, checks }: JsonObject): CaseDraft {
   const checkItems = filterObjects(checks);
   return {
-    name: typeof name === 'string' ? name : '',
-    question: Array.isArray(input) ? undefined : typeof input === 'string' ? input : '',
+    name: toText(name),
+    question: Array.isArray(input) ? undefined : toText(input),
     messages: Array.isArray(input) ? input : [],
     checks: checkItems.flatMap((check) => (isCheckType(check.type) ? [toCheckDraft(check.type, check)] : [])),
   };
@@ -92,11 +92,11 @@ function isOptional(type: CheckType, field: string): boolean {
 }
 
 function toCheckDraft(type: CheckType, check: JsonObject): CheckDraft {
-  const values = listFields(type).map(([field, kind]) => [field, toText(kind, check[field])]);
+  const values = listFields(type).map(([field, kind]) => [field, toFieldText(kind, check[field])]);
   return { type, values: Object.fromEntries(values) };
 }
 
-function toText(kind: FieldKind, value: unknown): string {
+function toFieldText(kind: FieldKind, value: unknown): string {
   if (value === undefined) return '';
   if (kind === 'object') return JSON.stringify(value, undefined, 2);
   if (kind === 'flag') return value === true ? 'true' : '';

@@ -126,6 +126,5 @@ function getQuestion({ input }: JsonObject): string {
 }
 
 function getItems(answer: unknown, key: string): readonly JsonObject[] {
-  const items = isJsonObject(answer) ? answer[key] : undefined;
-  return filterObjects(items);
+  return filterObjects(toObject(answer)[key]);
 }

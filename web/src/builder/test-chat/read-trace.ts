@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 
 interface TraceMessage {
   readonly role: string;
@@ -79,7 +79,7 @@ function toStep(item: JsonObject, index: number): TraceStep {
 }
 
 function toRequest(value: unknown): TraceStep['request'] {
-  const { messages_before: before, messages, tools, ...settings } = isJsonObject(value) ? value : ({} as JsonObject);
+  const { messages_before: before, messages, tools, ...settings } = toObject(value);
   return {
     messagesBefore: toNumber(before),
     messages: filterObjects(messages).map(toMessage),

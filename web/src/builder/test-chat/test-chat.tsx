@@ -18,7 +18,7 @@ import { getValueAt } from '../entry-parts.ts';
 import { addCases } from '../evaluation/evaluations.ts';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
 import './test-chat.css';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterStrings, isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
 import { createMemoryChat } from '../../conversation/memory-chat.ts';
 import { toMessages } from '../../conversation/to-messages.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -41,7 +41,7 @@ export function TestChat(props: TestChatProps) {
   const { id, entry } = props;
   // The first save gives the application an ID. The chat continues with the initial one.
   const [initialId] = useState(id);
-  const name = typeof entry.displayName === 'string' ? entry.displayName : '';
+  const name = toText(entry.displayName);
   const deployment = useTestDeployment(initialId, name);
   return (
     <PageContext.Provider value={useTestPage({ id, entry }, deployment)}>
@@ -106,9 +106,9 @@ function TestPanel({ id, entry, evaluationState, onClose, deployment, draftKey }
 
 function Starters({ entry, send }: { readonly entry: JsonObject; readonly send: (message: UserMessage) => void }) {
   const { starters: label, defaultStarter } = useStrings();
-  const listed = getValueAt(entry, ['applicationProperties', 'starters']);
-  const texts = Array.isArray(listed) ? listed.filter((starter) => typeof starter === 'string' && starter !== '') : [];
-  const starters = texts.length > 0 ? [...new Set<string>(texts)] : [defaultStarter];
+  const listed = filterStrings(getValueAt(entry, ['applicationProperties', 'starters']));
+  const texts = listed.filter((starter) => starter !== '');
+  const starters = texts.length > 0 ? [...new Set(texts)] : [defaultStarter];
   return (
     <ul className="starters" aria-label={label}>
       {starters.map((starter) => (

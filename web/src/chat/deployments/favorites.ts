@@ -1,4 +1,4 @@
-import { tryParseJson } from '#base/json/json.ts';
+import { filterStrings, tryParseJson } from '#base/json/json.ts';
 import type { Deployment } from '../../service/deployments.ts';
 
 const lastDeploymentKey = 'parley deployment';
@@ -32,8 +32,7 @@ export function recordUse(id: string): void {
 }
 
 function readIds(name: string): readonly string[] {
-  const stored = tryParseJson(localStorage.getItem(name) ?? '');
-  return Array.isArray(stored) ? stored.filter((storedId) => typeof storedId === 'string') : [];
+  return filterStrings(tryParseJson(localStorage.getItem(name) ?? ''));
 }
 
 /** Stores the deployment that the user chose last. */

@@ -1,5 +1,5 @@
 import { useCallback, useId } from 'react';
-import { isJsonObject } from '#base/json/json.ts';
+import { filterObjects, toObject, toText } from '#base/json/json.ts';
 import { type ChatSettings, type Effort, efforts, isEffort } from '../../conversation/chat-settings.ts';
 import { chatSettingsGerman } from '../../locales/de/chat/chat-settings.ts';
 import { effortGerman } from '../../locales/de/chat/effort.ts';
@@ -138,11 +138,11 @@ interface Addon {
 /** Throws `ServiceError`. */
 async function listAddons(service: Service): Promise<readonly Addon[]> {
   const answer = await service.json('openai/addons');
-  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  const items = filterObjects(toObject(answer).data);
   return items.map(({ id, display_name: name, description }) => ({
     id: String(id),
     name: typeof name === 'string' ? name : String(id),
-    description: typeof description === 'string' ? description : '',
+    description: toText(description),
   }));
 }
 
