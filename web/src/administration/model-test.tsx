@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
-import { isJsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, toObject, toText } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
+import { readFirstMessage } from '../service/complete-text.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { describeAnswerError } from '../strings/describe-error.ts';
@@ -99,10 +100,9 @@ async function callOnce(service: Service, { id, isEmbedding, signal }: TestCall)
 }
 
 function readAnswer(response: unknown): Pick<TestResult, 'answer' | 'vectorLength'> {
-  const { choices, data }: Record<string, unknown> = toObject(response);
-  const vector = Array.isArray(data) && isJsonObject(data[0]) ? data[0].embedding : undefined;
+  const [data] = filterObjects(toObject(response).data);
+  const vector = data?.embedding;
   if (vector !== undefined) return { answer: '', vectorLength: Array.isArray(vector) ? vector.length : 0 };
-  const message = Array.isArray(choices) && isJsonObject(choices[0]) ? choices[0].message : undefined;
-  const text = isJsonObject(message) && typeof message.content === 'string' ? message.content : '';
+  const text = toText(readFirstMessage(response).content);
   return { answer: text.length > maxAnswerChars ? `${text.slice(0, maxAnswerChars)}…` : text };
 }

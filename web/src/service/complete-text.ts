@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
 interface TextRequest {
@@ -20,8 +20,11 @@ export async function completeText(
   ];
   const body = { model, messages, ...(maxTokens !== undefined && { max_tokens: maxTokens }) };
   const answer = await service.json('v1/chat/completions', { method: 'POST', body, ...(signal && { signal }) });
-  const choices: unknown = isJsonObject(answer) ? answer.choices : undefined;
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const message: unknown = isJsonObject(choice) ? choice.message : undefined;
-  return isJsonObject(message) && typeof message.content === 'string' ? message.content : '';
+  return toText(readFirstMessage(answer).content);
+}
+
+/** Returns the message of the first choice of a completion, or an empty object. */
+export function readFirstMessage(answer: unknown): JsonObject {
+  const [choice] = filterObjects(toObject(answer).choices);
+  return toObject(choice?.message);
 }

@@ -3,6 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { toMoney } from './measure.ts';
 import { type Call, type RecordedContent, type RecordedMessage, readContent } from './read-calls.ts';
@@ -124,7 +125,7 @@ export function CallTime({ atMs }: { readonly atMs: number }) {
   const { locale: language } = useLanguage();
   return (
     <time className="call-time" dateTime={new Date(atMs).toISOString()}>
-      {new Date(atMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' })}
+      {formatDateTime(atMs, language)}
     </time>
   );
 }

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import { SchemaForm } from '../../forms/schema-form.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { readFirstMessage } from '../../service/complete-text.ts';
 import { encodePath, type Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
@@ -166,12 +167,11 @@ export async function tryDeployment(service: Service, id: string, query: string,
   const startMs = performance.now();
   const body = { messages: [{ role: 'user', content: query }] };
   const answer = await service.json(`openai/deployments/${encodePath(id)}/chat/completions`, { method: 'POST', body, signal });
-  const choices = isJsonObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
-  const message = isJsonObject(choices[0]) && isJsonObject(choices[0].message) ? choices[0].message : {};
+  const message = readFirstMessage(answer);
   const custom = toObject(message.custom_content);
   return {
     outcome: 'answered',
-    text: typeof message.content === 'string' ? message.content : '',
+    text: toText(message.content),
     attachments: Array.isArray(custom.attachments) ? custom.attachments.length : 0,
     durationMs: performance.now() - startMs,
   };

@@ -2,6 +2,7 @@ import { useCallback, useId, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
+import { formatDateTime } from '../../strings/format-date-time.ts';
 import { useLanguage } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { type CaseOutcome, compareEvaluations, type Evaluation, readResults } from './evaluations.ts';
@@ -184,8 +185,5 @@ function OutcomeDetails({ result: { reasons, answer, durationMs } }: { readonly 
 function useEvaluationName(): (evaluation: Evaluation) => string {
   const strings = useBuilderStrings();
   const { locale: language } = useLanguage();
-  return ({ startedAtMs, version }) => {
-    const time = new Date(startedAtMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' });
-    return `${strings.versionNumber(version)}, ${time}`;
-  };
+  return ({ startedAtMs, version }) => `${strings.versionNumber(version)}, ${formatDateTime(startedAtMs, language)}`;
 }

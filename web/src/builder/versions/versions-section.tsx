@@ -4,6 +4,7 @@ import { ErrorMessage } from '../../parts/error-message.tsx';
 import { QuestionDialog } from '../../parts/question-dialog.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { formatDateTime } from '../../strings/format-date-time.ts';
 import { useLanguage } from '../../strings/strings.tsx';
 import { listVersions, type OwnApplication, restoreVersion, type Version } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
@@ -43,8 +44,7 @@ function VersionList({ stored, evaluationState, onRestored }: VersionsSectionPro
   const { value: versions, error, isLoading } = useLoaded(load);
   const [selectedVersion, setSelectedVersion] = useState<Version>();
   const [restoreError, setRestoreError] = useState<ErrorDetails>();
-  const formatName = ({ savedAtMs }: Version): string =>
-    new Date(savedAtMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' });
+  const formatName = ({ savedAtMs }: Version): string => formatDateTime(savedAtMs, language);
   const restore = (version: Version): void => {
     setRestoreError(undefined);
     restoreVersion(service, stored, version.version).then(
