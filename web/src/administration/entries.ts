@@ -187,7 +187,7 @@ export async function unblockUser(service: Service, user: string): Promise<void>
 }
 
 /** One page of the changes. */
-export interface ChangePage {
+interface ChangePage {
   readonly changes: readonly Change[];
   /** Token of the next page. Undefined after the last page. */
   readonly next: string | undefined;

@@ -10,7 +10,7 @@ import { useLanguage } from '../strings/strings.tsx';
 import { useCodeStrings } from './code-strings.ts';
 
 /** A key that the user created. Times are in milliseconds since the epoch. */
-export interface UserKey {
+interface UserKey {
   readonly id: string;
   /** Empty if there is none. */
   readonly name: string;
@@ -22,7 +22,7 @@ export interface UserKey {
 }
 
 /** Maximum number of active keys, and their maximum lifetime in days. */
-export interface KeyQuota {
+interface KeyQuota {
   readonly keys: number;
   readonly maxDays: number;
 }
@@ -47,9 +47,8 @@ export class UserKeys {
   }
 
   /** The service returns the key only once. */
-  async create(options: { readonly name?: string; readonly days: number }): Promise<UserKey & { readonly key: string }> {
-    const createdKey = await this.#service.json('v1/user/keys', { method: 'POST', body: options });
-    return createdKey as UserKey & { readonly key: string };
+  async create(options: { readonly name?: string; readonly days: number }): Promise<CreatedKey> {
+    return (await this.#service.json('v1/user/keys', { method: 'POST', body: options })) as CreatedKey;
   }
 
   async delete(id: string): Promise<void> {

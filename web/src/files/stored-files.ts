@@ -16,7 +16,7 @@ export interface StoredItem {
   readonly type: string | undefined;
 }
 
-export interface FolderPage {
+interface FolderPage {
   readonly items: readonly StoredItem[];
   /** Token of the next page. Undefined after the last page. */
   readonly next: string | undefined;

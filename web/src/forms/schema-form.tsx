@@ -144,12 +144,12 @@ interface FieldViewProps {
 }
 
 /** Returns the element ID of a field. */
-export function toFieldId(formId: string, path: string): string {
+function toFieldId(formId: string, path: string): string {
   return `${formId}${encodeURIComponent(path)}`;
 }
 
 /** A field with its label, hint, and error. */
-export function FieldView({ field, base, form }: FieldViewProps) {
+function FieldView({ field, base, form }: FieldViewProps) {
   const formsStrings = useFormsStrings();
   const path = joinPath(base, field.name);
   const id = toFieldId(form.id, path);

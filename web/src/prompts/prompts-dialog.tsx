@@ -179,7 +179,7 @@ async function addPrompts(service: Service, imported: readonly PromptFileEntry[]
 }
 
 /** A prompt in a file. */
-export interface PromptFileEntry {
+interface PromptFileEntry {
   readonly name: string;
   readonly content: string;
 }

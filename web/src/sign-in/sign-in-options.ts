@@ -4,7 +4,7 @@ import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { Reachability, useIsUnreachable } from '../service/reachability.ts';
 
 /** Sign-in options in addition to keys. */
-export interface SignInOptions {
+interface SignInOptions {
   readonly providers: readonly SignInOption[];
   /** Whether the service waits for the token that creates its first administrator. */
   readonly isFirstStart: boolean;

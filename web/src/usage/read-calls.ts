@@ -36,7 +36,7 @@ export interface Call {
   readonly requestId: string;
 }
 
-export interface CallsPage {
+interface CallsPage {
   readonly calls: readonly Call[];
   /** Token of the next page. Undefined after the last page. */
   readonly next: string | undefined;

@@ -106,7 +106,7 @@ function toKindSeries(
   ];
 }
 
-export interface DaySeries {
+interface DaySeries {
   readonly name: string;
   /** Index of the chart color. */
   readonly color: number;
