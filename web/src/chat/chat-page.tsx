@@ -1,8 +1,7 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
 import { type ChatSettings, hasSettings } from '../conversation/chat-settings.ts';
-import type { UserMessage } from '../conversation/conversation.ts';
-import { type Conversation, groupBranches, listVisibleTurns, type Turn } from '../conversation/conversation.ts';
+import { type Conversation, groupBranches, listVisibleTurns, type Turn, type UserMessage } from '../conversation/conversation.ts';
 import type { ReplyRunner } from '../conversation/reply-runner.ts';
 import { useConversation, usePage } from '../page/page.tsx';
 import { formatRoute, type MissingTarget } from '../page/route.ts';

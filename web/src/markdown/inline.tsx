@@ -5,8 +5,7 @@ import { Icon } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { Formula } from './formula.tsx';
 import { type FootnoteRefToken, nestTags, type TagToken } from './html-parts.ts';
-import type { MathToken } from './lexer.ts';
-import { decodeCharacterReferences } from './lexer.ts';
+import { decodeCharacterReferences, type MathToken } from './lexer.ts';
 
 /** Inline parts of a text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {

@@ -1,7 +1,12 @@
 import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { SignInError } from './sign-in-error.ts';
-import type { ProviderResponse } from './sign-in-storage.ts';
-import { type PendingSignIn, type ReadyProvider, type StoredSignIn, storePending } from './sign-in-storage.ts';
+import {
+  type PendingSignIn,
+  type ProviderResponse,
+  type ReadyProvider,
+  type StoredSignIn,
+  storePending,
+} from './sign-in-storage.ts';
 import { decodeClaims, requestTokens } from './tokens.ts';
 
 /** Starts a sign-in. Returns the address of the provider. Throws `SignInError`. */

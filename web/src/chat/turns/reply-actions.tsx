@@ -1,6 +1,5 @@
 import { type FormEvent, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { toContinuation } from '../../conversation/continuation.ts';
-import type { UserMessage } from '../../conversation/conversation.ts';
 import {
   forkConversation,
   hasControls,
@@ -8,6 +7,7 @@ import {
   listClientCalls,
   type Rating,
   type Reply,
+  type UserMessage,
 } from '../../conversation/conversation.ts';
 import { FollowUps } from '../../follow-ups/follow-ups.tsx';
 import { usePage } from '../../page/page.tsx';

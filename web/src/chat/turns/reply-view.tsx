@@ -1,6 +1,5 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
-import type { UserMessage } from '../../conversation/conversation.ts';
-import { listClientCalls, type Question, type Reply } from '../../conversation/conversation.ts';
+import { listClientCalls, type Question, type Reply, type UserMessage } from '../../conversation/conversation.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
 import { ErrorSupport } from '../../parts/error-message.tsx';

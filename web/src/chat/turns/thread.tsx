@@ -1,6 +1,5 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import type { UserMessage } from '../../conversation/conversation.ts';
-import { type Conversation, groupBranches, listVersions, type Turn } from '../../conversation/conversation.ts';
+import { type Conversation, groupBranches, listVersions, type Turn, type UserMessage } from '../../conversation/conversation.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
