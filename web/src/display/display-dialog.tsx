@@ -78,15 +78,7 @@ function FollowUpSection() {
   };
   return (
     <>
-      <Segments
-        name={strings.followUps}
-        value={isOn ? 'on' : 'off'}
-        options={[
-          ['off', strings.followUpsOff],
-          ['on', strings.followUpsOn],
-        ]}
-        onSelect={(value) => choose(value === 'on')}
-      />
+      <OffOn name={strings.followUps} off={strings.followUpsOff} on={strings.followUpsOn} {...{ isOn, choose }} />
       <p className="note">{strings.followUpsMean(getName(titleModel))}</p>
     </>
   );
@@ -104,20 +96,26 @@ function NotificationSection() {
   };
   return (
     <>
-      <Segments
-        name={strings.notices}
-        value={isOn ? 'on' : 'off'}
-        options={[
-          ['off', strings.noticesOff],
-          ['on', strings.noticesOn],
-        ]}
-        onSelect={(value) => void choose(value === 'on')}
-      />
+      <OffOn name={strings.notices} off={strings.noticesOff} on={strings.noticesOn} {...{ isOn, choose }} />
       <p className={isRejected ? 'trouble small' : 'note'} role="status">
         {isRejected ? strings.noticesRefused : strings.noticesWhen}
       </p>
     </>
   );
+}
+
+interface OffOnProps {
+  readonly name: string;
+  /** Labels of the options. */
+  readonly off: string;
+  readonly on: string;
+  readonly isOn: boolean;
+  readonly choose: (isEnabled: boolean) => void;
+}
+
+function OffOn({ name, off, on, isOn, choose }: OffOnProps) {
+  const options = [['off', off] as const, ['on', on] as const];
+  return <Segments {...{ name, options }} value={isOn ? 'on' : 'off'} onSelect={(value) => choose(value === 'on')} />;
 }
 
 /** Setting for dictation and its mode. Not rendered if the browser does not support dictation. */
@@ -139,7 +137,7 @@ function DictationSection() {
           ['machine', strings.dictationMachine],
           ['maker', strings.dictationMaker],
         ]}
-        {...{ onSelect: choose }}
+        onSelect={choose}
       />
       <p className="note">{strings.dictationMeans[choice]}</p>
     </>

@@ -64,9 +64,9 @@ export function Composer({ deployment, sendMessage, draftKey, initialText = '', 
   const queuedMessages = useSyncExternalStore(outbox.subscribe, () => outbox.getMessages(conversationId));
   const canDictate = useSyncExternalStore(onDictationChange, readDictation) !== 'off';
   const [dictationCount, setDictationCount] = useState(0);
-  const { choice, chooseKeys } = usePromptChoice(text, setText);
-  const { addressees, ...mentioning } = useMentions(text, setText);
-  const recipients = addressees.length > 0 || deployment === undefined ? addressees : [deployment];
+  const { choice, handlePromptKey } = usePromptChoice(text, setText);
+  const { mentions, ...mentioning } = useMentions(text, setText);
+  const recipients = mentions.length > 0 || deployment === undefined ? mentions : [deployment];
   const { uploads, add, remove, clear, restore, isBlocked, isUploading, ready } = useUploads(recipients);
   const isDraggingOver = useFileDrop(add);
   const isUnreachable = useIsUnreachable(service.reachability);
@@ -84,7 +84,7 @@ export function Composer({ deployment, sendMessage, draftKey, initialText = '', 
     const message = {
       text: text.trim(),
       attachments: ready,
-      ...(addressees.length > 0 && { deployments: addressees.map((item) => item.id) }),
+      ...(mentions.length > 0 && { deployments: mentions.map((item) => item.id) }),
     };
     if (running === undefined) sendMessage(message);
     else outbox.add(conversationId, message);
@@ -107,7 +107,7 @@ export function Composer({ deployment, sendMessage, draftKey, initialText = '', 
     focusMessage();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (isComposing(event.nativeEvent) || chooseKeys(event) || mentioning.addressKeys(event)) return;
+    if (isComposing(event.nativeEvent) || handlePromptKey(event) || mentioning.handleMentionKey(event)) return;
     if (event.key === 'ArrowUp' && text === '') {
       const last = queuedMessages.at(-1);
       if (last !== undefined) editQueued(last);
@@ -141,10 +141,7 @@ export function Composer({ deployment, sendMessage, draftKey, initialText = '', 
       {mentioning.choice}
       {queuedMessages.length > 0 && (
         <Guard fallback={null}>
-          <QueueList
-            {...{ messages: queuedMessages, conversationId, editQueued: editQueued }}
-            isAnswering={running !== undefined}
-          />
+          <QueueList {...{ messages: queuedMessages, conversationId, editQueued }} isAnswering={running !== undefined} />
         </Guard>
       )}
       {isPicking && (

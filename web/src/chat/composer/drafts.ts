@@ -5,8 +5,8 @@ const prefix = 'parley draft ';
 const getPrefix = (user: string): string => `${prefix}${encodeURIComponent(user)} `;
 
 /**
- * Returns the unsent text of a chat. It is stored until the user signs out, also after the tab is closed, unless the operator forbids storage in
- * browsers.
+ * Returns the unsent text of a chat. It is stored until the user signs out, also after the tab is closed, unless the operator
+ * forbids storage in browsers.
  */
 export function readDraft(user: string, id: string): string {
   const name = getPrefix(user) + id;

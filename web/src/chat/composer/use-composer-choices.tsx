@@ -67,7 +67,7 @@ export function useMentions(text: string, setText: (text: string) => void) {
     </p>
   );
   const restore = (ids: readonly string[]): void => setMentions(deployments.filter(({ id }) => ids.includes(id)));
-  return { addressees: mentions, choice, chips, addressKeys: handleMentionKey, restore, forget: () => setMentions([]) };
+  return { mentions, choice, chips, handleMentionKey, restore, forget: () => setMentions([]) };
 }
 
 interface RemoveButtonProps {
@@ -116,7 +116,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
       <PromptChoice {...{ query, keys, use, close }} />
     </Suspense>
   );
-  return { choice, chooseKeys: handlePromptKey };
+  return { choice, handlePromptKey };
 }
 
 /** Returns false if no placeholder remains. */

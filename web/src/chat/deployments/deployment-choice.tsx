@@ -93,7 +93,7 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
         )}
         {first === undefined && <p className="soft">{strings.noDeploymentFound(query)}</p>}
         {sections.map(({ name, items }) => (
-          <Section key={name} head={sections.some((section) => section.name !== 'operator') ? headings[name] : ''}>
+          <Section key={name} heading={sections.some((section) => section.name !== 'operator') ? headings[name] : ''}>
             {toFamilies(items, selectedId).map((family) => {
               const [{ id }] = family;
               return (
@@ -112,7 +112,7 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
 }
 
 /** A section without a heading if it is the only one. */
-function Section({ head: heading, children }: { readonly head: string; readonly children: ReactNode }) {
+function Section({ heading, children }: { readonly heading: string; readonly children: ReactNode }) {
   const label = useId();
   return (
     <section aria-labelledby={heading === '' ? undefined : label}>
