@@ -62,10 +62,11 @@ async function toPicture(file: File): Promise<string | undefined> {
   await image.decode().finally(() => URL.revokeObjectURL(image.src));
   const { naturalWidth: width, naturalHeight: height } = image;
   const side = Math.min(width, height);
-  const urls = [128, 96, 64, 32].map((size) => {
+  for (const size of [128, 96, 64, 32]) {
     const canvas = Object.assign(document.createElement('canvas'), { width: size, height: size });
     canvas.getContext('2d')?.drawImage(image, (width - side) / 2, (height - side) / 2, side, side, 0, 0, size, size);
-    return canvas.toDataURL('image/webp');
-  });
-  return urls.find((url) => url.length <= maxUrlChars);
+    const url = canvas.toDataURL('image/webp');
+    if (url.length <= maxUrlChars) return url;
+  }
+  return undefined;
 }
