@@ -312,7 +312,7 @@ function toStores({ settings: { shared }, state }: NodeReportDeps): readonly Sto
 }
 
 function toUpstream({ loadBalancer, clock }: NodeReportDeps, deployment: Deployment, upstream: Upstream): UpstreamReport {
-  const { reason, failuresInARow, refusedStatus, lastError, offForMs, parallel, maxParallel } = loadBalancer.getBackOff(
+  const { reason, failuresInARow, refusedStatus, lastError, offForMs, parallel, maxParallel } = loadBalancer.getDetailedState(
     upstream,
     clock.nowMs(),
   );

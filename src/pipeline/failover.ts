@@ -298,7 +298,7 @@ function createUnavailableError({ loadBalancer, clock }: FailoverDeps, deploymen
       retryAfterSeconds: misconfiguredRetrySeconds,
     });
   const nowMs = clock.nowMs();
-  const retryAfterSeconds = loadBalancer.retryAfterSeconds(upstreams, nowMs);
+  const retryAfterSeconds = loadBalancer.getRetryAfterSeconds(upstreams, nowMs);
   const hint = `Try again in ${retryAfterSeconds} s`;
   return loadBalancer.areAllRateLimited(upstreams, nowMs)
     ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited. ${hint}.`, {

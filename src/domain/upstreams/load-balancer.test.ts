@@ -52,7 +52,7 @@ describe('LoadBalancer', () => {
     loadBalancer.recordRateLimit(only, limited(), 0);
     expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 29_999 })).toBeUndefined();
     expect(loadBalancer.areAllRateLimited([only], 29_999)).toBe(true);
-    expect(loadBalancer.retryAfterSeconds([only], 500)).toBe(30);
+    expect(loadBalancer.getRetryAfterSeconds([only], 500)).toBe(30);
     expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 30_000 })).toBe(only);
   });
 
@@ -64,7 +64,9 @@ describe('LoadBalancer', () => {
     for (let call = 0; call < 12; call += 1) {
       loadBalancer.recordFailure(only, at(nowMs));
       backOffs.push(
-        loadBalancer.pick([only], { triedIds: noIds, nowMs }) === undefined ? loadBalancer.retryAfterSeconds([only], nowMs) : 0,
+        loadBalancer.pick([only], { triedIds: noIds, nowMs }) === undefined
+          ? loadBalancer.getRetryAfterSeconds([only], nowMs)
+          : 0,
       );
       nowMs += 1_000_000;
     }
@@ -140,7 +142,7 @@ describe('LoadBalancer', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     for (let call = 0; call < 32; call += 1) loadBalancer.recordFailure(only, at(call));
-    expect(loadBalancer.retryAfterSeconds([only], 32)).toBe(1);
+    expect(loadBalancer.getRetryAfterSeconds([only], 32)).toBe(1);
     expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 1_002 })).toBe(only);
   });
 
@@ -161,11 +163,15 @@ describe('LoadBalancer', () => {
     loadBalancer.recordFailure(gone, at(0));
     loadBalancer.recordFailure(resting, at(0));
     loadBalancer.recordRateLimit(resting, limited(60), 0);
-    expect(loadBalancer.getBackOff(resting, 0)).toMatchObject({ failuresInARow: 1, reason: 'rate_limited', offForMs: 60_000 });
+    expect(loadBalancer.getDetailedState(resting, 0)).toMatchObject({
+      failuresInARow: 1,
+      reason: 'rate_limited',
+      offForMs: 60_000,
+    });
     loadBalancer.recordFailure(coming, at(hourMs));
-    expect([gone, resting].map((each) => loadBalancer.getBackOff(each, hourMs).failuresInARow)).toEqual([0, 1]);
+    expect([gone, resting].map((each) => loadBalancer.getDetailedState(each, hourMs).failuresInARow)).toEqual([0, 1]);
     loadBalancer.recordFailure(upstream('later'), at(2 * hourMs));
-    expect(loadBalancer.getBackOff(resting, 2 * hourMs).failuresInARow).toBe(0);
+    expect(loadBalancer.getDetailedState(resting, 2 * hourMs).failuresInARow).toBe(0);
   });
 
   it('retains the state of an upstream that is selected or that failed within the last hour', () => {
@@ -175,7 +181,7 @@ describe('LoadBalancer', () => {
     loadBalancer.recordFailure(b, at(0));
     loadBalancer.pick([a, b], { triedIds: noIds, nowMs: 3_500_000 });
     loadBalancer.recordFailure(upstream('c'), at(3_600_000));
-    expect([a, b].map((each) => loadBalancer.getBackOff(each, 3_600_000).failuresInARow)).toEqual([2, 1]);
+    expect([a, b].map((each) => loadBalancer.getDetailedState(each, 3_600_000).failuresInARow)).toEqual([2, 1]);
   });
 });
 
@@ -261,7 +267,7 @@ describe('affinity', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     loadBalancer.applyPause({ revision: 'a', offForMs: 1e12 }, 0);
-    expect(loadBalancer.retryAfterSeconds([only], 0)).toBe(60);
+    expect(loadBalancer.getRetryAfterSeconds([only], 0)).toBe(60);
   });
 });
 
@@ -270,7 +276,7 @@ describe('LoadBalancer of a worker', () => {
     const bounds = (maxParallel: number) =>
       [1, 2, 3].map((slot) => {
         const loadBalancer = new LoadBalancer({ slot, count: 3 });
-        return loadBalancer.getBackOff(upstream('a', { maxParallel }), 0).maxParallel;
+        return loadBalancer.getDetailedState(upstream('a', { maxParallel }), 0).maxParallel;
       });
     expect([bounds(8), bounds(3), bounds(1)]).toEqual([
       [3, 3, 2],

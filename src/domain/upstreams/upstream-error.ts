@@ -2,8 +2,8 @@ import { truncate } from '#base/text/truncate.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { type ErrorCode, errorKinds, ParleyError } from '#contract/errors/errors.ts';
-import { getWaitSeconds, rateLimitedSeconds } from './load-balancer.ts';
 import { type Upstream, UpstreamError, type UpstreamErrorDetails } from './upstream.ts';
+import { getWaitSeconds, rateLimitedSeconds } from './upstream-health.ts';
 
 const unavailableStatuses = new Set([408, 425, 502, 503, 504, 529]);
 const maxMessageChars = 2000;
