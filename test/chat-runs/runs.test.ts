@@ -81,7 +81,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
     const run = toRun();
     const response = await startRun(run, 'count to 2', { stream: false });
     expect(await response.json()).toMatchObject({ id: run.id, object: 'chat.run', status: 'in_progress', model: 'slow' });
-    expect(getText(await readEvents(await followRun(run)))).toBe(numbers(2));
+    const events = await readEvents(await followRun(run));
+    expect(getText(events)).toBe(numbers(2));
+    expect(events.at(-1)).toMatchObject({ status: 'completed', duration_ms: expect.any(Number) });
   });
 
   it('continues when its client disconnects, and resumes in the middle for several readers on every node', async () => {

@@ -100,6 +100,21 @@ describe('an answer in progress', { timeout: 60_000 }, () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
+  it('shows its own duration if it ended long before the user came back', async () => {
+    const opened = await fixture.open('raw');
+    const { page } = opened;
+    await ask(opened, 'Away');
+    const chat = page.url();
+    await page.goto(`${fixture.service.url}/health`);
+    await endAnswer('Away');
+    await page.clock.setSystemTime(Date.now() + 3_600_000);
+    await page.goto(chat);
+    expect(await opened.readAnswer()).toBe('Away: done.');
+    await page.locator('.reply .stages').getByText('1 step').waitFor();
+    expect(await page.locator('.reply .stages > summary').textContent()).toBe('1 step');
+    expect(await page.locator('.reply .usage > summary').textContent()).toMatch(/^12 tokens · \d{1,2}(\.\d)? s$/);
+  });
+
   it('is shown and stopped on another device and in another tab', async () => {
     const first = await fixture.open('raw');
     await ask(first, 'Second');

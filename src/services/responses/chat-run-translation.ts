@@ -32,11 +32,15 @@ export class ChatRunTranslation implements RunTranslation {
   readonly #options: ChatRunOptions;
   readonly #limit = new FoldLimit(storageBound);
   readonly #onStarted: (error: ParleyError | undefined) => void;
+  readonly #startedAtMs: number;
+  /** Undefined while the run is in progress. */
+  #durationMs: number | undefined;
   #next = 0;
   #status: 'in_progress' | 'completed' | 'failed' | 'cancelled' = 'in_progress';
 
   constructor(options: ChatRunOptions) {
     this.#options = options;
+    this.#startedAtMs = options.clock.nowMs();
     const { promise, resolve } = Promise.withResolvers<ParleyError | undefined>();
     this.started = promise;
     this.#onStarted = resolve;
@@ -45,7 +49,8 @@ export class ChatRunTranslation implements RunTranslation {
   /** The run as its client reads it. */
   get visible(): JsonObject {
     const { id, model, createdAtSeconds: created_at } = this.#options;
-    return { id, object: 'chat.run', created_at, model, status: this.#status };
+    const duration = this.#durationMs !== undefined && { duration_ms: this.#durationMs };
+    return { id, object: 'chat.run', created_at, model, status: this.#status, ...duration };
   }
 
   /** The run in the form that is stored. */
@@ -86,6 +91,7 @@ export class ChatRunTranslation implements RunTranslation {
 
   #end(status: 'completed' | 'failed' | 'cancelled'): void {
     this.#status = status;
+    this.#durationMs = Math.round(this.#options.clock.nowMs() - this.#startedAtMs);
     this.#onStarted(undefined);
   }
 }

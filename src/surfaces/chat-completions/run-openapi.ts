@@ -6,13 +6,21 @@ import { count } from '../http/openapi/shared-schemas.ts';
 import { chatErrors, chatRequestByModel, toChatExamples } from './openapi.ts';
 import { numberedChunk } from './reply-schema.ts';
 
-const run = nameObject('ChatRun', {
-  id: text,
-  object: { const: 'chat.run' },
-  created_at: { type: 'integer', description: 'Seconds since the epoch.' },
-  model: { ...text, description: 'ID of the deployment.' },
-  status: { enum: ['in_progress', 'completed', 'failed', 'cancelled'] },
-});
+const run = nameObject(
+  'ChatRun',
+  {
+    id: text,
+    object: { const: 'chat.run' },
+    created_at: { type: 'integer', description: 'Seconds since the epoch.' },
+    model: { ...text, description: 'ID of the deployment.' },
+    status: { enum: ['in_progress', 'completed', 'failed', 'cancelled'] },
+    duration_ms: {
+      ...count,
+      description: 'Milliseconds from the start to the end. Absent while the run is in progress, and if another node ended it.',
+    },
+  },
+  ['duration_ms'],
+);
 const event: NamedSchema = { name: 'ChatRunEvent', schema: { anyOf: [numberedChunk, run] } };
 const eventDescription =
   'The chunks, each with its `sequence_number`, then the run with its final status, then `data: [DONE]`. An error is an event `{"error": …, "sequence_number": …}` before the run.';

@@ -1,5 +1,5 @@
 import type { Chunk } from '#contract/chat/chunk.ts';
-import type { ChatRuns } from '../service/chat-runs.ts';
+import type { ChatRuns, RunListener } from '../service/chat-runs.ts';
 import type { Deployment } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import { canceledCode, lostCode, ServiceError, toErrorDetails } from '../service/service-error.ts';
@@ -53,7 +53,7 @@ interface AnswerOptions {
   readonly isShortened?: boolean;
 }
 
-interface RunningReply {
+interface RunningReply extends RunListener {
   readonly conversationId: string;
   readonly questionId: string;
   readonly controller: AbortController;
@@ -61,6 +61,8 @@ interface RunningReply {
   isOwn: boolean;
   /** Whether this page stopped receiving it while it continues. */
   isDetached: boolean;
+  /** Duration that the service reported. */
+  durationMs?: number;
 }
 
 /** An answer that this page receives. */
@@ -151,7 +153,7 @@ export class ReplyRunner {
     };
     const running = this.#register(conversationId, reply, true);
     library.change(conversationId, (now) => withTurn(now, reply), 'now');
-    const chunks = this.#request(reply.id, buildRequest, running.controller.signal);
+    const chunks = this.#request(reply.id, buildRequest, running);
     await this.#receive({ running, reply, requestFacts, earlier, continuation }, chunks);
   }
 
@@ -159,14 +161,14 @@ export class ReplyRunner {
   async *#request(
     replyId: string,
     buildRequest: () => Promise<Omit<ReplyRequest, 'signal'>>,
-    signal: AbortSignal,
+    running: RunningReply,
   ): AsyncGenerator<Chunk> {
     const { service, loadRuns, stream: streamChunks } = this.#options;
+    const { signal } = running.controller;
     const request: ReplyRequest = { ...(await buildRequest()), signal };
-    const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(replyId, isReconnecting);
     const onRetry = (retry: Retry | undefined): void => this.#setRetry(replyId, retry);
     const stream = async function* (): AsyncGenerator<Chunk> {
-      if (loadRuns !== undefined) return yield* (await loadCode(loadRuns)).start(replyId, request, onReconnecting);
+      if (loadRuns !== undefined) return yield* (await loadCode(loadRuns)).start(replyId, request, running);
       if (streamChunks !== undefined) return yield* streamChunks(request);
       const { streamReply } = await loadCode(() => import('../service/stream-reply.ts'));
       yield* streamReply(service, request);
@@ -182,9 +184,8 @@ export class ReplyRunner {
     const { signal } = running.controller;
     // Another page may still be sending the request.
     const isNew = Date.now() - reply.atMs < startGraceMs;
-    const onReconnecting = (isReconnecting: boolean): void => this.#setReconnecting(reply.id, isReconnecting);
     const follow = async function* (): AsyncGenerator<Chunk> {
-      yield* (await loadCode(loadRuns)).follow(reply.id, { signal, onReconnecting }, isNew);
+      yield* (await loadCode(loadRuns)).follow(reply.id, { ...running, signal }, isNew);
     };
     const chunks = follow();
     void this.#findEarlier(conversationId, reply).then((earlier) => this.#receive({ running, reply, ...earlier }, chunks));
@@ -214,7 +215,11 @@ export class ReplyRunner {
   }
 
   #register(conversationId: string, { id, parent: questionId }: Reply, isOwn: boolean): RunningReply {
-    const running = { conversationId, questionId, controller: new AbortController(), isOwn, isDetached: false };
+    const running: RunningReply = {
+      ...{ conversationId, questionId, controller: new AbortController(), isOwn, isDetached: false },
+      onReconnecting: (isReconnecting) => this.#setReconnecting(id, isReconnecting),
+      onDuration: (durationMs) => Object.assign(running, { durationMs }),
+    };
     this.#running.set(id, running);
     return running;
   }
@@ -236,7 +241,13 @@ export class ReplyRunner {
     };
     const end = (last: Partial<Reply>): void => {
       forget();
-      const ended: Reply = { ...toCurrentReply(), endedAtMs: Date.now(), ...last };
+      const { durationMs } = running;
+      // Without the start of the answer, its duration is unknown.
+      const endedAtMs = durationMs === undefined ? running.isOwn && Date.now() : start.atMs + durationMs;
+      const stored = library.find(conversationId)?.turns[start.id];
+      // The page that started the answer knows the times of its steps.
+      const times = !running.isOwn && stored?.kind === 'reply' && stored.state !== 'running' && { stageTimes: stored.stageTimes };
+      const ended: Reply = { ...toCurrentReply(), ...(endedAtMs !== false && { endedAtMs }), ...times, ...last };
       library.change(conversationId, (now) => withReply(now, ended), 'now');
       for (const listener of this.#replyListeners) listener(conversationId, ended);
       if (isRun === true) void this.#removeRun(conversationId, start.id);
@@ -251,7 +262,8 @@ export class ReplyRunner {
       const loaded = await loadCode(() => import('./reply-fold.ts'));
       fold = new loaded.ReplyFold(start, earlier, continuation?.join);
       for await (const chunk of chunks) {
-        fold.add(chunk, Date.now());
+        // A page that resumes an answer receives its earlier steps together, so it does not know their durations.
+        fold.add(chunk, running.isOwn ? Date.now() : start.atMs);
         scheduleUpdate();
       }
       end({ state: 'done' });

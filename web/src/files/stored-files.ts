@@ -52,10 +52,7 @@ export class StoredFiles {
     const path = `v1/metadata/files/${await this.#getPath(folder === '' ? '' : `${folder}/`)}`;
     const answer = await this.#service.json(`${path}?${query}`, signal && { signal }).catch(emptyIfMissing);
     const { items, nextToken } = toObject(answer);
-    return {
-      items: filterObjects(items).map(toItem),
-      next: typeof nextToken === 'string' ? nextToken : undefined,
-    };
+    return { items: filterObjects(items).map(toItem), next: typeof nextToken === 'string' ? nextToken : undefined };
   }
 
   /** Returns whether a file exists. */

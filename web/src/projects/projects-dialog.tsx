@@ -89,14 +89,8 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
           {newProject}
         </label>
         <input
-          {...{
-            id: inputId,
-            value: newTag,
-            maxLength: maxProjectChars,
-            placeholder: newProject,
-            disabled: isFull,
-            autoComplete: 'off',
-          }}
+          {...{ id: inputId, value: newTag, maxLength: maxProjectChars, placeholder: newProject, autoComplete: 'off' }}
+          disabled={isFull}
           onChange={({ target }) => setNewTag(target.value)}
         />
         <button {...{ type: 'submit', className: 'button', disabled: newTag.trim() === '' || isFull }}>

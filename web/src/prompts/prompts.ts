@@ -27,11 +27,7 @@ export async function listSharedPrompts(service: Service): Promise<readonly Stor
 /** Reads an entry. Its content is '' if it does not exist. Throws `ServiceError`. */
 export async function readPrompt(service: Service, folder: PromptFolder, name: string): Promise<StoredPrompt> {
   const { content, settings } = (await readDocument(service, folder, name)) ?? {};
-  return {
-    name,
-    content: toText(content),
-    ...(isJsonObject(settings) && { settings: toSettings(settings) }),
-  };
+  return { name, content: toText(content), ...(isJsonObject(settings) && { settings: toSettings(settings) }) };
 }
 
 /** Saves an entry and replaces one with the same name. Throws `ServiceError`. */

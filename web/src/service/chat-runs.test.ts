@@ -47,6 +47,7 @@ async function settle<Value>(work: Promise<Value>): Promise<Value> {
   return work;
 }
 
+const ignored = { onReconnecting: () => undefined, onDuration: () => undefined };
 const request = { deployment: 'd', messages: [], signal: new AbortController().signal };
 
 describe('ChatRuns', () => {
@@ -68,34 +69,36 @@ describe('ChatRuns', () => {
       toResponse(chunk(2), completed),
     );
     const states: boolean[] = [];
-    expect(await read(runs.start('r', request, (isReconnecting) => states.push(isReconnecting)))).toBe('012');
+    expect(
+      await read(runs.start('r', request, { ...ignored, onReconnecting: (isReconnecting) => states.push(isReconnecting) })),
+    ).toBe('012');
     expect(requests).toEqual(['POST r', 'GET r?starting_after=1', 'GET r?starting_after=1', 'GET r?starting_after=1']);
     expect([states[0], states.at(-1), states.includes(true)]).toEqual([false, false, true]);
   });
 
   it('finds an answer whose start it did not receive', async () => {
     const { runs, requests } = openRuns(connectionLost, fail(412, 'precondition_failed'), toResponse(chunk(0), completed));
-    expect(await read(runs.start('r', request, () => undefined))).toBe('0');
+    expect(await read(runs.start('r', request, ignored))).toBe('0');
     expect(requests).toEqual(['POST r', 'POST r', 'GET r']);
   });
 
   it('rejects with the error of a rejected start, and of a connection that stays lost', async () => {
     const rejected = openRuns(fail(429, 'upstream_rate_limited'));
-    await expect(read(rejected.runs.start('r', request, () => undefined))).rejects.toMatchObject({ details: { status: 429 } });
+    await expect(read(rejected.runs.start('r', request, ignored))).rejects.toMatchObject({ details: { status: 429 } });
     const lost = openRuns(connectionLost, connectionLost, connectionLost, connectionLost);
-    await expect(read(lost.runs.start('r', request, () => undefined))).rejects.toBe(connectionLost);
+    await expect(read(lost.runs.start('r', request, ignored))).rejects.toBe(connectionLost);
   });
 
   it('rejects with the error of the answer, also if it resembles one of the connection', async () => {
     for (const code of ['upstream_failed', 'broke_off', 'connection_lost']) {
       const { runs, requests } = openRuns(toResponse(chunk(0), { error: { code, message: 'x' }, sequence_number: 1 }));
-      await expect(read(runs.start('r', request, () => undefined))).rejects.toMatchObject({ details: { code } });
+      await expect(read(runs.start('r', request, ignored))).rejects.toMatchObject({ details: { code } });
       expect(requests).toEqual(['POST r']);
     }
   });
 
   it('waits for the start of a new answer, and reports other answers as lost', async () => {
-    const options = { signal: request.signal, onReconnecting: () => undefined };
+    const options = { signal: request.signal, ...ignored };
     const missing = () => fail(404, 'response_not_found');
     const isNew = openRuns(missing(), missing(), toResponse(chunk(0), completed));
     expect(await read(isNew.runs.follow('r', options, true))).toBe('0');
@@ -105,9 +108,16 @@ describe('ChatRuns', () => {
     await expect(read(deleted.runs.follow('r', options, false))).rejects.toMatchObject({ details: { code: 'run_lost' } });
   });
 
+  it('reports the duration of an answer that ended', async () => {
+    const { runs } = openRuns(toResponse(chunk(0), { ...completed, duration_ms: 1_500 }));
+    const durations: number[] = [];
+    await read(runs.follow('r', { signal: request.signal, ...ignored, onDuration: (ms) => durations.push(ms) }, false));
+    expect(durations).toEqual([1_500]);
+  });
+
   it('reports an answer that was stopped elsewhere', async () => {
     const { runs } = openRuns(toResponse(chunk(0), { ...completed, status: 'cancelled' }));
-    await expect(read(runs.start('r', request, () => undefined))).rejects.toMatchObject({ details: { code: 'run_canceled' } });
+    await expect(read(runs.start('r', request, ignored))).rejects.toMatchObject({ details: { code: 'run_canceled' } });
   });
 
   it('repeats a stop that may have arrived before the start of its answer', async () => {

@@ -4,10 +4,16 @@ import type { Service } from './service.ts';
 import { canceledCode, lostCode, ServiceError, toErrorDetails } from './service-error.ts';
 import { type ReplyRequest, readEvents, toChunk, toRequestBody } from './stream-reply.ts';
 
-interface FollowOptions {
-  readonly signal: AbortSignal;
+/** Callbacks of a page that receives an answer. */
+export interface RunListener {
   /** Called with true when the connection is lost, and with false when chunks arrive again. */
   readonly onReconnecting: (isReconnecting: boolean) => void;
+  /** Called with the duration of an answer that ended, if the service reports it. The page may receive the end much later. */
+  readonly onDuration: (durationMs: number) => void;
+}
+
+interface FollowOptions extends RunListener {
+  readonly signal: AbortSignal;
 }
 
 const minWaitMs = 500;
@@ -32,9 +38,9 @@ export class ChatRuns {
    * Starts an answer and streams its chunks. If the connection is lost, continues after the last chunk. Throws the same errors as
    * `streamReply`, and `ServiceError` with `lostCode` or `canceledCode`.
    */
-  async *start(id: string, request: ReplyRequest, onReconnecting: FollowOptions['onReconnecting']): AsyncGenerator<Chunk> {
-    const response = await this.#post(id, request, onReconnecting);
-    yield* this.#read(id, { signal: request.signal, onReconnecting }, response);
+  async *start(id: string, request: ReplyRequest, listener: RunListener): AsyncGenerator<Chunk> {
+    const response = await this.#post(id, request, listener);
+    yield* this.#read(id, { signal: request.signal, ...listener }, response);
   }
 
   /**
@@ -73,7 +79,7 @@ export class ChatRuns {
   }
 
   /** Returns undefined if the service has the answer already, because it received an earlier attempt. */
-  async #post(id: string, request: ReplyRequest, onReconnecting: FollowOptions['onReconnecting']): Promise<Response | undefined> {
+  async #post(id: string, request: ReplyRequest, { onReconnecting }: RunListener): Promise<Response | undefined> {
     const { deployment, signal } = request;
     const body = { model: deployment, ...toRequestBody(request) };
     for (let attempt = 1; ; attempt += 1) {
@@ -90,7 +96,7 @@ export class ChatRuns {
     }
   }
 
-  async *#read(id: string, { signal, onReconnecting }: FollowOptions, first?: Response): AsyncGenerator<Chunk> {
+  async *#read(id: string, { signal, onReconnecting, onDuration }: FollowOptions, first?: Response): AsyncGenerator<Chunk> {
     let response = first;
     let last = -1;
     let hasFailed = false;
@@ -100,7 +106,10 @@ export class ChatRuns {
         onReconnecting(false);
         for await (const data of readEvents(response, signal)) {
           const event = tryParseJson(data);
-          if (isJsonObject(event) && event.object === 'chat.run') return requireNotCanceled(event.status);
+          if (isJsonObject(event) && event.object === 'chat.run') {
+            if (typeof event.duration_ms === 'number') onDuration(event.duration_ms);
+            return requireNotCanceled(event.status);
+          }
           hasFailed = isJsonObject(event) && event.error !== undefined;
           const chunk = toChunk(data);
           last = Number((chunk as { readonly sequence_number?: unknown }).sequence_number);

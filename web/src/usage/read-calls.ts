@@ -55,10 +55,7 @@ export async function readCalls(service: Service, { scope, filter, token = '', s
   const path = scope === 'all' ? 'v1/admin/calls' : 'v1/user/calls';
   const answer = await service.json(`${path}?${query}`, signal && { signal });
   const { data, nextToken } = toObject(answer);
-  return {
-    calls: filterObjects(data).map(toCall),
-    next: typeof nextToken === 'string' ? nextToken : undefined,
-  };
+  return { calls: filterObjects(data).map(toCall), next: typeof nextToken === 'string' ? nextToken : undefined };
 }
 
 function toCall(item: JsonObject): Call {
