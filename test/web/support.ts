@@ -160,8 +160,12 @@ async function openPage(pages: EmptyPages, url: string, options: BrowserContextO
   const { origin } = new URL(url);
   const page = await pages.acquire(origin, options);
   const issues: PageIssues = { externalRequests: [], errors: [] };
+  let hasNavigated = false;
   page.on('request', (request) => {
-    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) issues.externalRequests.push(request.url());
+    const isOwn = request.url().startsWith(origin);
+    // The earlier document of a shared page may send requests to its own service until the new address is requested.
+    hasNavigated ||= isOwn && request.isNavigationRequest();
+    if (hasNavigated && !isOwn && !/^(blob|data):/.test(request.url())) issues.externalRequests.push(request.url());
   });
   page.on('pageerror', (error) => issues.errors.push(error.message));
   page.on('console', (message) => {
