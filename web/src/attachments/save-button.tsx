@@ -1,6 +1,6 @@
 import { usePage } from '../page/page.tsx';
+import { saveFile, toFileName } from '../parts/device-files.tsx';
 import { IconButton } from '../parts/icon.tsx';
-import { saveFile, toFileName } from '../parts/save-file.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { type DisplayedAttachment, getExtension } from './attachment-kind.ts';

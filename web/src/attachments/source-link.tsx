@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
+import { saveFile } from '../parts/device-files.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { saveFile } from '../parts/save-file.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { getFileName, toReferencePath } from '../service/service-path.ts';
 import { useStrings } from '../strings/strings.tsx';

@@ -1,16 +1,16 @@
-import { useCallback, useEffect, useId, useRef, useState } from 'react';
+import { useCallback, useEffect, useId, useState } from 'react';
 import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
 import type { BuilderStrings } from '../locales/en/builder.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
+import { FileButton, saveFile, toFileName } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
-import { saveFile, toFileName } from '../parts/save-file.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import {
@@ -130,7 +130,10 @@ export function AppList({ openMenu, onStart }: AppListProps) {
               <Icon name="plus" />
               {builderStrings.create}
             </button>
-            <ImportButton onRead={(text) => copy(tryParseJson(text), (name) => name)} />
+            <FileButton
+              {...{ label: builderStrings.importFile, accept: '.json,application/json' }}
+              onFile={(file) => void file.text().then((text) => copy(tryParseJson(text), (name) => name))}
+            />
           </div>
         )}
         {canBuild && <Templates onStart={(initialDraft) => void start(initialDraft)} />}
@@ -173,31 +176,6 @@ function Templates({ onStart }: { readonly onStart: (initialDraft: InitialDraft)
         ))}
       </ul>
     </section>
-  );
-}
-
-function ImportButton({ onRead }: { readonly onRead: (text: string) => void }) {
-  const builderStrings = useBuilderStrings();
-  const picker = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <input
-        {...{
-          ref: picker,
-          type: 'file',
-          accept: '.json,application/json',
-          hidden: true,
-          'aria-label': builderStrings.importFile,
-        }}
-        onChange={({ target }) => {
-          void target.files?.[0]?.text().then(onRead);
-          target.value = '';
-        }}
-      />
-      <button type="button" className="button" onClick={() => picker.current?.click()}>
-        {builderStrings.importFile}
-      </button>
-    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import { saveFile, toFileName } from '../parts/save-file.ts';
+import { saveFile, toFileName } from '../parts/device-files.tsx';
 import { type Conversation, listVisibleTurns, type Question, type Reply } from './conversation.ts';
 
 /** Returns the complete chat with all branches. */

@@ -1,20 +1,19 @@
-import { type DragEvent, type FormEvent, useCallback, useId, useRef, useState } from 'react';
+import { type DragEvent, type FormEvent, useCallback, useId, useState } from 'react';
 import { usePage, useVisibility } from '../page/page.tsx';
+import { FileButton, saveFile } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { Icon, IconButton } from '../parts/icon.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
-import { saveFile } from '../parts/save-file.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { FileList } from './file-list.tsx';
+import { UploadList, useFileUploads } from './file-uploads.tsx';
 import { useFilesStrings } from './files-strings.ts';
 import { StoredFiles, type StoredItem } from './stored-files.ts';
-import { type PendingUpload, useFileUploads } from './use-file-uploads.ts';
 import './files.css';
 import { formatRoute } from '../page/route.ts';
 import { isComposing } from '../parts/is-composing.ts';
 import { usePages } from '../parts/use-pages.ts';
-import { describeError } from '../strings/describe-error.ts';
 import { useStrings } from '../strings/strings.tsx';
 
 interface FilesPageProps {
@@ -49,7 +48,8 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
     add,
     remove: removeUpload,
   } = useFileUploads({
-    ...{ files, folder },
+    files,
+    toPath: (name) => (folder === '' ? name : `${folder}/${name}`),
     mayReplace: (name) => askConfirmation(strings.replaceQuestion(name), strings.replaceAnswer),
     onStored: (name) => reportDone(strings.uploaded(name)),
   });
@@ -69,7 +69,11 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
       <ErrorMessage error={actionError ?? error} />
       <p className="soft">{strings.intro(visibility)}</p>
       <div className="row">
-        <UploadButton add={add} />
+        <FileButton
+          {...{ label: strings.choose, icon: 'plus', className: 'button primary' }}
+          isMultiple
+          onFile={(file) => add([file])}
+        />
         <NewFolder folder={folder} />
       </div>
       <FolderPath folder={folder} />
@@ -133,26 +137,6 @@ function useDropping(add: (newFiles: Iterable<File>) => void) {
     },
   };
   return { isDropping, handlers };
-}
-
-function UploadButton({ add }: { readonly add: (newFiles: Iterable<File>) => void }) {
-  const filesStrings = useFilesStrings();
-  const picker = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <input
-        {...{ ref: picker, type: 'file', multiple: true, hidden: true, 'aria-label': filesStrings.choose }}
-        onChange={({ target }) => {
-          add([...(target.files ?? [])]);
-          target.value = '';
-        }}
-      />
-      <button type="button" className="button primary" onClick={() => picker.current?.click()}>
-        <Icon name="plus" />
-        {filesStrings.choose}
-      </button>
-    </>
-  );
 }
 
 /** Path from the root to a folder. */
@@ -239,29 +223,4 @@ function focus(input: HTMLInputElement | null): void {
 
 function isFolderName(name: string): boolean {
   return name !== '' && !/^\.{1,2}$|\//.test(name);
-}
-
-/** Uploads with their progress. */
-function UploadList({ uploads, remove }: { readonly uploads: readonly PendingUpload[]; readonly remove: (id: string) => void }) {
-  const strings = useStrings();
-  const filesStrings = useFilesStrings();
-  if (uploads.length === 0) return null;
-  return (
-    <ul className="storing" aria-label={filesStrings.uploads}>
-      {uploads.map(({ id, name, share, error }) => (
-        <li key={id} className={error === undefined ? undefined : 'trouble'}>
-          <Icon name={error === undefined ? 'file' : 'alert'} />
-          <span className="storing-name">
-            {error === undefined ? name : strings.uploadFailed(name, describeError(error, strings))}
-          </span>
-          {error === undefined && <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />}
-          <IconButton
-            icon="close"
-            label={error === undefined ? filesStrings.stop(name) : filesStrings.dismiss(name)}
-            onClick={() => remove(id)}
-          />
-        </li>
-      ))}
-    </ul>
-  );
 }

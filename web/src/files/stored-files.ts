@@ -66,8 +66,10 @@ export class StoredFiles {
     }
   }
 
-  async store(path: string, file: File, progress: Parameters<Service['upload']>[2]): Promise<void> {
-    await this.#service.upload(`v1/files/${await this.#getPath(path)}`, file, progress);
+  /** Stores a file and returns its reference. */
+  async store(path: string, file: File, progress: Parameters<Service['upload']>[2]): Promise<string> {
+    const stored = await this.#service.upload(`v1/files/${await this.#getPath(path)}`, file, progress);
+    return String(toObject(stored).url);
   }
 
   async download({ reference }: StoredItem): Promise<Blob> {

@@ -1,8 +1,8 @@
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { DiagramFrame, HtmlFrame } from '../attachments/sandboxed-frame.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { saveFile, toFileName } from '../parts/device-files.tsx';
 import { IconButton } from '../parts/icon.tsx';
-import { saveFile, toFileName } from '../parts/save-file.ts';
 import { useStrings } from '../strings/strings.tsx';
 import type { HighlightedCode } from './highlight.ts';
 

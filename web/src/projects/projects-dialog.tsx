@@ -1,4 +1,4 @@
-import { type FormEvent, useCallback, useId, useRef, useState } from 'react';
+import { type FormEvent, useCallback, useId, useState } from 'react';
 import { UploadList } from '../chat/composer/upload-list.tsx';
 import { useUploads } from '../chat/composer/use-uploads.ts';
 import { type Project, readProject, saveProject } from '../conversation/chat-context.ts';
@@ -10,6 +10,7 @@ import { projectsFrench } from '../locales/fr/projects.ts';
 import { listTags } from '../page/conversation-filter.ts';
 import { useUpdateAttributes } from '../page/conversation-menu.tsx';
 import { usePage, useSummaries, useVisibility } from '../page/page.tsx';
+import { FileButton } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
@@ -221,7 +222,6 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
   const [instructions, setInstructions] = useState(project.instructions);
   const { uploads, add, remove, isBlocked, ready } = useUploads([], project.files);
   const [error, setError] = useState<ErrorDetails>();
-  const input = useRef<HTMLInputElement>(null);
   const save = (event: FormEvent): void => {
     event.preventDefault();
     setError(undefined);
@@ -239,16 +239,7 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
       <div className="field">
         <h3>{strings.files}</h3>
         {uploads.length > 0 && <UploadList {...{ uploads, remove }} />}
-        <button type="button" className="button slim" onClick={() => input.current?.click()}>
-          {strings.addFiles}
-        </button>
-        <input
-          {...{ ref: input, type: 'file', multiple: true, hidden: true, 'aria-label': strings.addFiles }}
-          onChange={({ target }) => {
-            add(target.files ?? []);
-            target.value = '';
-          }}
-        />
+        <FileButton label={strings.addFiles} className="button slim" isMultiple onFile={(file) => add([file])} />
       </div>
       <ErrorMessage error={error} />
       <div className="row end">

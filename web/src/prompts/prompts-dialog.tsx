@@ -1,9 +1,9 @@
-import { type FormEvent, useId, useRef, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
+import { FileButton, saveFile, toFileName } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { IconButton } from '../parts/icon.tsx';
-import { saveFile, toFileName } from '../parts/save-file.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -122,7 +122,6 @@ interface PromptTransferProps {
 function PromptTransfer({ names, attempt }: PromptTransferProps) {
   const strings = usePromptsStrings();
   const { service } = usePage();
-  const input = useRef<HTMLInputElement>(null);
   const [status, setStatus] = useState('');
   const importFile = async (file: File): Promise<void> => {
     const imported = file.size > maxPromptFileBytes ? undefined : readPromptFile(await file.text());
@@ -133,23 +132,16 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
   return (
     <>
       <div className="row">
-        <button type="button" className="button slim" onClick={() => input.current?.click()}>
-          {strings.importPrompts}
-        </button>
+        <FileButton
+          {...{ label: strings.importPrompts, className: 'button slim', accept: '.json,application/json' }}
+          onFile={(file) => attempt(importFile(file))}
+        />
         {names.length > 0 && (
           <button type="button" className="button slim" onClick={() => attempt(exportPrompts(service, names, strings.prompts))}>
             {strings.saveAll}
           </button>
         )}
       </div>
-      <input
-        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': strings.importPrompts }}
-        onChange={({ target }) => {
-          const [file] = target.files ?? [];
-          if (file !== undefined) attempt(importFile(file));
-          target.value = '';
-        }}
-      />
       <p className="soft small" role="status">
         {status}
       </p>

@@ -2,7 +2,7 @@ import { useId, useRef, useState } from 'react';
 import type { Conversation } from '../conversation/conversation.ts';
 import { toExportJson } from '../conversation/export.ts';
 import { usePage } from '../page/page.tsx';
-import { saveFile } from '../parts/save-file.ts';
+import { FileButton, saveFile } from '../parts/device-files.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import { type ImportReport, importFile } from './import-file.ts';
@@ -19,7 +19,6 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
   const strings = useTransferStrings();
   const { storageFailed, stop: stopLabel, close: closeLabel } = useStrings();
   const { isStorageUnavailable } = usePage();
-  const input = useRef<HTMLInputElement>(null);
   const title = useId();
   const { transfer, exportConversations, importConversations, stop } = useTransfer();
   const isBusy = transfer.at === 'reading' || transfer.at === 'writing';
@@ -35,19 +34,9 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
         {strings.exportAll}
       </button>
       <p className="soft">{isStorageUnavailable ? storageFailed : strings.importIntro}</p>
-      <button
-        {...{ type: 'button', className: 'button', disabled: isBusy || isStorageUnavailable }}
-        onClick={() => input.current?.click()}
-      >
-        {strings.chooseFile}
-      </button>
-      <input
-        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': strings.chooseFile }}
-        onChange={({ target }) => {
-          const [file] = target.files ?? [];
-          if (file !== undefined) importConversations(file);
-          target.value = '';
-        }}
+      <FileButton
+        {...{ label: strings.chooseFile, accept: '.json,application/json', isDisabled: isBusy || isStorageUnavailable }}
+        onFile={importConversations}
       />
       <State transfer={transfer} />
       <div className="row end">

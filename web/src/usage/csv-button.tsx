@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
+import { saveFile } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { saveFile } from '../parts/save-file.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import type { DayRange } from './day-range.tsx';

@@ -1,9 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
+import { Icon, IconButton } from '../parts/icon.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { describeError } from '../strings/describe-error.ts';
+import { useStrings } from '../strings/strings.tsx';
+import { useFilesStrings } from './files-strings.ts';
 import type { StoredFiles } from './stored-files.ts';
+import './files.css';
 
 /** A file that waits for its upload or is being uploaded, or whose upload failed. */
-export interface PendingUpload {
+interface PendingUpload {
   readonly id: string;
   readonly name: string;
   /** Fraction from 0 to 1. */
@@ -13,10 +18,11 @@ export interface PendingUpload {
 
 interface UploadOptions {
   readonly files: StoredFiles;
-  readonly folder: string;
-  /** Called if a file with this name exists. Resolves with whether it may be replaced. */
-  readonly mayReplace: (name: string) => Promise<boolean>;
-  readonly onStored: (name: string) => void;
+  /** Returns the path at which a file with this name is stored. */
+  readonly toPath: (name: string) => string;
+  /** Called if the path has a file. Resolves with whether it may be replaced. Without it, existing files are not looked for. */
+  readonly mayReplace?: (name: string) => Promise<boolean>;
+  readonly onStored: (name: string, reference: string) => void;
 }
 
 interface FileUploads {
@@ -27,7 +33,7 @@ interface FileUploads {
 }
 
 /** Uploads files one after the other. Completed uploads are removed from the list. */
-export function useFileUploads({ files, folder, mayReplace, onStored }: UploadOptions): FileUploads {
+export function useFileUploads({ files, toPath, mayReplace, onStored }: UploadOptions): FileUploads {
   const [uploads, setUploads] = useState<readonly PendingUpload[]>([]);
   const running = useRef(new Map<string, AbortController>());
   const last = useRef(Promise.resolve());
@@ -46,13 +52,11 @@ export function useFileUploads({ files, folder, mayReplace, onStored }: UploadOp
     const change = (part: Partial<PendingUpload>): void => {
       if (!signal.aborted) setUploads((now) => now.map((item) => (item.id === id ? { ...item, ...part } : item)));
     };
-    const path = folder === '' ? file.name : `${folder}/${file.name}`;
+    const path = toPath(file.name);
     try {
       if (signal.aborted) return;
-      if (!(await files.has(path)) || (await mayReplace(file.name))) {
-        await files.store(path, file, { onProgress: (share) => change({ share }), signal });
-        onStored(file.name);
-      }
+      if (mayReplace === undefined || !(await files.has(path)) || (await mayReplace(file.name)))
+        onStored(file.name, await files.store(path, file, { onProgress: (share) => change({ share }), signal }));
       remove(id);
     } catch (error) {
       change({ error: toErrorDetails(error) });
@@ -68,4 +72,29 @@ export function useFileUploads({ files, folder, mayReplace, onStored }: UploadOp
     }
   };
   return { uploads, add, remove };
+}
+
+/** Uploads with their progress. */
+export function UploadList({ uploads, remove }: Pick<FileUploads, 'uploads' | 'remove'>) {
+  const strings = useStrings();
+  const filesStrings = useFilesStrings();
+  if (uploads.length === 0) return null;
+  return (
+    <ul className="storing" aria-label={filesStrings.uploads}>
+      {uploads.map(({ id, name, share, error }) => (
+        <li key={id} className={error === undefined ? undefined : 'trouble'}>
+          <Icon name={error === undefined ? 'file' : 'alert'} />
+          <span className="storing-name">
+            {error === undefined ? name : strings.uploadFailed(name, describeError(error, strings))}
+          </span>
+          {error === undefined && <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />}
+          <IconButton
+            icon="close"
+            label={error === undefined ? filesStrings.stop(name) : filesStrings.dismiss(name)}
+            onClick={() => remove(id)}
+          />
+        </li>
+      ))}
+    </ul>
+  );
 }
