@@ -64,8 +64,10 @@ describe('the paperclip of the message box', () => {
     expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await dialog.getByRole('checkbox', { name: 'trips/oslo/plan.txt' }).check();
     await attach.waitFor({ state: 'detached' });
-    await dialog.getByRole('button', { name: 'Attach', disabled: false }).click();
-    await page.locator('.upload', { hasText: 'plan.txt' }).waitFor();
+    // A second click, while the file is read, must not attach it again.
+    await dialog.getByRole('button', { name: 'Attach', disabled: false }).dblclick();
+    await page.locator('.upload', { hasText: 'plan.txt' }).first().waitFor();
+    expect(await page.locator('.upload', { hasText: 'plan.txt' }).count()).toBe(1);
     const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage('Read this')]);
     expect(request.postDataJSON().messages).toMatchObject([
       {

@@ -25,6 +25,24 @@ interface FilePickerProps {
 
 /** Attaches stored files of the user to a message. */
 export function FilePicker({ attach, close }: FilePickerProps) {
+  const { service } = usePage();
+  const select = async (items: readonly StoredItem[]): Promise<void> =>
+    attach(await Promise.all(items.map((item) => toMessageAttachment(service, item))));
+  return <StoredFileDialog {...{ select, close }} />;
+}
+
+export interface StoredFileDialogProps {
+  /** Called with the selected files. The dialog stays open if it rejects, and shows the error. */
+  readonly select: (items: readonly StoredItem[]) => unknown;
+  readonly close: () => void;
+  /** Returns why a file cannot be selected. Undefined if it can. */
+  readonly findRejection?: ((item: StoredItem) => string | undefined) | undefined;
+  /** Whether only one file can be selected. */
+  readonly isSingle?: boolean | undefined;
+}
+
+/** Selects stored files of the user. Files that cannot be selected follow the other ones, with the reason. */
+export function StoredFileDialog({ select, close, findRejection, isSingle = false }: StoredFileDialogProps) {
   const { strings: common, locale: language } = useLanguage();
   const strings = useFilesStrings();
   const { service } = usePage();
@@ -36,36 +54,51 @@ export function FilePicker({ attach, close }: FilePickerProps) {
   const [title, hint] = [useId(), useId()];
   const isMatch = (item: StoredItem): boolean => getPath(item).toLowerCase().includes(query.trim().toLowerCase());
   const [readError, setReadError] = useState<ErrorDetails>();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
+  const [isReading, setIsReading] = useState(false);
+  const rejections = new Map(items.map((item) => [item, findRejection?.(item)]));
+  const isRejected = (item: StoredItem): boolean => rejections.get(item) !== undefined;
+  const sortedItems = items.toSorted((first, second) => Number(isRejected(first)) - Number(isRejected(second)));
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
-    if (count === 0) return;
+    if (count === 0 || isReading) return;
     const references = new Set(new FormData(event.currentTarget).getAll('file'));
-    const selectedItems = items.filter(({ reference }) => references.has(reference));
-    Promise.all(selectedItems.map((item) => toMessageAttachment(service, item))).then(
-      (attachments) => {
-        attach(attachments);
-        closeDialog();
-      },
-      (error: unknown) => setReadError(toErrorDetails(error)),
-    );
+    setIsReading(true);
+    try {
+      await select(items.filter(({ reference }) => references.has(reference)));
+      closeDialog();
+    } catch (error) {
+      setReadError(toErrorDetails(error));
+      setIsReading(false);
+    }
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': title, 'aria-busy': isLoading }}>
-      <h2 id={title}>{strings.pickerTitle}</h2>
+    <dialog
+      {...{
+        ref: dialog,
+        className: 'question-dialog form-dialog',
+        'aria-labelledby': title,
+        'aria-busy': isLoading || isReading,
+      }}
+    >
+      <h2 id={title}>{isSingle ? strings.singlePickerTitle : strings.pickerTitle}</h2>
       <ErrorMessage error={error ?? readError} />
       <form
         className="file-picker"
-        onSubmit={submit}
+        onSubmit={(event) => void submit(event)}
         onChange={({ currentTarget }) => setCount(new FormData(currentTarget).getAll('file').length)}
       >
         <SearchField label={strings.searchFiles} value={query} onChange={setQuery} />
         <ul>
-          {items.map((item) => (
+          {sortedItems.map((item) => (
             <li key={item.reference} hidden={!isMatch(item)}>
               <label>
-                <input type="checkbox" name="file" value={item.reference} />
-                <span>{getPath(item)}</span>
-                {item.bytes !== undefined && <span className="soft small">{formatSize(item.bytes, language)}</span>}
+                <input
+                  {...{ type: isSingle ? 'radio' : 'checkbox', name: 'file', value: item.reference, disabled: isRejected(item) }}
+                />
+                <span className={isRejected(item) ? 'soft' : undefined}>{getPath(item)}</span>
+                <span className="soft small">
+                  {rejections.get(item) ?? (item.bytes !== undefined && formatSize(item.bytes, language))}
+                </span>
               </label>
             </li>
           ))}
@@ -76,7 +109,7 @@ export function FilePicker({ attach, close }: FilePickerProps) {
           </p>
         )}
         <p id={hint} className="soft small">
-          {count === 0 && strings.chooseFirst}
+          {count === 0 && (isSingle ? strings.chooseSingleFirst : strings.chooseFirst)}
         </p>
         <div className="row end">
           <button type="button" className="button" onClick={closeDialog}>
@@ -84,7 +117,7 @@ export function FilePicker({ attach, close }: FilePickerProps) {
           </button>
           {/* Not `disabled`, so that it can be focused and its reason is read. */}
           <button type="submit" className="button primary" aria-disabled={count === 0} aria-describedby={hint}>
-            {strings.attach}
+            {isSingle ? strings.useFile : strings.attach}
           </button>
         </div>
       </form>

@@ -1,10 +1,14 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
+import { looksUnreadable } from '#contract/quick-app/unreadable-document.ts';
+import type { StoredFileDialogProps } from '../../files/file-picker.tsx';
+import { UploadList, useFileUploads } from '../../files/file-uploads.tsx';
+import { StoredFiles, type StoredItem } from '../../files/stored-files.ts';
 import { usePage } from '../../page/page.tsx';
+import { FileButton } from '../../parts/device-files.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { readBucket } from '../../service/deployments.ts';
+import { LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { encodePath, type Service } from '../../service/service.ts';
-import { toErrorDetails } from '../../service/service-error.ts';
 import { getFileName } from '../../service/service-path.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
@@ -14,52 +18,38 @@ import { RemoveButton } from './list-items.tsx';
 import { ToolTest, tryTool } from './tool-test.tsx';
 import './editors.css';
 
-/** A document that is being uploaded, or whose upload failed. */
-interface PendingUpload {
-  readonly id: string;
-  readonly name: string;
-  /** Fraction from 0 to 1. */
-  readonly share: number;
-  /** Why the upload failed. */
-  readonly problem?: string;
-}
+const StoredFileDialog = lazyView(() => import('../../files/file-picker.tsx').then(({ StoredFileDialog: view }) => view));
 
-/** Documents for search, uploaded here into the user's files. */
+/** Documents for search: uploaded here into the user's files, or selected from them. */
 export function DocumentsEditor({ value, path, form, label, isLabelHidden }: EditorProps) {
-  const strings = useStrings();
   const builderStrings = useBuilderStrings();
   const { service, announce } = usePage();
   const references = toReferences(value);
   const states = useDocumentStates(references.length === 0 ? undefined : form.saved);
-  const [uploads, setUploads] = useState<readonly PendingUpload[]>([]);
+  const [files] = useState(() => new StoredFiles(service));
   const latest = useRef(references);
-  const controller = useRef(new AbortController());
-  const picker = useRef<HTMLInputElement>(null);
   useEffect(() => {
     latest.current = references;
   });
-  useEffect(() => {
-    controller.current = new AbortController();
-    return () => controller.current.abort();
-  }, []);
   const update = (next: readonly string[]): void => {
     latest.current = next;
     form.change(path, next.length === 0 ? undefined : next);
   };
-  const send = async (file: File): Promise<void> => {
-    const upload: PendingUpload = { id: crypto.randomUUID(), name: file.name, share: 0 };
-    const { signal } = controller.current;
-    const updateUpload = (part: Partial<PendingUpload>): void =>
-      setUploads((now) => now.map((item) => (item.id === upload.id ? { ...item, ...part } : item)));
-    setUploads((now) => [...now, upload]);
-    try {
-      const reference = await storeDocument(service, file, { onProgress: (share) => updateUpload({ share }), signal });
-      setUploads((now) => now.filter((item) => item.id !== upload.id));
+  const { uploads, add, remove } = useFileUploads({
+    files,
+    toPath: (name) => `documents/${crypto.randomUUID()}/${name}`,
+    onStored: (name, reference) => {
       update([...latest.current, reference]);
-      announce(builderStrings.documentSent(file.name));
-    } catch (error) {
-      updateUpload({ problem: toErrorDetails(error).message || strings.unreachable });
-    }
+      announce(builderStrings.documentSent(name));
+    },
+  });
+  const findRejection = ({ name, reference, type }: StoredItem): string | undefined => {
+    if (references.includes(reference)) return builderStrings.alreadyAdded;
+    return looksUnreadable(name, type) ? builderStrings.notSearchable : undefined;
+  };
+  const addStored = (items: readonly StoredItem[]): void => {
+    update([...latest.current, ...items.map(({ reference }) => reference)]);
+    announce(builderStrings.documentsAdded(items.length));
   };
   return (
     <FieldGroup {...{ form, path, label, isLabelHidden, className: 'builder-list' }} hint={builderStrings.documentsHint}>
@@ -75,27 +65,40 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
             <FieldError {...{ form, path: [...path, index] }} />
           </DocumentItem>
         ))}
-        {uploads.map((upload) => (
-          <UploadItem
-            key={upload.id}
-            upload={upload}
-            dismiss={() => setUploads((now) => now.filter(({ id }) => id !== upload.id))}
-          />
-        ))}
       </ul>
-      <input
-        {...{ ref: picker, type: 'file', multiple: true, hidden: true, 'aria-label': builderStrings.uploadDocuments }}
-        onChange={({ target }) => {
-          for (const file of target.files ?? []) void send(file);
-          target.value = '';
-        }}
-      />
-      <button type="button" className="button" onClick={() => picker.current?.click()}>
-        <Icon name="clip" />
-        {builderStrings.uploadDocuments}
-      </button>
+      <UploadList {...{ uploads, remove }} />
+      <div className="row">
+        <FileButton label={builderStrings.uploadDocuments} icon="clip" isMultiple onFile={(file) => add([file])} />
+        <StoredFileButton {...{ className: 'button', select: addStored, findRejection }} />
+      </div>
       {references.length > 0 && <DocumentsTest {...{ references, path, form, label }} />}
     </FieldGroup>
+  );
+}
+
+interface StoredFileButtonProps extends Omit<StoredFileDialogProps, 'close'> {
+  readonly className: string;
+}
+
+/** A button that selects stored files of the user. Renders nothing if the service stores no files. */
+export function StoredFileButton({ className, ...picker }: StoredFileButtonProps) {
+  const strings = useStrings();
+  const { storesFiles } = usePage();
+  const [isOpen, setIsOpen] = useState(false);
+  const close = (): void => setIsOpen(false);
+  if (!storesFiles) return null;
+  return (
+    <>
+      <button {...{ type: 'button', className }} onClick={() => setIsOpen(true)}>
+        <Icon name="folder" />
+        {strings.attachStored}
+      </button>
+      {isOpen && (
+        <LazyDialog onClose={close}>
+          <StoredFileDialog {...{ ...picker, close }} />
+        </LazyDialog>
+      )}
+    </>
   );
 }
 
@@ -118,42 +121,6 @@ function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'pat
 
 interface TestedDocuments {
   readonly references: readonly string[];
-}
-
-function UploadItem({
-  upload: { name, share, problem },
-  dismiss,
-}: {
-  readonly upload: PendingUpload;
-  readonly dismiss: () => void;
-}) {
-  const builderStrings = useBuilderStrings();
-  if (problem === undefined) {
-    return (
-      <li className="upload">
-        <span className="upload-name">{name}</span>
-        <progress value={share} aria-label={builderStrings.documentProgress(name, Math.round(share * 100))} />
-      </li>
-    );
-  }
-  return (
-    <li className="upload failed">
-      <span>{builderStrings.documentFailed(name, problem)}</span>
-      <RemoveButton name={name} icon="close" remove={dismiss} />
-    </li>
-  );
-}
-
-interface StoreOptions {
-  readonly onProgress: (share: number) => void;
-  readonly signal: AbortSignal;
-}
-
-async function storeDocument(service: Service, file: File, options: StoreOptions): Promise<string> {
-  const bucket = await readBucket(service);
-  const path = `${encodePath(bucket)}/documents/${crypto.randomUUID()}/${encodeURIComponent(file.name)}`;
-  const stored = await service.upload(`v1/files/${path}`, file, options);
-  return isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
 }
 
 function toReferences(value: unknown): readonly string[] {

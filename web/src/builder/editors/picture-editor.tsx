@@ -1,5 +1,9 @@
-import { useRef, useState } from 'react';
+import { useState } from 'react';
+import type { StoredItem } from '../../files/stored-files.ts';
+import { usePage } from '../../page/page.tsx';
+import { FileButton } from '../../parts/device-files.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
+import { StoredFileButton } from './documents-editor.tsx';
 import type { BuilderForm } from './form.ts';
 import { FieldGroup } from './frame.tsx';
 
@@ -15,13 +19,18 @@ interface PictureEditorProps {
 /** Stores a small copy of an image in the application, so that its users need no access to a file. */
 export function PictureEditor({ value, form }: PictureEditorProps) {
   const strings = useBuilderStrings();
-  const input = useRef<HTMLInputElement>(null);
+  const { service } = usePage();
   const [isUnreadable, setIsUnreadable] = useState(false);
-  const choose = async (file: File): Promise<void> => {
+  const choose = async (file: Blob): Promise<void> => {
     const picture = await toPicture(file).catch(() => undefined);
     setIsUnreadable(picture === undefined);
     if (picture !== undefined) form.change(path, picture);
   };
+  const chooseStored = async ([item]: readonly StoredItem[]): Promise<void> => {
+    if (item !== undefined) await choose(await (await service.sendReference(item.reference)).blob());
+  };
+  const findRejection = ({ type = '' }: StoredItem): string | undefined =>
+    type.startsWith('image/') ? undefined : strings.notPictureType;
   return (
     <FieldGroup {...{ form, path, className: 'field-group', label: strings.iconUrl, hint: strings.iconUrlHint }}>
       <div className="row">
@@ -31,23 +40,17 @@ export function PictureEditor({ value, form }: PictureEditorProps) {
           ) : (
             <code className="small">{value}</code>
           ))}
-        <button type="button" className="button slim" onClick={() => input.current?.click()}>
-          {strings.choosePicture}
-        </button>
+        <FileButton
+          {...{ label: strings.choosePicture, className: 'button slim', accept: 'image/*' }}
+          onFile={(file) => void choose(file)}
+        />
+        <StoredFileButton {...{ className: 'button slim', select: chooseStored, findRejection, isSingle: true }} />
         {value !== undefined && (
           <button type="button" className="button slim" onClick={() => form.change(path, undefined)}>
             {strings.removePicture}
           </button>
         )}
       </div>
-      <input
-        {...{ ref: input, type: 'file', accept: 'image/*', hidden: true, 'aria-label': strings.choosePicture }}
-        onChange={({ target }) => {
-          const [file] = target.files ?? [];
-          if (file !== undefined) void choose(file);
-          target.value = '';
-        }}
-      />
       <p className="trouble" role="alert">
         {isUnreadable && strings.notAPicture}
       </p>
@@ -56,7 +59,7 @@ export function PictureEditor({ value, form }: PictureEditorProps) {
 }
 
 /** Returns the middle of an image as the largest data URL that the service accepts. Rejects if the browser cannot read the image. */
-async function toPicture(file: File): Promise<string | undefined> {
+async function toPicture(file: Blob): Promise<string | undefined> {
   const image = new Image();
   image.src = URL.createObjectURL(file);
   await image.decode().finally(() => URL.revokeObjectURL(image.src));

@@ -91,6 +91,7 @@ export const builderGerman: BuilderStrings = {
   choosePicture: 'Bild auswählen …',
   removePicture: 'Bild entfernen',
   notAPicture: 'Diese Datei ist kein Bild, das der Browser lesen kann.',
+  notPictureType: 'kein Bild',
   behaviour: 'Wie sie antwortet',
   advancedSettings: 'Lange Gespräche und Suche',
   advancedSettingsHint:
@@ -102,7 +103,7 @@ export const builderGerman: BuilderStrings = {
     web_api_toolset: 'Daten über einen Webdienst abrufen und senden (REST)',
     web_api_toolset_alternative: 'Daten über weitere Webdienste abrufen und senden (REST)',
     mcp_toolset: 'Werkzeuge, die ein anderer Dienst anbietet (MCP)',
-    document_relative_url: 'Dateien durchsuchen, die du hochlädst',
+    document_relative_url: 'Dateien durchsuchen, die du hinzufügst',
   },
   sharing: 'Wer sie nutzen kann',
   onlyYou: 'Nur du kannst sie nutzen.',
@@ -275,8 +276,9 @@ export const builderGerman: BuilderStrings = {
 
   uploadDocuments: 'Dokumente hochladen',
   documentSent: (name) => `${name} ist hochgeladen.`,
-  documentProgress: (name, percent) => `${name}, ${percent} % hochgeladen`,
-  documentFailed: (name, why) => `${name} konnte nicht hochgeladen werden. ${why}`,
+  documentsAdded: (count) => (count === 1 ? '1 Dokument ist hinzugefügt.' : `${count} Dokumente sind hinzugefügt.`),
+  alreadyAdded: 'schon hinzugefügt',
+  notSearchable: 'nicht durchsuchbar',
   testChat: 'Testgespräch',
   testHint:
     'Frag sie etwas. Sie antwortet mit deinen Änderungen, auch bevor du sie speicherst. Das Gespräch wird nicht gespeichert. Unter jeder Antwort siehst du, wie sie entstanden ist.',
@@ -406,7 +408,7 @@ export const builderGerman: BuilderStrings = {
   evaluateNow: 'Jetzt auswerten',
 
   documentsHint:
-    'Die Anwendung durchsucht die Dateien, die du hier hochlädst: PDF, Word, PowerPoint und Excel, Webseiten und Textdateien wie Markdown, CSV und JSON. In englischen Texten findet sie auch Stellen, die andere Wörter als die Frage verwenden. In anderen Sprachen müssen die Wörter übereinstimmen, wenn dein Administrator diese Sprachen nicht eingerichtet hat. Die Dateien werden automatisch gelesen, wenn du die Anwendung speicherst.',
+    'Die Anwendung durchsucht die Dateien, die du hier hinzufügst: PDF, Word, PowerPoint und Excel, Webseiten und Textdateien wie Markdown, CSV und JSON. In englischen Texten findet sie auch Stellen, die andere Wörter als die Frage verwenden. In anderen Sprachen müssen die Wörter übereinstimmen, wenn dein Administrator diese Sprachen nicht eingerichtet hat. Die Dateien werden automatisch gelesen, wenn du die Anwendung speicherst.',
   documentsRead: 'Alle Dokumente wurden gelesen.',
   documentStates: {
     waiting: 'wartet auf das Einlesen',

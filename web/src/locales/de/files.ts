@@ -36,9 +36,12 @@ export const filesGerman: FilesStrings = {
   stop: (name) => `Hochladen von ${name} anhalten`,
   dismiss: (name) => `${name} aus dieser Liste entfernen`,
   pickerTitle: 'Aus deinen Dateien anhängen',
+  singlePickerTitle: 'Aus deinen Dateien auswählen',
   searchFiles: 'Dateien durchsuchen',
   attach: 'Anhängen',
   chooseFirst: 'Wähle mindestens eine Datei aus.',
+  chooseSingleFirst: 'Wähle eine Datei aus.',
+  useFile: 'Auswählen',
   noFiles: 'Du hast noch keine Dateien.',
   noStore: 'Dieser Dienst speichert keine Dateien. Dein Administrator kann Speicher einrichten.',
 };

@@ -87,6 +87,7 @@ export const builderEnglish = {
   choosePicture: 'Choose a picture…',
   removePicture: 'Remove the picture',
   notAPicture: 'This file is not a picture that the browser can read.',
+  notPictureType: 'not a picture',
   behaviour: 'How it answers',
   advancedSettings: 'Long chats and search',
   advancedSettingsHint: 'Advanced. The defaults work well. Change them if answers forget or miss facts.',
@@ -98,7 +99,7 @@ export const builderEnglish = {
     web_api_toolset: 'Get and send data with a web service (REST)',
     web_api_toolset_alternative: 'Get and send data with more web services (REST)',
     mcp_toolset: 'Tools that another service offers (MCP)',
-    document_relative_url: 'Search files that you upload',
+    document_relative_url: 'Search files that you add',
   },
   sharing: 'Who can use it',
   onlyYou: 'Only you can use it.',
@@ -274,8 +275,9 @@ export const builderEnglish = {
 
   uploadDocuments: 'Upload documents',
   documentSent: (name: string) => `${name} is uploaded.`,
-  documentProgress: (name: string, percent: number) => `${name}, ${percent}% uploaded`,
-  documentFailed: (name: string, why: string) => `${name} could not be uploaded. ${why}`,
+  documentsAdded: (count: number) => (count === 1 ? '1 document is added.' : `${count} documents are added.`),
+  alreadyAdded: 'already added',
+  notSearchable: 'cannot be searched',
   testChat: 'Test chat',
   testHint:
     'Ask it a question. It answers with your changes, even before you save them. The chat is not saved. Below each answer, you can see its steps.',
@@ -404,7 +406,7 @@ export const builderEnglish = {
   evaluateNow: 'Evaluate now',
 
   documentsHint:
-    'The application searches the files that you upload here. It can read PDF, Word, PowerPoint, and Excel files, web pages, and text files such as Markdown, CSV, and JSON. In English texts, it also finds passages that use other words than the question. In other languages, the words must match, unless your administrator set up these languages. The files are read automatically when you save the application.',
+    'The application searches the files that you add here. It can read PDF, Word, PowerPoint, and Excel files, web pages, and text files such as Markdown, CSV, and JSON. In English texts, it also finds passages that use other words than the question. In other languages, the words must match, unless your administrator set up these languages. The files are read automatically when you save the application.',
   documentsRead: 'All documents were read.',
   documentStates: { waiting: 'waiting to be read', indexing: 'is being read', ready: 'ready', failed: 'cannot be read' },
   passagesRead: (done: number, total: number) => `${done} of ${total} passages`,

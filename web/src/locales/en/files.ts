@@ -35,9 +35,12 @@ export const filesEnglish = {
   stop: (name: string) => `Stop uploading ${name}`,
   dismiss: (name: string) => `Remove ${name} from this list`,
   pickerTitle: 'Attach from your files',
+  singlePickerTitle: 'Choose from your files',
   searchFiles: 'Search files',
   attach: 'Attach',
   chooseFirst: 'Choose at least one file.',
+  chooseSingleFirst: 'Choose a file.',
+  useFile: 'Choose',
   noFiles: 'You have no files yet.',
   noStore: 'This service does not store files. Your administrator can turn on storage.',
 };

@@ -93,6 +93,7 @@ export const builderSpanish: BuilderStrings = {
   choosePicture: 'Elegir una imagen…',
   removePicture: 'Quitar la imagen',
   notAPicture: 'Este archivo no es una imagen que el navegador pueda leer.',
+  notPictureType: 'no es una imagen',
   behaviour: 'Cómo responde',
   advancedSettings: 'Conversaciones largas y búsqueda',
   advancedSettingsHint:
@@ -104,7 +105,7 @@ export const builderSpanish: BuilderStrings = {
     web_api_toolset: 'Obtener y enviar datos con un servicio web (REST)',
     web_api_toolset_alternative: 'Obtener y enviar datos con más servicios web (REST)',
     mcp_toolset: 'Herramientas que ofrece otro servicio (MCP)',
-    document_relative_url: 'Buscar en los archivos que subes',
+    document_relative_url: 'Buscar en los archivos que añades',
   },
   sharing: 'Quién puede usarla',
   onlyYou: 'Solo tú puedes usarla.',
@@ -280,8 +281,9 @@ export const builderSpanish: BuilderStrings = {
 
   uploadDocuments: 'Subir documentos',
   documentSent: (name) => `Se ha subido ${name}.`,
-  documentProgress: (name, percent) => `${name}, ${percent} % subido`,
-  documentFailed: (name, why) => `No se pudo subir ${name}. ${why}`,
+  documentsAdded: (count) => `${count} ${plural(count, 'documento añadido', 'documentos añadidos')}.`,
+  alreadyAdded: 'ya añadido',
+  notSearchable: 'no admite búsquedas',
   testChat: 'Conversación de prueba',
   testHint:
     'Pregúntale algo. Responde con tus cambios, incluso antes de guardarlos. La conversación no se guarda. Debajo de cada respuesta ves cómo se llegó a ella.',
@@ -413,7 +415,7 @@ export const builderSpanish: BuilderStrings = {
   evaluateNow: 'Evaluar ahora',
 
   documentsHint:
-    'La aplicación busca en los archivos que subes aquí: PDF, Word, PowerPoint y Excel, páginas web y archivos de texto como Markdown, CSV y JSON. En los textos en inglés, también encuentra pasajes que usan otras palabras que la pregunta. En otros idiomas, las palabras deben coincidir, salvo que tu administrador haya configurado esos idiomas. Los archivos se leen automáticamente cuando guardas la aplicación.',
+    'La aplicación busca en los archivos que añades aquí: PDF, Word, PowerPoint y Excel, páginas web y archivos de texto como Markdown, CSV y JSON. En los textos en inglés, también encuentra pasajes que usan otras palabras que la pregunta. En otros idiomas, las palabras deben coincidir, salvo que tu administrador haya configurado esos idiomas. Los archivos se leen automáticamente cuando guardas la aplicación.',
   documentsRead: 'Se han leído todos los documentos.',
   documentStates: {
     waiting: 'pendiente de lectura',

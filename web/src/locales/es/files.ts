@@ -36,9 +36,12 @@ export const filesSpanish: FilesStrings = {
   stop: (name) => `Detener la subida de ${name}`,
   dismiss: (name) => `Quitar ${name} de esta lista`,
   pickerTitle: 'Adjuntar desde tus archivos',
+  singlePickerTitle: 'Elegir de tus archivos',
   searchFiles: 'Buscar archivos',
   attach: 'Adjuntar',
   chooseFirst: 'Elige al menos un archivo.',
+  chooseSingleFirst: 'Elige un archivo.',
+  useFile: 'Elegir',
   noFiles: 'Todavía no tienes archivos.',
   noStore: 'Este servicio no guarda archivos. Tu administrador puede configurar un almacenamiento.',
 };

@@ -94,6 +94,7 @@ export const builderFrench: BuilderStrings = {
   choosePicture: 'Choisir une image…',
   removePicture: 'Retirer l’image',
   notAPicture: 'Ce fichier n’est pas une image que le navigateur peut lire.',
+  notPictureType: 'pas une image',
   behaviour: 'Comment elle répond',
   advancedSettings: 'Longues conversations et recherche',
   advancedSettingsHint:
@@ -282,8 +283,9 @@ export const builderFrench: BuilderStrings = {
 
   uploadDocuments: 'Ajouter des documents',
   documentSent: (name) => `${name} est ajouté.`,
-  documentProgress: (name, percent) => `${name}, ${percent} % envoyés`,
-  documentFailed: (name, why) => `${name} n’a pas pu être ajouté. ${why}`,
+  documentsAdded: (count) => `${count} ${plural(count, 'document est ajouté', 'documents sont ajoutés')}.`,
+  alreadyAdded: 'déjà ajouté',
+  notSearchable: 'recherche impossible',
   testChat: 'Conversation de test',
   testHint:
     'Posez-lui une question. Elle répond avec vos modifications, même avant leur enregistrement. La conversation n’est pas enregistrée. Sous chaque réponse, vous voyez ses étapes.',

@@ -36,9 +36,12 @@ export const filesFrench: FilesStrings = {
   stop: (name) => `Arrêter l’envoi de ${name}`,
   dismiss: (name) => `Retirer ${name} de cette liste`,
   pickerTitle: 'Joindre depuis vos fichiers',
+  singlePickerTitle: 'Choisir dans vos fichiers',
   searchFiles: 'Rechercher des fichiers',
   attach: 'Joindre',
   chooseFirst: 'Choisissez au moins un fichier.',
+  chooseSingleFirst: 'Choisissez un fichier.',
+  useFile: 'Choisir',
   noFiles: 'Vous n’avez pas encore de fichiers.',
   noStore: 'Ce service n’enregistre pas de fichiers. Votre administrateur peut configurer un stockage.',
 };
