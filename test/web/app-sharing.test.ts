@@ -66,6 +66,8 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   const description = page.getByLabel('Description').first();
   await description.fill('New.');
   const dialog = await openDialog(page);
+  await dialog.getByText('They do not see how you set it up, and you do not see their chats.').waitFor();
+  await dialog.getByText('If you save a change of the application later, everyone gets the new version.').waitFor();
   await dialog.getByRole('button', { name: 'Give access to staff' }).waitFor();
   await dialog.getByRole('searchbox').fill('ada l');
   await dialog.getByRole('button', { name: 'Give access to Ada Lovelace' }).click();
@@ -75,7 +77,7 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   await dialog
     .getByRole('list', { name: 'Found' })
     .getByRole('listitem')
-    .filter({ hasText: 'readerRole' })
+    .filter({ hasText: 'readerEveryone with this role' })
     .getByRole('button')
     .click();
   await dialog.getByRole('button', { name: 'Remove the access of reader' }).waitFor();

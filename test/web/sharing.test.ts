@@ -47,6 +47,8 @@ describe('a shared chat', () => {
     await owner.sendMessage('Keep this in mind');
     await owner.readAnswer();
     const hash = await share(owner);
+    await owner.page.getByText('up to your message “Keep this in mind” and its answer.').waitFor();
+    await owner.page.getByText(/^Shows the chat as of .*\d\. Works until .*\d\.$/).waitFor();
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await owner.sendMessage('Said later');
     await owner.readAnswer();

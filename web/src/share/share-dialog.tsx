@@ -1,4 +1,5 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { listVisibleTurns, toTitle } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -73,21 +74,21 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const field = useId();
   const [load] = useState(() => async () => {
     await library.sync(conversation);
-    return shares.files(conversation);
+    return { chat: await library.readFull(conversation), files: await shares.files(conversation) };
   });
-  const { value: files, error: filesError } = useLoaded(load);
+  const { value: { chat, files } = {}, error: filesError, reload } = useLoaded(load);
+  const lastQuestion = chat && listVisibleTurns(chat).findLast((turn) => turn.kind === 'question');
   const create = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setError(undefined);
     setIsCreating(true);
     try {
       await library.sync(conversation);
-      const used = new Set(
-        Object.values(library.find(conversation)?.turns ?? {}).map((turn) => 'deployment' in turn && turn.deployment),
-      );
+      const used = new Set(Object.values(chat?.turns ?? {}).map((turn) => 'deployment' in turn && turn.deployment));
       const names = deployments.filter(({ id }) => used.has(id)).map(({ id, name }) => [id, name]);
       const deploymentNames = Object.fromEntries(names.slice(0, maxNames));
       const { id, token } = await shares.share(conversation, { expiresInDays: days, deploymentNames });
+      reload();
       onCreated(id, `${location.origin}${location.pathname}${formatRoute({ at: 'shared', token })}`);
     } catch (error) {
       setError(toErrorDetails(error));
@@ -97,7 +98,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   };
   return (
     <>
-      <p>{strings.intro}</p>
+      <p>{strings.intro(lastQuestion === undefined ? '' : toTitle(lastQuestion))}</p>
       <p className="soft small">{strings.linkContent(toPersonName(user))}</p>
       {files !== undefined && files.length > 0 && <SharedFiles files={files} />}
       {link === '' ? (
@@ -170,6 +171,7 @@ function ShareList({ shares, links, isOnlyContent, onRemoved }: ShareListProps) 
   const [removed, setRemoved] = useState('');
   const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+  const time = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const revoke = async (id: string, title: string): Promise<void> => {
     if (!(await askConfirmation(strings.revokeQuestion(title), strings.revoke))) return;
     setError(undefined);
@@ -188,10 +190,10 @@ function ShareList({ shares, links, isOnlyContent, onRemoved }: ShareListProps) 
       {!isOnlyContent && <h3>{strings.yours}</h3>}
       <p role="status">{removed !== '' && strings.revoked(removed)}</p>
       <ul className="share-list">
-        {links.map(({ id, chat, title, expiresAtMs }) => (
+        {links.map(({ id, chat, title, createdAtMs, expiresAtMs }) => (
           <li key={id}>
             <a href={formatRoute({ at: 'conversation', id: chat })}>{title || common.untitled}</a>
-            <span className="soft small">{strings.until(date.format(expiresAtMs))}</span>
+            <span className="soft small">{strings.linkState(time.format(createdAtMs), date.format(expiresAtMs))}</span>
             <button
               {...{ type: 'button', className: 'button slim', 'aria-label': strings.revokeNamed(title || common.untitled) }}
               onClick={() => void revoke(id, title || common.untitled)}

@@ -86,6 +86,7 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
     <dialog {...{ ref: dialog, className: 'question-dialog access-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
       <h2 id={titleId}>{strings.shareNamed(name)}</h2>
       <p className="soft small">{strings.shareIntro}</p>
+      <p className="soft small">{strings.shareChanges}</p>
       <ErrorMessage error={error} />
       {access !== undefined && (
         <>

@@ -115,10 +115,13 @@ export const builderGerman: BuilderStrings = {
   share: 'Teilen …',
   shared: 'Geteilt',
   shareNamed: (name: string) => `${name} teilen`,
-  shareIntro: 'Änderungen hier gelten sofort. Ungespeicherte Änderungen der Anwendung werden nicht veröffentlicht.',
+  shareIntro:
+    'Personen mit Zugriff können diese Anwendung in ihren eigenen Gesprächen nutzen. Sie sehen nicht, wie du sie eingerichtet hast, und du siehst ihre Gespräche nicht.',
+  shareChanges:
+    'Der Zugriff gilt sofort. Wenn du später eine Änderung der Anwendung speicherst, erhalten alle die neue Version. Ungespeicherte Änderungen siehst nur du.',
   personOrRole: 'Person oder Rolle',
   personOrRoleHint:
-    'Gib einen Namen, eine vollständige E-Mail-Adresse oder eine ID ein. Mit dem Anfang eines Namens findest du nur Personen, die eine Rolle oder ein Team mit dir gemeinsam haben. Der vollständige Name eines Schlüssels oder eines Teams reicht immer.',
+    'Gib den Namen einer Person oder einer Rolle ein. Bei einer Person, die keine Rolle und kein Team mit dir gemeinsam hat, gib die vollständige E-Mail-Adresse oder ID ein. Der vollständige Name eines Schlüssels oder eines Teams reicht immer.',
   nobodyFound: (text: string) =>
     `Nichts gefunden für „${text}“. Gib die vollständige E-Mail-Adresse der Person ein, oder den vollständigen Namen des Schlüssels, des Teams oder der Rolle. Wer hier neu ist, muss sich vorher einmal anmelden.`,
   matchesFound: 'Gefunden',
@@ -138,8 +141,8 @@ export const builderGerman: BuilderStrings = {
   accessGiven: (name: string) => `${name} hat Zugriff.`,
   accessRemoved: (name: string) => `${name} hat keinen Zugriff mehr.`,
   accessNotCopied: 'Nur du kannst die Kopie nutzen.',
-  shareLink: 'Link für Benutzer mit Zugriff',
-  role: 'Rolle',
+  shareLink: 'Link für Personen mit Zugriff',
+  role: 'Alle mit dieser Rolle',
 
   models: 'Modelle',
   applications: 'Anwendungen',

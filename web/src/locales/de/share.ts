@@ -2,8 +2,8 @@ import type { ShareStrings } from '../en/share.ts';
 
 export const shareGerman: ShareStrings = {
   title: 'Per Link teilen',
-  intro:
-    'Alle, die den Link haben und sich hier anmelden können, können dieses Gespräch in seinem jetzigen Stand lesen. Spätere Nachrichten werden nicht geteilt.',
+  intro: (message) =>
+    `Alle, die den Link haben und sich hier anmelden können, können dieses Gespräch ${message === '' ? 'bis jetzt' : `bis zu deiner Nachricht „${message}“ und ihrer Antwort`} lesen. Spätere Nachrichten sehen sie nicht. Um auch diese zu teilen, erstelle einen weiteren Link.`,
   linkContent: (name) =>
     `Der Link zeigt die Fragen, die Antworten, ihre Dateien und deinen Namen, „${name}“. Schritte, Gedanken und Einstellungen zeigt er nicht.`,
   files: (count) => (count === 1 ? 'Diese Datei wird geteilt' : `Diese ${count} Dateien werden geteilt`),
@@ -17,7 +17,7 @@ export const shareGerman: ShareStrings = {
   once: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt.',
   yours: 'Alle deine Links',
   noLinks: 'Du teilst keine Gespräche.',
-  until: (date) => `bis ${date}`,
+  linkState: (created, until) => `Zeigt das Gespräch, wie es am ${created} war. Gilt bis ${until}.`,
   revoke: 'Entfernen',
   revokeNamed: (title) => `Den Link zu ${title} entfernen`,
   revokeQuestion: (title) => `Den Link zu „${title}“ entfernen? Er funktioniert dann für niemanden mehr.`,

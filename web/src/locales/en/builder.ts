@@ -114,10 +114,13 @@ export const builderEnglish = {
   share: 'Share…',
   shared: 'Shared',
   shareNamed: (name: string) => `Share ${name}`,
-  shareIntro: 'Changes here apply immediately. Unsaved changes of the application are not published.',
+  shareIntro:
+    'People with access can use this application in their own chats. They do not see how you set it up, and you do not see their chats.',
+  shareChanges:
+    'Access applies immediately. If you save a change of the application later, everyone gets the new version. Only you see unsaved changes.',
   personOrRole: 'Person or role',
   personOrRoleHint:
-    'Enter a name, a complete email address, or an ID. The start of a name finds only people who have a role or a team in common with you. The complete name of a key or a team always works.',
+    'Enter the name of a person or a role. For a person who has no role and no team in common with you, enter the complete email address or ID. The complete name of a key or a team always works.',
   nobodyFound: (text: string) =>
     `Nothing found for “${text}”. Enter the complete email address of the person, or the complete name of the key, team, or role. A person who is new here must sign in once before.`,
   matchesFound: 'Found',
@@ -137,8 +140,8 @@ export const builderEnglish = {
   accessGiven: (name: string) => `${name} has access.`,
   accessRemoved: (name: string) => `${name} no longer has access.`,
   accessNotCopied: 'Only you can use the copy.',
-  shareLink: 'Link for users with access',
-  role: 'Role',
+  shareLink: 'Link for people with access',
+  role: 'Everyone with this role',
 
   models: 'Models',
   applications: 'Applications',

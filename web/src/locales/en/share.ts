@@ -1,6 +1,7 @@
 export const shareEnglish = {
   title: 'Share with a link',
-  intro: 'Anyone who has the link and can sign in here can read the current state of this chat. Later messages are not shared.',
+  intro: (message: string) =>
+    `Anyone who has the link and can sign in here can read this chat ${message === '' ? 'up to now' : `up to your message “${message}” and its answer`}. They do not see later messages. To share those too, create another link.`,
   linkContent: (name: string) =>
     `The link shows the questions, the answers, their files, and your name, “${name}”. It does not show steps, thoughts, or settings.`,
   files: (count: number) => (count === 1 ? 'This file is shared' : `These ${count} files are shared`),
@@ -14,7 +15,7 @@ export const shareEnglish = {
   once: 'Copy it now. It is not shown again.',
   yours: 'All your links',
   noLinks: 'You are not sharing any chats.',
-  until: (date: string) => `until ${date}`,
+  linkState: (created: string, until: string) => `Shows the chat as of ${created}. Works until ${until}.`,
   revoke: 'Remove',
   revokeNamed: (title: string) => `Remove the link to ${title}`,
   revokeQuestion: (title: string) => `Remove the link to “${title}”? It then no longer works for anyone.`,

@@ -120,10 +120,13 @@ export const builderSpanish: BuilderStrings = {
   share: 'Compartir…',
   shared: 'Compartida',
   shareNamed: (name: string) => `Compartir ${name}`,
-  shareIntro: 'Los cambios se aplican al instante. Los cambios sin guardar de la aplicación no se publican.',
+  shareIntro:
+    'Las personas con acceso pueden usar esta aplicación en sus propias conversaciones. No ven cómo la configuraste, y tú no ves sus conversaciones.',
+  shareChanges:
+    'El acceso se aplica al instante. Si más tarde guardas un cambio de la aplicación, todos reciben la versión nueva. Solo tú ves los cambios sin guardar.',
   personOrRole: 'Persona o rol',
   personOrRoleHint:
-    'Escribe un nombre, una dirección de correo completa o un ID. Por el comienzo de un nombre solo encuentras a quienes tienen un rol o un equipo en común contigo. El nombre completo de una clave o de un equipo siempre basta.',
+    'Escribe el nombre de una persona o de un rol. Si una persona no tiene ningún rol ni equipo en común contigo, escribe la dirección de correo completa o el ID. El nombre completo de una clave o de un equipo siempre basta.',
   nobodyFound: (text: string) =>
     `No hay resultados para «${text}». Escribe la dirección de correo completa de la persona, o el nombre completo de la clave, del equipo o del rol. Quien es nuevo aquí debe iniciar sesión una vez antes.`,
   matchesFound: 'Resultados',
@@ -143,8 +146,8 @@ export const builderSpanish: BuilderStrings = {
   accessGiven: (name: string) => `${name} tiene acceso.`,
   accessRemoved: (name: string) => `${name} ya no tiene acceso.`,
   accessNotCopied: 'Solo tú puedes usar la copia.',
-  shareLink: 'Enlace para usuarios con acceso',
-  role: 'Rol',
+  shareLink: 'Enlace para las personas con acceso',
+  role: 'Quienes tienen este rol',
 
   models: 'Modelos',
   applications: 'Aplicaciones',

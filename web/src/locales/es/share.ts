@@ -5,8 +5,8 @@ const plural = createPlural('es');
 
 export const shareSpanish: ShareStrings = {
   title: 'Compartir con un enlace',
-  intro:
-    'Cualquiera que tenga el enlace y pueda iniciar sesión aquí puede leer esta conversación tal como está ahora. Los mensajes posteriores no se comparten.',
+  intro: (message) =>
+    `Cualquiera que tenga el enlace y pueda iniciar sesión aquí puede leer esta conversación ${message === '' ? 'hasta ahora' : `hasta tu mensaje «${message}» y su respuesta`}. No ve los mensajes posteriores. Para compartirlos también, crea otro enlace.`,
   linkContent: (name) =>
     `El enlace muestra las preguntas, las respuestas, sus archivos y tu nombre, «${name}». No muestra los pasos, los razonamientos ni los ajustes.`,
   files: (count) => `${count} ${plural(count, 'archivo compartido', 'archivos compartidos')}`,
@@ -20,7 +20,7 @@ export const shareSpanish: ShareStrings = {
   once: 'Cópialo ahora. No se volverá a mostrar.',
   yours: 'Todos tus enlaces',
   noLinks: 'No compartes ninguna conversación.',
-  until: (date) => `hasta el ${date}`,
+  linkState: (created, until) => `Muestra la conversación tal como era el ${created}. Válido hasta el ${until}.`,
   revoke: 'Eliminar',
   revokeNamed: (title) => `Eliminar el enlace a ${title}`,
   revokeQuestion: (title) => `¿Eliminar el enlace a «${title}»? Después ya no funcionará para nadie.`,

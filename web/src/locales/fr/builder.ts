@@ -121,10 +121,13 @@ export const builderFrench: BuilderStrings = {
   share: 'Partager…',
   shared: 'Partagée',
   shareNamed: (name: string) => `Partager ${name}`,
-  shareIntro: 'Les changements s’appliquent aussitôt. Les modifications non enregistrées de l’application ne sont pas publiées.',
+  shareIntro:
+    'Les personnes qui ont accès peuvent utiliser cette application dans leurs propres conversations. Elles ne voient pas comment vous l’avez configurée, et vous ne voyez pas leurs conversations.',
+  shareChanges:
+    'L’accès s’applique aussitôt. Si vous enregistrez plus tard une modification de l’application, tout le monde reçoit la nouvelle version. Vous seul voyez les modifications non enregistrées.',
   personOrRole: 'Personne ou rôle',
   personOrRoleHint:
-    'Saisissez un nom, une adresse e-mail complète ou un ID. Par le début d’un nom, vous ne trouvez que les personnes qui ont un rôle ou une équipe en commun avec vous. Le nom complet d’une clé ou d’une équipe suffit toujours.',
+    'Saisissez le nom d’une personne ou d’un rôle. Pour une personne qui n’a ni rôle ni équipe en commun avec vous, saisissez l’adresse e-mail complète ou l’ID. Le nom complet d’une clé ou d’une équipe suffit toujours.',
   nobodyFound: (text: string) =>
     `Aucun résultat pour « ${text} ». Saisissez l’adresse e-mail complète de la personne, ou le nom complet de la clé, de l’équipe ou du rôle. Une personne qui n’a jamais utilisé Parley doit d’abord se connecter une fois.`,
   matchesFound: 'Résultats',
@@ -144,8 +147,8 @@ export const builderFrench: BuilderStrings = {
   accessGiven: (name: string) => `${name} a accès.`,
   accessRemoved: (name: string) => `${name} n’a plus accès.`,
   accessNotCopied: 'Vous seul pouvez utiliser la copie.',
-  shareLink: 'Lien pour les utilisateurs qui y ont accès',
-  role: 'Rôle',
+  shareLink: 'Lien pour les personnes qui y ont accès',
+  role: 'Tous ceux qui ont ce rôle',
 
   models: 'Modèles',
   applications: 'Applications',

@@ -5,8 +5,8 @@ const plural = createPlural('fr');
 
 export const shareFrench: ShareStrings = {
   title: 'Partager par un lien',
-  intro:
-    'Toute personne qui a le lien et peut se connecter ici peut lire cette conversation telle qu’elle est maintenant. Les messages suivants ne sont pas partagés.',
+  intro: (message) =>
+    `Toute personne qui a le lien et peut se connecter ici peut lire cette conversation ${message === '' ? 'jusqu’à maintenant' : `jusqu’à votre message « ${message} » et sa réponse`}. Elle ne voit pas les messages suivants. Pour les partager aussi, créez un autre lien.`,
   linkContent: (name) =>
     `Le lien montre les questions, les réponses, leurs fichiers et votre nom, « ${name} ». Il ne montre ni les étapes, ni les réflexions, ni les réglages.`,
   files: (count) => `${count} ${plural(count, 'fichier partagé', 'fichiers partagés')}`,
@@ -20,7 +20,7 @@ export const shareFrench: ShareStrings = {
   once: 'Copiez-le maintenant. Il ne sera plus affiché.',
   yours: 'Tous vos liens',
   noLinks: 'Vous ne partagez aucune conversation.',
-  until: (date) => `jusqu’au ${date}`,
+  linkState: (created, until) => `Montre la conversation telle qu’elle était le ${created}. Valable jusqu’au ${until}.`,
   revoke: 'Supprimer',
   revokeNamed: (title) => `Supprimer le lien vers ${title}`,
   revokeQuestion: (title) => `Supprimer le lien vers « ${title} » ? Il ne fonctionnera alors plus pour personne.`,
