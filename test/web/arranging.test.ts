@@ -169,16 +169,21 @@ describe('the chat list', () => {
     expect([uploads, await page.getByText('This chat belongs to the project').count()]).toEqual([2, 0]);
   });
 
-  it('sends the instructions and files of a project and the notes about the user with each question, until they are disabled', async () => {
+  it('sends the instructions and files of a project and the memory with each question, until they are disabled', async () => {
     await storeChat('Gardens', { tags: ['home'] });
     fixture.upstream.script(...Array.from({ length: 3 }, () => eventsReply(...plainReply('Fine.'))));
     const { page, sendMessage, readAnswer, issues } = await fixture.openAt(`/#key=${callerKey}`);
     const dialog = page.getByRole('dialog');
-    const save = async (answer: string): Promise<void> => {
+    const save = async (answer: string, closeMemory?: () => Promise<void>): Promise<void> => {
       expect(await findViolations(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Save' }).click();
       await page.locator('[role=status]', { hasText: answer }).waitFor();
+      await closeMemory?.();
       await page.locator('.form-dialog').waitFor({ state: 'detached' });
+    };
+    const closeMemory = async (): Promise<void> => {
+      await dialog.getByText('Saved. This applies from the next message of each chat.').waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
     };
     const getLastMessages = (): unknown => fixture.upstream.requests.at(-1)?.body.messages;
     await page.getByRole('button', { name: 'home' }).click();
@@ -192,15 +197,15 @@ describe('the chat list', () => {
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Memory' }).click();
     await page.getByText('Everyone with a key of the team “test” can see and change this too.').waitFor();
-    await dialog.getByLabel('Notes about you').fill('Lives in Porto.');
-    await save('The next message of each chat uses it');
+    await dialog.getByLabel('Text of the memory').fill('Lives in Porto.');
+    await save('Saved. This applies', closeMemory);
     await page.getByRole('link', { name: 'New chat in “home”' }).click();
     await page.getByText('belongs to the project “home”').waitFor();
     await page.locator('.picker').click();
     await page.locator('.picker-dialog').getByText('Scripted').click();
     await sendMessage('What grows here?');
     await readAnswer();
-    await page.getByText('uses your notes, project “home”').waitFor();
+    await page.getByText('uses your memory, project “home”').waitFor();
     expect(getLastMessages()).toEqual([
       { role: 'system', content: 'Notes about the user, written by the user:\nLives in Porto.\n\nAnswer as a gardener.' },
       { role: 'user', content: 'What grows here?\n\nAttachment "beds.txt" (text/plain):\nBed 1: roses' },
@@ -208,14 +213,14 @@ describe('the chat list', () => {
     await expect.poll(async () => (await listChats()).find(({ title }) => title === 'What grows here?')?.tags).toEqual(['home']);
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Memory' }).click();
-    await dialog.getByLabel('Use the notes in chats').uncheck();
-    await save('The next message of each chat uses it');
+    await dialog.getByLabel('Use the memory in chats').uncheck();
+    await save('Saved. This applies', closeMemory);
     await page.getByRole('link', { name: 'New chat', exact: true }).click();
     await page.locator('.starter').first().waitFor();
     await sendMessage('And now?');
     await readAnswer();
     expect(getLastMessages()).toEqual([{ role: 'user', content: 'And now?' }]);
-    expect(await page.getByText('uses your notes').count()).toBe(0);
+    expect(await page.getByText('uses your memory').count()).toBe(0);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 

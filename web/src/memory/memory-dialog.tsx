@@ -17,22 +17,24 @@ import '../parts/question-dialog.css';
 export function MemoryDialog({ close }: { readonly close: () => void }) {
   const common = useStrings();
   const strings = useLocalizedStrings({ en: memoryEnglish, de: memoryGerman, fr: memoryFrench, es: memorySpanish });
-  const { service, announce } = usePage();
+  const { service } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
   const load = useCallback(() => readMemory(service), [service]);
   const { value: stored, error: readError, isLoading } = useLoaded(load);
   const [draft, setDraft] = useState<Memory>();
+  const [saved, setSaved] = useState<Memory>();
   const [error, setError] = useState<ErrorDetails>();
   const [titleId, notesId, switchId] = [useId(), useId(), useId()];
-  const memory = draft ?? stored ?? { notes: '', isOn: true };
+  const memory = draft ?? saved ?? stored ?? { notes: '', isOn: true };
   const change = (part: Partial<Memory>): void => setDraft({ ...memory, ...part });
   const save = (event: FormEvent): void => {
     event.preventDefault();
     setError(undefined);
     saveMemory(service, memory).then(
       () => {
-        announce(strings.saved);
-        closeDialog();
+        setSaved(memory);
+        // The user may have changed it meanwhile.
+        setDraft((now) => (now === memory ? undefined : now));
       },
       (failure: unknown) => setError(toErrorDetails(failure)),
     );
@@ -43,7 +45,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
         <h2 id={titleId}>{common.memory}</h2>
         <p className="soft small">{strings.hint(useVisibility())}</p>
         <div className="field">
-          <label htmlFor={notesId}>{strings.notes}</label>
+          <label htmlFor={notesId}>{strings.text}</label>
           <textarea
             {...{ id: notesId, rows: 8, value: memory.notes, maxLength: maxNotesChars, disabled: stored === undefined }}
             onChange={({ target }) => change({ notes: target.value })}
@@ -58,6 +60,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
           {strings.use}
         </label>
         <ErrorMessage error={error ?? readError} />
+        <p role="status">{saved !== undefined && draft === undefined && strings.saved}</p>
         <div className="row end">
           <button type="button" className="button" onClick={closeDialog}>
             {draft === undefined ? common.close : common.cancel}

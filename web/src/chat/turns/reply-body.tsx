@@ -45,7 +45,7 @@ export function ReplyName({ reply }: { readonly reply: Reply }) {
 
 function formatContext({ hasNotes, projects }: UsedContext, strings: Strings): string {
   const names = projects.map((name) => strings.projectNamed(name));
-  return strings.usedContext([...(hasNotes ? [strings.yourNotes] : []), ...names].join(', '));
+  return strings.usedContext([...(hasNotes ? [strings.yourMemory] : []), ...names].join(', '));
 }
 
 /** Content of an answer: steps, thoughts, text, attachments, and its end. */

@@ -201,7 +201,7 @@ export const german: Strings = {
   summarizing: 'Wird zusammengefasst …',
   summaryOfChat: 'Zusammenfassung des bisherigen Gesprächs:',
   usedContext: (names) => `verwendet: ${names}`,
-  yourNotes: 'deine Notizen',
+  yourMemory: 'dein Gedächtnis',
   projectNamed: (name) => `Projekt „${name}“`,
   oldestLeftOut: 'Die ältesten Nachrichten dieses Gesprächs wurden weggelassen.',
   filesLeftOut: (model, files) =>

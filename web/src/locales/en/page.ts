@@ -198,7 +198,7 @@ export const english = {
   summarizing: 'Summarizing…',
   summaryOfChat: 'Summary of the earlier chat:',
   usedContext: (names: string) => `uses ${names}`,
-  yourNotes: 'your notes',
+  yourMemory: 'your memory',
   projectNamed: (name: string) => `project “${name}”`,
   oldestLeftOut: 'The oldest messages of this chat were left out.',
   filesLeftOut: (model: string, files: string) =>

@@ -202,7 +202,7 @@ export const spanish: Strings = {
   summarizing: 'Resumiendo…',
   summaryOfChat: 'Resumen de la conversación anterior:',
   usedContext: (names) => `usa: ${names}`,
-  yourNotes: 'tus notas',
+  yourMemory: 'tu memoria',
   projectNamed: (name) => `proyecto «${name}»`,
   oldestLeftOut: 'Se omitieron los mensajes más antiguos de esta conversación.',
   filesLeftOut: (model, files) => `${model} no recibió ${files}, porque no acepta ese tipo o esa cantidad de archivos.`,

@@ -205,7 +205,7 @@ export const french: Strings = {
   summarizing: 'Résumé en cours…',
   summaryOfChat: 'Résumé de la conversation précédente :',
   usedContext: (names) => `utilise : ${names}`,
-  yourNotes: 'vos notes',
+  yourMemory: 'votre mémoire',
   projectNamed: (name) => `projet « ${name} »`,
   oldestLeftOut: 'Les messages les plus anciens de cette conversation ont été omis.',
   filesLeftOut: (model, files) => `${model} n’a pas reçu ${files}, car ce type ou ce nombre de fichiers n’est pas accepté.`,
