@@ -108,7 +108,7 @@ describe('the chat list', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Projects for “Gardens”' }).waitFor();
+    await page.getByRole('dialog', { name: 'Projects of the chat “Gardens”' }).waitFor();
     await page.getByRole('textbox', { name: 'New project' }).focus();
     await page.keyboard.type('home');
     await page.keyboard.press('Enter');
@@ -123,6 +123,9 @@ describe('the chat list', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
     expect(await page.locator('.head a').allTextContents()).toEqual(['Gardens']);
+    await page.getByRole('button', { name: 'All chats', pressed: false }).click();
+    await page.getByRole('link', { name: 'Bread' }).waitFor();
+    await page.getByRole('button', { name: 'All chats', pressed: true }).waitFor();
     await expect.poll(async () => (await listChats()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
   });
 

@@ -170,6 +170,7 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
     if (isStale) onSelect('all');
   }, [isStale, onSelect]);
   const options: readonly (readonly [string, ConversationFilter])[] = [
+    [strings.allChats, 'all'],
     ...tags.map((tag) => [tag, { tag }] as const),
     ...(isArchive ? [[strings.archived, 'archived'] as const] : []),
   ];
@@ -177,7 +178,7 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
     typeof option === 'object' && typeof filter === 'object' ? option.tag === filter.tag : option === filter;
   return (
     <>
-      {options.length > 0 && (
+      {options.length > 1 && (
         <div {...{ className: 'shelves', role: 'group', 'aria-label': strings.showOnly }}>
           {options.map(([name, option]) => (
             <button

@@ -56,7 +56,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   const isFull = tags.length >= maxTags;
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
-      <p id={titleId}>{strings.projectsOfConversation(title)}</p>
+      <h2 id={titleId}>{strings.projectsOfConversation(title)}</h2>
       <p className="soft small">{strings.hint(useVisibility())}</p>
       <div className="tag-choices">
         {knownTags.map((tag) => (
@@ -144,7 +144,10 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
     }
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': id, closedby: 'any', 'aria-busy': isSaving }}>
+    <dialog
+      {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': id, 'aria-busy': isSaving }}
+      closedby="any"
+    >
       <form className="form" onSubmit={(event) => void start(event)}>
         <h2 id={id}>{newProject}</h2>
         <p className="soft small">{strings.newProjectHint}</p>

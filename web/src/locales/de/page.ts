@@ -81,6 +81,7 @@ export const german: Strings = {
   pin: 'Anheften',
   unpin: 'Nicht mehr anheften',
   projects: 'Projekte…',
+  allChats: 'Alle Gespräche',
   newProject: 'Neues Projekt',
   newInProject: (project) => `Neues Gespräch in „${project}“`,
   projectSettings: 'Anweisungen und Dateien',

@@ -1,7 +1,7 @@
 import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsGerman: ProjectsStrings = {
-  projectsOfConversation: (title) => `Projekte für „${title}“`,
+  projectsOfConversation: (title) => `Projekte des Gesprächs „${title}“`,
   newProjectHint:
     'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Es wird mit seinem ersten Gespräch angelegt. Anweisungen kannst du später ändern, und Dateien hinzufügen.',
   name: 'Name',

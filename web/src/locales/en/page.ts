@@ -81,6 +81,7 @@ export const english = {
   pin: 'Pin',
   unpin: 'Unpin',
   projects: 'Projects…',
+  allChats: 'All chats',
   newProject: 'New project',
   newInProject: (project: string) => `New chat in “${project}”`,
   projectSettings: 'Instructions and files',

@@ -1,5 +1,5 @@
 export const projectsEnglish = {
-  projectsOfConversation: (title: string) => `Projects for “${title}”`,
+  projectsOfConversation: (title: string) => `Projects of the chat “${title}”`,
   newProjectHint:
     'A project groups chats, and gives them instructions and files. It is created with its first chat. You can change the instructions and add files later.',
   name: 'Name',

@@ -84,6 +84,7 @@ export const spanish: Strings = {
   pin: 'Fijar',
   unpin: 'Dejar de fijar',
   projects: 'Proyectos…',
+  allChats: 'Todas las conversaciones',
   newProject: 'Nuevo proyecto',
   newInProject: (project) => `Nueva conversación en «${project}»`,
   projectSettings: 'Instrucciones y archivos',

@@ -1,7 +1,7 @@
 import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsSpanish: ProjectsStrings = {
-  projectsOfConversation: (title) => `Proyectos para «${title}»`,
+  projectsOfConversation: (title) => `Proyectos de la conversación «${title}»`,
   newProjectHint:
     'Un proyecto reúne conversaciones y les da instrucciones y archivos. Se crea con su primera conversación. Más tarde puedes cambiar las instrucciones y añadir archivos.',
   name: 'Nombre',

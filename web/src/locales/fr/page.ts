@@ -84,6 +84,7 @@ export const french: Strings = {
   pin: 'Épingler',
   unpin: 'Désépingler',
   projects: 'Projets…',
+  allChats: 'Toutes les conversations',
   newProject: 'Nouveau projet',
   newInProject: (project) => `Nouvelle conversation dans « ${project} »`,
   projectSettings: 'Instructions et fichiers',
