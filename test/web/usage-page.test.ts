@@ -133,6 +133,13 @@ describe('a user without an administrator role', () => {
     ]);
     const { page } = await open('user-key', {}, '#/usage');
     await page.getByRole('radio', { name: '90 days' }).check();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV' }).click(),
+    ]);
+    const csv = await readFile(await download.path(), 'utf8');
+    expect(csv).toContain(',Test chats of unsaved applications,applications/own-bucket/unsaved,');
+    expect(csv).toContain(`,app,${folderApp},`);
     await page.getByRole('button', { name: 'Show the requests of Test chats of unsaved applications' }).click();
     await page.locator('.calls .deployment-name').getByText('Test chats of unsaved applications').first().waitFor();
     await page.getByRole('button', { name: 'Back to overview' }).click();
@@ -210,11 +217,11 @@ describe('an administrator', () => {
     ]);
     expect(download.suggestedFilename()).toMatch(/^usage-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
     expect((await readFile(await download.path(), 'utf8')).split('\r\n')).toEqual([
-      'day,deployment,user,calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd',
-      `${today},bounded,'=cmd(),1,1,0,1000,500,0`,
-      `${today},bounded,key:user,1,0,1,0,0,0`,
-      `${today},demo,ada@example.com,1,0,0,1000,500,2.5`,
-      `${today},demo,key:user,1,0,0,1000,500,1`,
+      'day,deployment_name,deployment,user,calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd',
+      `${today},Bounded,bounded,'=cmd(),1,1,0,1000,500,0`,
+      `${today},Bounded,bounded,key:user,1,0,1,0,0,0`,
+      `${today},Demo,demo,ada@example.com,1,0,0,1000,500,2.5`,
+      `${today},Demo,demo,key:user,1,0,0,1000,500,1`,
       '',
     ]);
   });

@@ -8,6 +8,7 @@ import { useLanguage } from '../strings/strings.tsx';
 import type { DayRange } from './day-range.tsx';
 import { readUsage, type Scope, type UsageRow } from './read-usage.ts';
 import { useUsageStrings } from './usage-strings.ts';
+import { useGetUsageName } from './use-get-usage-name.ts';
 
 /** Maximum number of rows of one request. */
 const maxRows = 10_000;
@@ -17,6 +18,7 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
   const { service, announce } = usePage();
+  const getName = useGetUsageName();
   const [error, setError] = useState<ErrorDetails>();
   const [isTruncated, setIsTruncated] = useState(false);
   const download = (): void => {
@@ -24,7 +26,7 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
     readUsage(service, { scope, ...range, by, limit: maxRows }).then(
       (usage) => {
         const name = `usage-${range.from}-${range.to}.csv`;
-        saveFile(name, new Blob([toCsv(usage.rows, scope === 'all')], { type: 'text/csv;charset=utf-8' }));
+        saveFile(name, new Blob([toCsv(usage.rows, getName, scope === 'all')], { type: 'text/csv;charset=utf-8' }));
         setError(undefined);
         setIsTruncated(usage.isTruncated);
         announce(name);
@@ -48,11 +50,11 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
   );
 }
 
-/** Formats usage rows as CSV (RFC 4180). A text that a spreadsheet would treat as a formula gets a leading apostrophe. */
-export function toCsv(rows: readonly UsageRow[], includesUser: boolean): string {
-  const columns = ['day', 'deployment', ...(includesUser ? ['user'] : [])];
+/** Formats usage rows as CSV (RFC 4180), with the name that the page shows and the ID of each deployment. A text that a spreadsheet would treat as a formula gets a leading apostrophe. */
+export function toCsv(rows: readonly UsageRow[], getName: (id: string) => string, includesUser: boolean): string {
+  const columns = ['day', 'deployment_name', 'deployment', ...(includesUser ? ['user'] : [])];
   const lines = rows.map(({ day, deployment, user, calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }) => [
-    ...[day, deployment, ...(includesUser ? [user] : [])].map(toCell),
+    ...[day, getName(deployment), deployment, ...(includesUser ? [user] : [])].map(toCell),
     ...[calls, failedCalls, refusedCalls, promptTokens, completionTokens, Number(cost.toFixed(9))],
   ]);
   const all = [

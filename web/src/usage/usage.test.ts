@@ -32,10 +32,21 @@ describe('day ranges', () => {
 });
 
 describe('toCsv', () => {
+  const getName = () => 'The Model';
+
   it('writes a header row, and a user column only for the usage of all users', () => {
     const columns = 'calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
-    expect(toCsv([row], true)).toBe(`day,deployment,user,${columns}2026-03-01,model,ada,2,1,1,10,5,0.3\r\n`);
-    expect(toCsv([row], false)).toBe(`day,deployment,${columns}2026-03-01,model,2,1,1,10,5,0.3\r\n`);
+    expect(toCsv([row], getName, true)).toBe(
+      `day,deployment_name,deployment,user,${columns}2026-03-01,The Model,model,ada,2,1,1,10,5,0.3\r\n`,
+    );
+    expect(toCsv([row], getName, false)).toBe(
+      `day,deployment_name,deployment,${columns}2026-03-01,The Model,model,2,1,1,10,5,0.3\r\n`,
+    );
+  });
+
+  it('escapes names', () => {
+    const cells = toCsv([row], () => '=A,B', false).split('\r\n')[1];
+    expect(cells).toBe(`2026-03-01,"'=A,B",model,2,1,1,10,5,0.3`);
   });
 
   it.each([
@@ -48,7 +59,7 @@ describe('toCsv', () => {
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\tcmd', "'\tcmd"],
   ])('escapes %j', (user, cell) => {
-    expect(toCsv([{ ...row, user }], true).split('\r\n')[1]).toBe(`2026-03-01,model,${cell},2,1,1,10,5,0.3`);
+    expect(toCsv([{ ...row, user }], getName, true).split('\r\n')[1]).toBe(`2026-03-01,The Model,model,${cell},2,1,1,10,5,0.3`);
   });
 });
 
