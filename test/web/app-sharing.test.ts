@@ -142,6 +142,8 @@ it('appears in the list of applications of a person, with the name of the owner'
     const shared = page.getByRole('region', { name: 'Shared with you' });
     await shared.getByText('Shared by test').waitFor();
     expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    // On a phone, the text is above the button and uses the width.
+    if (options.isMobile) expect((await shared.locator('.builder-item').boundingBox())?.width).toBeGreaterThan(280);
     await shared.getByRole('link', { name: 'Open in chat: Guide' }).click();
     await page.locator('.picker', { hasText: 'Guide' }).waitFor();
   }

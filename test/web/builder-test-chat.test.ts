@@ -61,6 +61,8 @@ it('shows in the test chat the model requests, the tool runs, and the cost', asy
   expect(await readAnswer()).toContain('There is a lamp.');
   await trace.getByText('2 model turns · 1 tool run').waitFor();
   expect(await trace.locator(':scope > summary').textContent()).toContain('20 + 4 tokens · about $0.06');
+  expect(await trace.getByRole('list', { name: 'Steps in detail' }).isVisible()).toBe(false);
+  await trace.locator(':scope > summary').click();
   expect(await trace.locator('.trace-name').allTextContents()).toEqual(['Turn 1: model', 'Tool: find', 'Turn 2: model']);
   expect(await trace.locator('.trace-bar > .model').count()).toBe(2);
   expect(await trace.locator('.trace-inner .trace-bar > .tool').count()).toBe(1);
@@ -151,8 +153,8 @@ it('shows the steps of a failed run and lets the user read them with the keyboar
   const { page, sendMessage, panel, trace } = await openTest('shop');
   await sendMessage('Go on.');
   await panel.locator('.fault').waitFor();
+  await trace.locator(':scope > summary').getByText('1 failed').click();
   await trace.locator('.trace-step').nth(2).waitFor();
-  await trace.locator(':scope > summary').getByText('1 failed').waitFor();
   expect(await trace.locator('.trace-bar > .failed').count()).toBe(1);
   const last = trace.locator('.trace-step > summary').nth(2);
   expect(await last.textContent()).toContain('failed');
@@ -171,6 +173,7 @@ describe('the test chat', () => {
     expect(await findViolations(page)).toEqual([]);
     await sendMessage(`What do you have? ${'long'.repeat(60)}`);
     await readAnswer();
+    await trace.locator(':scope > summary').click();
     for (const step of await trace.locator('.trace-step > summary').all()) await step.click();
     expect(await findViolations(page)).toEqual([]);
     expect(await measureOverflow(page)).toBe(0);

@@ -78,6 +78,9 @@ it('offers three templates that can be saved unchanged', async () => {
   for (const name of names) {
     await page.getByRole('button', { name: new RegExp(`^${name}`) }).click();
     expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe(name);
+    const picture = await page.getByRole('button', { name: 'Choose a picture…' }).boundingBox();
+    expect(picture?.x).toBe((await page.getByLabel('Name', { exact: true }).first().boundingBox())?.x);
+    if (name === 'Weather') await page.getByRole('button', { name: 'Remove What is the weather in Oslo?' }).waitFor();
     await save(page);
     await page.getByRole('link', { name: 'All applications' }).click();
     await page.getByRole('heading', { name: 'Your applications' }).waitFor();

@@ -54,9 +54,18 @@ describe('the paperclip of the message box', () => {
     await page.locator('.composer summary').first().click();
     await page.getByRole('button', { name: 'Upload from this device' }).waitFor();
     expect(await measureOverflow(page)).toBe(0);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(/v1\/metadata\/files/, async (route) => {
+      await released;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'From your files' }).click();
     const dialog = page.getByRole('dialog', { name: 'Attach from your files' });
+    await dialog.getByText('Loading').waitFor();
+    const boxWhileLoading = await dialog.boundingBox();
+    release();
     await dialog.getByText('notes.txt').waitFor();
+    expect(await dialog.boundingBox()).toEqual(boxWhileLoading);
     const attach = dialog.getByRole('button', { name: 'Attach', description: 'Choose at least one file.' });
     expect(await attach.getAttribute('aria-disabled')).toBe('true');
     await dialog.getByRole('searchbox').fill('Oslo/plan');

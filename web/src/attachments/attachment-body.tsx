@@ -16,10 +16,7 @@ import './attachments.css';
 const maxRows = 200;
 
 /** A cell with its separator. Quoted cells can contain any character (RFC 4180). */
-const cells = {
-  ',': /(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/y,
-  '\t': /(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\n|$)/y,
-} as const;
+const cells = { ',': /(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/y, '\t': /(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\n|$)/y } as const;
 
 const maxOpenChars = 20_000;
 const icons: Partial<Record<AttachmentKind, IconName>> = { image: 'picture', link: 'link' };

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { flushSync } from 'react-dom';
-import type { JsonObject } from '#base/json/json.ts';
+import { type JsonObject, toText } from '#base/json/json.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
 import { getItemName } from '../entry-parts.ts';
@@ -83,7 +83,8 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
   const shape = toShape(item);
-  const name = getItemName(value) || strings.itemLabel(String(item.title ?? label), Number(path.at(-1)) + 1);
+  const name =
+    getItemName(value) || toText(value).trim() || strings.itemLabel(String(item.title ?? label), Number(path.at(-1)) + 1);
   const operation = toOperation(value);
   const removeButton = <RemoveButton {...{ name, remove }} />;
   if (shape.kind === 'text') {

@@ -32,7 +32,7 @@ export function PictureEditor({ value, form }: PictureEditorProps) {
   const findRejection = ({ type = '' }: StoredItem): string | undefined =>
     type.startsWith('image/') ? undefined : strings.notPictureType;
   return (
-    <FieldGroup {...{ form, path, className: 'field-group', label: strings.iconUrl, hint: strings.iconUrlHint }}>
+    <FieldGroup {...{ form, path, className: 'builder-list', label: strings.iconUrl, hint: strings.iconUrlHint }}>
       <div className="row">
         {typeof value === 'string' &&
           (value.startsWith('data:') ? (

@@ -207,8 +207,5 @@ function listTools({ tools }: JsonObject): readonly JsonObject[] {
 
 function toImported(answer: unknown): ImportResult {
   const { toolsets, notes } = toObject(answer);
-  return {
-    toolsets: filterObjects(toolsets),
-    notes: Array.isArray(notes) ? notes.map(String) : [],
-  };
+  return { toolsets: filterObjects(toolsets), notes: Array.isArray(notes) ? notes.map(String) : [] };
 }

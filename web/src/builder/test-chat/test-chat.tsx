@@ -247,7 +247,7 @@ function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
   const steps = readTrace(reply.custom);
   const totalMs = computeTotalMs(steps);
   return (
-    <details className="trace" open>
+    <details className="trace">
       <summary>
         <Icon name="right" />
         <h2>{strings.trace}</h2>
