@@ -181,11 +181,10 @@ export class ReplyRunner {
     const { loadRuns } = this.#options;
     if (loadRuns === undefined || this.#running.has(reply.id)) return;
     const running = this.#register(conversationId, reply, false);
-    const { signal } = running.controller;
     // Another page may still be sending the request.
     const isNew = Date.now() - reply.atMs < startGraceMs;
     const follow = async function* (): AsyncGenerator<Chunk> {
-      yield* (await loadCode(loadRuns)).follow(reply.id, { ...running, signal }, isNew);
+      yield* (await loadCode(loadRuns)).follow(reply.id, { ...running, signal: running.controller.signal }, isNew);
     };
     const chunks = follow();
     void this.#findEarlier(conversationId, reply).then((earlier) => this.#receive({ running, reply, ...earlier }, chunks));

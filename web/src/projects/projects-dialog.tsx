@@ -144,11 +144,8 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
     }
   };
   return (
-    <dialog
-      {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': id, 'aria-busy': isSaving }}
-      closedby="any"
-    >
-      <form className="form" onSubmit={(event) => void start(event)}>
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': id, closedby: 'any' }}>
+      <form className="form" aria-busy={isSaving} onSubmit={(event) => void start(event)}>
         <h2 id={id}>{newProject}</h2>
         <p className="soft small">{strings.newProjectHint}</p>
         <div className="field">
