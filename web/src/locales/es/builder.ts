@@ -121,7 +121,7 @@ export const builderSpanish: BuilderStrings = {
   shared: 'Compartida',
   shareNamed: (name: string) => `Compartir ${name}`,
   shareIntro:
-    'Las personas con acceso pueden usar esta aplicación en sus propias conversaciones. No ven cómo la configuraste, y tú no ves sus conversaciones.',
+    'Las personas con acceso pueden usar esta aplicación en sus propias conversaciones. No ven cómo la configuraste, y tú no ves las conversaciones de esas personas.',
   shareChanges:
     'El acceso se aplica al instante. Si más tarde guardas un cambio de la aplicación, todos reciben la versión nueva. Solo tú ves los cambios sin guardar.',
   personOrRole: 'Persona o rol',

@@ -1,7 +1,7 @@
 import type { ProjectsStrings } from '../en/projects.ts';
 
 export const projectsFrench: ProjectsStrings = {
-  projectsOfConversation: (title) => `Projets de la conversation « ${title} »`,
+  projectsOfConversation: (title) => `Projets de la conversation « ${title} »`,
   newProjectHint:
     'Un projet rassemble des conversations et leur donne des instructions et des fichiers. Il est créé avec sa première conversation. Vous pouvez modifier les instructions et ajouter des fichiers plus tard.',
   name: 'Nom',
