@@ -109,7 +109,7 @@ it('creates cases, imports them from a table, deletes them, and shows errors in 
     mimeType: 'text/csv',
     buffer: Buffer.from('name,input,contains\nOne,Hello,Hello\nTwo,Hi,Hello\n'),
   };
-  await page.locator('.case-table input').setInputFiles(table);
+  await page.locator('#evaluation input[type=file]').setInputFiles(table);
   const cases = page.getByRole('list', { name: 'Test cases' }).getByRole('listitem');
   await cases.nth(1).waitFor();
   await page.getByRole('button', { name: 'Delete the case One' }).click();

@@ -3,7 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
-import { usePages } from '../parts/use-pages.ts';
+import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -33,13 +33,7 @@ export function ChangesSection({ kinds }: { readonly kinds: readonly Kind[] }) {
           ))}
         </ol>
       )}
-      {loadMore !== undefined && (
-        <div>
-          <button type="button" className="button" onClick={loadMore}>
-            {strings.older}
-          </button>
-        </div>
-      )}
+      <MoreButton loadMore={loadMore} label={strings.older} />
     </section>
   );
 }

@@ -4,14 +4,8 @@ import { getListAttributes } from './list-attributes.ts';
 import type { SyncMark } from './merge.ts';
 
 /** Chat data for the list. */
-export interface ConversationSummary {
-  readonly id: string;
-  readonly title: string;
-  readonly pinned?: boolean;
-  readonly archived?: boolean;
-  readonly tags?: readonly string[];
-  readonly deployment: string;
-  readonly updatedAtMs: number;
+export interface ConversationSummary
+  extends Pick<Conversation, 'id' | 'title' | 'pinned' | 'archived' | 'tags' | 'deployment' | 'updatedAtMs'> {
   /** Searchable text: the texts and file names in lowercase. For a long chat, only the start. */
   readonly said: string;
 }

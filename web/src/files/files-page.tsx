@@ -13,7 +13,7 @@ import { StoredFiles, type StoredItem } from './stored-files.ts';
 import './files.css';
 import { formatRoute } from '../page/route.ts';
 import { isComposing } from '../parts/is-composing.ts';
-import { usePages } from '../parts/use-pages.ts';
+import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { useStrings } from '../strings/strings.tsx';
 
 interface FilesPageProps {
@@ -43,17 +43,13 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
   const items = pages.flatMap((page) => page.items);
   const { askConfirmation, dialog } = useConfirmation();
   const { error: actionError, reportDone, download, remove } = useFileActions({ files, askConfirmation, reload });
-  const {
-    uploads,
-    add,
-    remove: removeUpload,
-  } = useFileUploads({
+  const fileUploads = useFileUploads({
     files,
     toPath: (name) => (folder === '' ? name : `${folder}/${name}`),
     mayReplace: (name) => askConfirmation(strings.replaceQuestion(name), strings.replaceAnswer),
     onStored: (name) => reportDone(strings.uploaded(name)),
   });
-  const { isDropping, handlers } = useDropping(add);
+  const { isDropping, handlers } = useDropping(fileUploads.add);
   const className = isDropping ? 'sheet files dropping' : 'sheet files';
   if (error?.code === 'route_not_found') {
     return (
@@ -72,21 +68,17 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
         <FileButton
           {...{ label: strings.choose, icon: 'plus', className: 'button primary' }}
           isMultiple
-          onFile={(file) => add([file])}
+          onFile={(file) => fileUploads.add([file])}
         />
         <NewFolder folder={folder} />
       </div>
       <FolderPath folder={folder} />
-      <UploadList {...{ uploads, remove: removeUpload }} />
+      <UploadList {...fileUploads} />
       {pages.length > 0 && items.length === 0 && (
         <p className="soft files-empty">{folder === '' ? strings.emptyRoot : strings.empty}</p>
       )}
       {items.length > 0 && <FileList {...{ folder, items, download, remove }} />}
-      {loadMore !== undefined && (
-        <button type="button" className="button" onClick={loadMore}>
-          {strings.showMore}
-        </button>
-      )}
+      <MoreButton loadMore={loadMore} label={strings.showMore} />
       {isDropping && <p className="drop-note">{strings.drop}</p>}
       {dialog}
     </div>

@@ -4,7 +4,7 @@ import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { usePages } from '../parts/use-pages.ts';
+import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import type { Service } from '../service/service.ts';
 import { toPersonName } from '../share/chat-shares.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
@@ -58,13 +58,7 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
         </div>
       )}
       {records.length > 0 && <Records records={records} />}
-      {loadMore !== undefined && (
-        <div>
-          <button type="button" className="button" onClick={loadMore}>
-            {strings.older}
-          </button>
-        </div>
-      )}
+      <MoreButton loadMore={loadMore} label={strings.older} />
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { usePages } from '../parts/use-pages.ts';
+import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { CalledDeployment, CallOutcome, CallTime, CallView, formatSeconds } from './call-view.tsx';
 import { toMoney } from './measure.ts';
@@ -62,13 +62,7 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
       {calls.length > 0 && (
         <CallsTable calls={calls} includesUser={scope === 'all' && base.user === undefined} open={setOpenId} />
       )}
-      {loadMore !== undefined && (
-        <div>
-          <button type="button" className="button" onClick={loadMore}>
-            {strings.olderCalls}
-          </button>
-        </div>
-      )}
+      <MoreButton loadMore={loadMore} label={strings.olderCalls} />
     </div>
   );
 }

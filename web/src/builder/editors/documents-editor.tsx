@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import { looksUnreadable } from '#contract/quick-app/unreadable-document.ts';
 import type { StoredFileDialogProps } from '../../files/file-picker.tsx';
@@ -27,19 +27,13 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
   const references = toReferences(value);
   const states = useDocumentStates(references.length === 0 ? undefined : form.saved);
   const [files] = useState(() => new StoredFiles(service));
-  const latest = useRef(references);
-  useEffect(() => {
-    latest.current = references;
-  });
-  const update = (next: readonly string[]): void => {
-    latest.current = next;
-    form.change(path, next.length === 0 ? undefined : next);
-  };
+  const update = (next: readonly string[]): void => form.change(path, next.length === 0 ? undefined : next);
+  const append = (added: readonly string[]): void => update([...toReferences(form.getValue(path)), ...added]);
   const { uploads, add, remove } = useFileUploads({
     files,
     toPath: (name) => `documents/${crypto.randomUUID()}/${name}`,
     onStored: (name, reference) => {
-      update([...latest.current, reference]);
+      append([reference]);
       announce(builderStrings.documentSent(name));
     },
   });
@@ -48,7 +42,7 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
     return looksUnreadable(name, type) ? builderStrings.notSearchable : undefined;
   };
   const addStored = (items: readonly StoredItem[]): void => {
-    update([...latest.current, ...items.map(({ reference }) => reference)]);
+    append(items.map(({ reference }) => reference));
     announce(builderStrings.documentsAdded(items.length));
   };
   return (
@@ -58,7 +52,6 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
           <DocumentItem
             key={reference}
             id={toElementId(form, [...path, index])}
-            name={getFileName(reference)}
             {...{ reference, state: states.get(reference) }}
             remove={() => update(references.filter((item) => item !== reference))}
           >
@@ -71,7 +64,7 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
         <FileButton label={builderStrings.uploadDocuments} icon="clip" isMultiple onFile={(file) => add([file])} />
         <StoredFileButton {...{ className: 'button', select: addStored, findRejection }} />
       </div>
-      {references.length > 0 && <DocumentsTest {...{ references, path, form, label }} />}
+      {references.length > 0 && <DocumentsTest {...{ value, path, form, label }} />}
     </FieldGroup>
   );
 }
@@ -103,7 +96,7 @@ export function StoredFileButton({ className, ...picker }: StoredFileButtonProps
 }
 
 /** Searches the documents in the form as a model would. */
-function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'path' | 'form' | 'label'> & TestedDocuments) {
+function DocumentsTest({ value, path, form, label }: Pick<EditorProps, 'value' | 'path' | 'form' | 'label'>) {
   const { toolTest: strings } = useBuilderStrings();
   const { service } = usePage();
   const schema = { type: 'object', properties: { query: { type: 'string', title: strings.question } }, required: ['query'] };
@@ -112,25 +105,23 @@ function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'pat
       {...{ name: label, shouldShowName: true, isReadOnly: true, schema }}
       run={(args, signal) => {
         const retrieval = form.getValue([...path.slice(0, -1), 'retrieval']);
-        const toolset = { type: 'documents', document_relative_url: references, ...(isJsonObject(retrieval) && { retrieval }) };
+        const toolset = {
+          type: 'documents',
+          document_relative_url: toReferences(value),
+          ...(isJsonObject(retrieval) && { retrieval }),
+        };
         return tryTool(service, { toolset, tool: 'query_document', args, application: form.saved?.id }, signal);
       }}
     />
   );
 }
 
-interface TestedDocuments {
-  readonly references: readonly string[];
-}
-
 function toReferences(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return filterStrings(value);
+  return filterStrings([value].flat());
 }
 
 interface DocumentItemProps {
   readonly id: string;
-  readonly name: string;
   readonly reference: string;
   /** Undefined until the document is saved. */
   readonly state: DocumentState | undefined;
@@ -139,7 +130,8 @@ interface DocumentItemProps {
 }
 
 /** A document of the application with its indexing progress. */
-function DocumentItem({ id, name, reference, state, remove, children }: DocumentItemProps) {
+function DocumentItem({ id, reference, state, remove, children }: DocumentItemProps) {
+  const name = getFileName(reference);
   const hasFailed = state?.state === 'failed';
   return (
     <li className={hasFailed ? 'upload document failed' : 'upload document'} id={id}>

@@ -1,3 +1,4 @@
+import { FileButton } from '../../parts/device-files.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import type { OwnApplication } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
@@ -82,8 +83,7 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
   const { cases, runAction, isLoaded } = evaluationState;
   /** ID of the case being edited. '' for a new one. */
   const [editedId, setEditedId] = useState<string>();
-  const importTable = async (file: File | undefined): Promise<void> => {
-    if (file === undefined) return;
+  const importTable = async (file: File): Promise<void> => {
     const text = await file.text();
     await runAction(() => addTable(service, stored.id, text));
   };
@@ -141,16 +141,10 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
         >
           {strings.addCase}
         </button>
-        <label className="button slim case-table">
-          {strings.fromTable}
-          <input
-            {...{ type: 'file', accept: '.csv,text/csv', className: 'heard-only' }}
-            onChange={({ target }) => {
-              void importTable(target.files?.[0]);
-              target.value = '';
-            }}
-          />
-        </label>
+        <FileButton
+          {...{ label: strings.fromTable, className: 'button slim', accept: '.csv,text/csv' }}
+          onFile={(file) => void importTable(file)}
+        />
       </div>
     </>
   );

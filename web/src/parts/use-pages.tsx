@@ -37,3 +37,15 @@ export function usePages<Page extends { readonly next: string | undefined }>(
   };
   return { pages, error: error ?? loadMoreError, isLoading, loadMore: token === undefined ? undefined : loadMore, reload };
 }
+
+/** A button that loads the next page. Renders nothing after the last page. */
+export function MoreButton({ loadMore, label }: { readonly loadMore: (() => void) | undefined; readonly label: string }) {
+  if (loadMore === undefined) return null;
+  return (
+    <div>
+      <button type="button" className="button" onClick={loadMore}>
+        {label}
+      </button>
+    </div>
+  );
+}
