@@ -17,7 +17,8 @@ const instructions = ['You help in a shop.', 'Be brief.', 'One.', 'Two.', 'Three
 beforeAll(async () => {
   browser = await startBrowser();
   database = await openResponses('SQLite');
-  const models = { demo: { displayName: 'Demo', upstreams: [{ protocol: 'demo' }] } };
+  const upstreams = [{ protocol: 'demo' }];
+  const models = { demo: { displayName: 'Demo', upstreams }, other: { displayName: 'Other', upstreams } };
   service = await startPageService({ models }, database.evaluating());
 });
 
@@ -55,16 +56,26 @@ it('lists and compares earlier versions and restores one after a confirmation', 
     .nth(2)
     .getByRole('button', { name: /^Compare/ })
     .click();
-  const changes = page.getByRole('list', { name: 'Changed since then' });
-  await changes.waitFor();
-  expect(await changes.locator('code').allTextContents()).toEqual(['temperature', 'instructions', 'starters', 'displayName']);
-  const lines = changes.locator('li', { hasText: 'instructions' }).locator('pre > *');
+  const changes = page.getByRole('list', { name: 'Changed settings' });
+  await changes.getByText('Temperature').waitFor();
+  await page.getByText('4 changed settings').waitFor();
+  expect(await changes.locator('.version-setting').allTextContents()).toEqual([
+    ...['Name', 'Instructions', 'Temperature', 'Suggestions'],
+  ]);
+  const sides = changes.locator('li', { hasText: 'Instructions' }).locator('.version-sides > div');
+  expect(await sides.locator('p').allTextContents()).toEqual([
+    expect.stringMatching(/^version 1, /),
+    'Current, used in all chats',
+  ]);
+  const lines = sides.locator('pre > *');
   expect((await lines.allTextContents()).map((line) => line.trim())).toEqual([
-    ...['3 unchanged lines', 'Two.', 'Three.', 'Never invent prices.', 'Say <b>prices</b>.'],
+    ...['3 unchanged lines', 'Two.', 'Three.', 'Never invent prices.'],
+    ...['3 unchanged lines', 'Two.', 'Three.', 'Say <b>prices</b>.'],
   ]);
   expect(await lines.evaluateAll((all: { tagName: string }[]) => all.map(({ tagName }) => tagName))).toEqual([
-    ...['SPAN', 'SPAN', 'SPAN', 'DEL', 'INS'],
+    ...['SPAN', 'SPAN', 'SPAN', 'DEL', 'SPAN', 'SPAN', 'SPAN', 'INS'],
   ]);
+  expect(await changes.locator('li', { hasText: 'Suggestions' }).getByText('Not set').count()).toBe(1);
 
   await page.getByLabel('Description').first().fill('Not saved.');
   await items
@@ -103,6 +114,47 @@ it('does not overwrite a newer version from elsewhere and reports versions witho
   expect(await readApplication('raced')).toMatchObject({ displayName: 'From elsewhere' });
 });
 
+it('compares any two versions, with the words of the form', async () => {
+  const picture = (color: string) =>
+    `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg"><path fill="${color}"/></svg>`)}`;
+  const server = {
+    type: 'mcp',
+    name: 'Board',
+    mcp_server_info: { url: 'https://board.invalid', protocol: 'sse' },
+    resources: true,
+  };
+  const first = quickApp({ model: 'demo' }, { displayName: 'One', iconUrl: picture('red') });
+  const second = quickApp({ model: 'other', temperature: 0.5 }, { displayName: 'One', iconUrl: picture('blue') });
+  const third = quickApp(
+    { model: 'other', temperature: 0.5, mcp_toolset: [server] },
+    { displayName: 'Two', iconUrl: picture('blue') },
+  );
+  for (const entry of [first, second, third]) await store(service, 'pairs', entry);
+  const { page } = await openEditor('pairs', { browser, service });
+  await page.locator('summary', { hasText: /^Versions$/ }).click();
+  const oldest = page.locator('.version').last();
+  await oldest.getByRole('button', { name: /^Compare/ }).click();
+  const settings = oldest.locator('.version-setting');
+  await oldest.getByText('5 changed settings').waitFor();
+  expect(await settings.allTextContents()).toEqual(['Name', 'Picture', 'Model', 'Temperature', 'MCP servers']);
+  expect(await oldest.locator('li', { hasText: 'MCP servers' }).locator('pre').textContent()).toBe(
+    'Name: Board\nServer:\n  Address: https://board.invalid\n  Protocol: Server-sent events\nResources: yes\n',
+  );
+
+  const choice = oldest.getByLabel('Compared with');
+  expect(await choice.locator('option').allTextContents()).toEqual([
+    'Current, used in all chats',
+    expect.stringMatching(/^version 2, /),
+  ]);
+  await choice.focus();
+  await page.keyboard.press('ArrowDown');
+  await oldest.getByText('3 changed settings').waitFor();
+  expect(await settings.allTextContents()).toEqual(['Picture', 'Model', 'Temperature']);
+  expect(await oldest.locator('.version-sides').nth(1).locator('pre').allTextContents()).toEqual(['Demo\n', 'Other\n']);
+  expect(await oldest.getByRole('img', { name: 'Picture' }).count()).toBe(2);
+  expect(await choice.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+});
+
 it('compares and restores versions with the keyboard only', async () => {
   await storeThreeVersions('keyed');
   const { page } = await openEditor('keyed', { browser, service });
@@ -114,7 +166,8 @@ it('compares and restores versions with the keyboard only', async () => {
     .waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await page.getByRole('list', { name: 'Changed since then' }).waitFor();
+  const changes = page.getByRole('list', { name: 'Changed settings' });
+  await changes.getByText('Store').waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
@@ -133,7 +186,7 @@ describe('the versions of an application', () => {
       .getByRole('button', { name: /^Compare/ })
       .last()
       .click();
-    await page.getByRole('list', { name: 'Changed since then' }).waitFor();
+    await page.getByText('4 changed settings').waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(await measureOverflow(page)).toBe(0);
     await page

@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { type JsonObject, toText } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
-import type { OwnApplication } from './applications.ts';
 import { useBuilderStrings, useSchemaTranslation } from './builder-strings.ts';
 import { DeploymentsEditor } from './editors/deployments-editor.tsx';
 import { DocumentsEditor } from './editors/documents-editor.tsx';
@@ -13,9 +12,7 @@ import { getTitle } from './editors/properties.tsx';
 import { type Property, toShape } from './editors/shape.ts';
 import { WebApisEditor } from './editors/web-apis-editor.tsx';
 import { getValueAt } from './entry-parts.ts';
-import type { EvaluationState } from './evaluation/use-evaluations.ts';
-import { SharingSection } from './sharing/sharing-section.tsx';
-import type { AppDraft } from './use-app-draft.ts';
+import { SharingSection, type SharingSectionProps } from './sharing/sharing-section.tsx';
 
 /** Selects the deployment that answers, among those available to the user. */
 function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
@@ -60,14 +57,10 @@ function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps
   );
 }
 
-interface AppFormProps {
+interface AppFormProps extends SharingSectionProps {
   readonly schema: JsonObject;
   readonly entry: JsonObject;
   readonly form: BuilderForm;
-  /** Undefined until the application is saved. */
-  readonly stored: OwnApplication | undefined;
-  readonly evaluationState: EvaluationState;
-  readonly applyAccess: AppDraft['applyAccess'];
 }
 
 const textSchema = { type: 'string', minLength: 1 };

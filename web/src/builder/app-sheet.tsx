@@ -1,7 +1,8 @@
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { isJsonObject, JsonError, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLoaded } from '../parts/use-loaded.ts';
+import type { ErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { suggestAction } from '../strings/suggest-action.ts';
 import { AppForm } from './app-form.tsx';
@@ -9,7 +10,7 @@ import { isQuickApp, readSchema } from './applications.ts';
 import { useBuilderStrings, useSchemaTranslation } from './builder-strings.ts';
 import { type BuilderForm, type FieldErrors, goToField, useErrorFocus } from './editors/form.ts';
 import { getTitle } from './editors/properties.tsx';
-import { findVariant, toShape } from './editors/shape.ts';
+import { resolveShape, toShape } from './editors/shape.ts';
 import { ValueEditor } from './editors/value-editor.tsx';
 import { getItemName, getValueAt } from './entry-parts.ts';
 import { EvaluationSection } from './evaluation/evaluation-section.tsx';
@@ -34,7 +35,8 @@ type View = 'form' | 'json';
 export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationState, onInvalid, overwrite }: AppSheetProps) {
   const strings = useBuilderStrings();
   const { entry, stored, fieldErrors, change } = draft;
-  const schema = useSchema();
+  const { service } = usePage();
+  const schema = useLoaded(useCallback(() => readSchema(service), [service]));
   const [view, setView] = useState<View>('form');
   const formId = useId();
   const latestEntry = useRef(entry);
@@ -59,7 +61,10 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
     setView('form');
     setTimeout(() => goToField(formId, field));
   };
-  const toLabel = useFieldLabels(schema.value, entry);
+  const entrySchema = useEntrySchema(isPlain ? undefined : schema.value);
+  const translate = useSchemaTranslation();
+  const toTitle = (part: JsonObject, key: string): string => translate(getTitle(part, key));
+  const toLabel = (field: string): string => toFieldLabel(field, { schema: entrySchema, value: entry, toTitle });
   const isLoading =
     (entry === undefined && draft.error === undefined) || (schema.value === undefined && schema.error === undefined);
   return (
@@ -83,7 +88,9 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
         <AppForm {...{ entry, form, schema: schema.value, stored, evaluationState, applyAccess: draft.applyAccess }} />
       )}
       {stored !== undefined && <EvaluationSection {...{ stored, evaluationState, isDirty: draft.isDirty }} />}
-      {stored !== undefined && <VersionsSection {...{ stored, evaluationState, onRestored: draft.accept }} />}
+      {stored !== undefined && (
+        <VersionsSection {...{ stored, schema: entrySchema, evaluationState, onRestored: draft.accept }} />
+      )}
     </div>
   );
 }
@@ -230,34 +237,12 @@ function Rejection({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrit
   );
 }
 
-/** Loads the schema of quick apps from the service. */
-function useSchema(): { readonly value: JsonObject | undefined; readonly error: ErrorDetails | undefined } {
-  const { service } = usePage();
-  const [value, setValue] = useState<JsonObject>();
-  const [error, setError] = useState<ErrorDetails>();
-  useEffect(() => {
-    readSchema(service).then(setValue, (error: unknown) => setError(toErrorDetails(error)));
-  }, [service]);
-  return { value, error };
-}
-
-const settingsPrefix = 'applicationProperties.';
-
-/** Returns a function that returns the label of a field path of an application. `schema` is the schema of its settings. */
-function useFieldLabels(schema: JsonObject | undefined, entry: JsonObject | undefined): (field: string) => string {
+/** Returns the schema of a complete application. `settings` is the schema of its settings. */
+function useEntrySchema(settings: JsonObject = {}): JsonObject {
   const strings = useBuilderStrings();
-  const translate = useSchemaTranslation();
-  const { name, description, iconUrl } = strings;
-  const general = new Map(Object.entries({ displayName: name, description, iconUrl }));
-  return (field) => {
-    if (!field.startsWith(settingsPrefix)) return general.get(field) ?? field;
-    const toTitle = (part: JsonObject, key: string): string => translate(getTitle(part, key));
-    return toFieldLabel(field.slice(settingsPrefix.length), {
-      schema: schema ?? {},
-      value: entry?.applicationProperties,
-      toTitle,
-    });
-  };
+  const [displayName, description, iconUrl] = [strings.name, strings.description, strings.iconUrl].map((title) => ({ title }));
+  const properties = { displayName, description, iconUrl, applicationProperties: settings };
+  return { type: 'object', additionalProperties: false, properties };
 }
 
 // Pattern bound: one field path of an error in the user's own tab.
@@ -282,11 +267,7 @@ export function toFieldLabel(field: string, context: FieldContext): string {
 function listLabels(keys: readonly (string | number)[], { schema, value, toTitle }: FieldContext): readonly string[] {
   const [key, ...tail] = keys;
   if (key === undefined) return [];
-  const shape = toShape(schema);
-  if (shape.kind === 'variants') {
-    const variant = findVariant(shape.variants, value);
-    return variant === undefined ? [keys.join('.')] : listLabels(keys, { schema: variant.schema, value, toTitle });
-  }
+  const { shape } = resolveShape(schema, value);
   if (shape.kind === 'list' && typeof key === 'number') {
     const item: unknown = Array.isArray(value) ? value[key] : undefined;
     return [getItemName(item) || String(key + 1), ...listLabels(tail, { schema: shape.item, value: item, toTitle })];

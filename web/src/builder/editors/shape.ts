@@ -118,6 +118,19 @@ export function findVariant(variants: readonly Variant[], value: unknown): Varia
   return variants.find(isMatch);
 }
 
+/** Returns the shape of a value. If the schema has variants, returns the shape and the description of the variant of the value. */
+export function resolveShape(schema: JsonObject, value: unknown): { readonly shape: Shape; readonly variant: string } {
+  const shape = toShape(schema);
+  const variant = shape.kind === 'variants' ? findVariant(shape.variants, value) : undefined;
+  return variant === undefined ? { shape, variant: '' } : { shape: toShape(variant.schema), variant: variant.hint };
+}
+
+/** Returns the schema of a property or list item. Empty if it is unknown. */
+export function getPartSchema(shape: Shape, key: string): JsonObject {
+  if (shape.kind === 'list' || shape.kind === 'map') return shape.item;
+  return (shape.kind === 'group' && shape.properties.find(({ name }) => name === key)?.schema) || {};
+}
+
 /**
  * Returns the initial value: the default if the schema has one. Otherwise, text starts with its first example, and a group has only
  * its required properties.
@@ -164,16 +177,11 @@ export const secretPlaceholder = '***';
 
 /** Returns a copy of the value with an empty string for every secret of the schema that `shouldClear` accepts. */
 export function clearSecrets(schema: JsonObject, value: unknown, shouldClear: (secret: string) => boolean): unknown {
-  const shape = toShape(schema);
+  const { shape } = resolveShape(schema, value);
   if (shape.kind === 'text' && shape.isSecret) return typeof value === 'string' && shouldClear(value) ? '' : value;
   if (shape.kind === 'list' && Array.isArray(value)) return value.map((item) => clearSecrets(shape.item, item, shouldClear));
-  if (shape.kind === 'variants') {
-    const variant = findVariant(shape.variants, value);
-    return variant === undefined ? value : clearSecrets(variant.schema, value, shouldClear);
-  }
   if (shape.kind !== 'group' || !isJsonObject(value)) return value;
-  const schemas = new Map(shape.properties.map(({ name, schema: part }) => [name, part]));
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, clearSecrets(schemas.get(key) ?? {}, member, shouldClear)]),
+    Object.entries(value).map(([key, member]) => [key, clearSecrets(getPartSchema(shape, key), member, shouldClear)]),
   );
 }

@@ -214,7 +214,7 @@ function Grantees({ access, remove }: { readonly access: NamedAccess; readonly r
   );
 }
 
-interface SharingSectionProps {
+export interface SharingSectionProps {
   /** Undefined until the application is saved. */
   readonly stored: OwnApplication | undefined;
   readonly evaluationState: EvaluationState;

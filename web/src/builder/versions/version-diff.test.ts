@@ -1,69 +1,90 @@
 import { describe, expect, it } from 'vitest';
-import { diffEntries, diffLines } from './version-diff.tsx';
+import { compareLines, listChanges } from './version-diff.tsx';
 
-const marks = { same: ' ', removed: '-', added: '+' };
-const format = (before: string, after: string) => diffLines(before, after).map(({ kind, text }) => marks[kind] + text);
+const format = (text: string, otherText: string) =>
+  compareLines(text, otherText).map((line) =>
+    line.kind === 'omitted' ? `${line.count} omitted` : `${line.kind === 'changed' ? '*' : ' '}${line.text}`,
+  );
 
-describe('diffLines', () => {
-  it.each<[string, string, string[]]>([
-    ['a', 'a', [' a']],
-    ['', 'a', ['-', '+a']],
-    ['a\nb\nc', 'a\nx\nc', [' a', '-b', '+x', ' c']],
-    ['a\nb', 'a\nb\nc', [' a', ' b', '+c']],
-    ['b\nc', 'a\nb\nc', ['+a', ' b', ' c']],
-    ['a\nb\nc\nd', 'b\nd\ne', ['-a', ' b', '-c', ' d', '+e']],
-    ['a\na', 'a', [' a', '-a']],
-  ])('compares %j with %j by line', (before, after, lines) => {
-    expect(format(before, after)).toEqual(lines);
+describe('compareLines', () => {
+  it.each<[string, string, string[], string[]]>([
+    ['a', 'b', ['*a'], ['*b']],
+    ['a\nb\nc', 'a\nx\nc', [' a', '*b', ' c'], [' a', '*x', ' c']],
+    ['a\nb', 'a\nb\nc', [' a', ' b'], [' a', ' b', '*c']],
+    ['b\nc', 'a\nb\nc', [' b', ' c'], ['*a', ' b', ' c']],
+    ['a\nb\nc\nd', 'b\nd\ne', ['*a', ' b', '*c', ' d'], [' b', ' d', '*e']],
+    ['a\na', 'a', [' a', '*a'], [' a']],
+    ['a\nb\nc', 'b\na\nc', ['*a', '*b', ' c'], ['*b', '*a', ' c']],
+  ])('marks the lines of %j and %j that the other text lacks', (before, after, oldLines, newLines) => {
+    expect([format(before, after), format(after, before)]).toEqual([oldLines, newLines]);
   });
 
-  it('treats very long texts as completely different', () => {
-    const text = (mark: string) => Array.from({ length: 1100 }, (_, index) => `${mark} ${index % 7}`).join('\n');
-    const lines = diffLines(`head\n${text('a')}\ntail`, `head\n${text('b')}\ntail`);
-    expect(lines.map(({ kind }) => kind)).toEqual([
-      'same',
-      ...Array<string>(1100).fill('removed'),
-      ...Array<string>(1100).fill('added'),
-      'same',
-    ]);
+  it('omits unchanged lines that are not near a change', () => {
+    const lines = Array.from({ length: 9 }, (_, index) => `${index}`);
+    expect(format(['x', ...lines].join('\n'), ['y', ...lines].join('\n'))).toEqual(['*x', ' 0', ' 1', ' 2', '6 omitted']);
+  });
+
+  it('compares very long texts', () => {
+    const text = (mark: string) => Array.from({ length: 100_000 }, (_, index) => `${mark}${index}`).join('\n');
+    expect(compareLines(`head\n${text('a')}\ntail`, `head\n${text('b')}\ntail`)).toHaveLength(100_002);
   });
 });
 
-describe('diffEntries', () => {
+describe('listChanges', () => {
+  const group = (properties: object) => ({ type: 'object', additionalProperties: false, properties });
+  const text = (title: string) => ({ type: 'string', title });
+  const server = group({ name: text('Name'), info: { ...group({ url: text('Address') }), title: 'Server' } });
+  const key = { ...group({ type: { const: 'key' }, key: text('Key') }), description: 'A key.' };
+  const token = { ...group({ type: { const: 'token' }, token: text('Token') }), description: 'A token.' };
+  const schema = group({
+    name: text('Name'),
+    servers: { type: 'array', title: 'Servers', items: { anyOf: [server, { type: 'null' }] } },
+    signIn: { title: 'Sign-in', anyOf: [key, token, { type: 'null' }] },
+  });
+  const list = (before: unknown, after: unknown) =>
+    listChanges(before, after, { schema, name: '', labels: [] }, (part, name) => String(part.title ?? name)).map(
+      ({ labels, before: oldValue, after: newValue }) => [labels.join(' › '), oldValue, newValue],
+    );
+
   it('finds no difference between equal applications', () => {
-    expect(diffEntries({ a: [1, { b: null }] }, { a: [1, { b: null }] })).toEqual([]);
+    expect(list({ a: [1, { b: null }] }, { a: [1, { b: null }] })).toEqual([]);
   });
 
-  it('compares applications by field', () => {
-    const before = { displayName: 'One', applicationProperties: { temperature: 0, starters: ['a', 'b'], gone: true } };
-    const after = { applicationProperties: { temperature: 1, starters: ['a'], gone: true, mcp_toolset: [] }, displayName: 'One' };
-    expect(diffEntries(before, after)).toEqual([
-      { field: 'applicationProperties.temperature', before: '0', after: '1' },
-      { field: 'applicationProperties.starters', before: 'a\nb', after: 'a' },
-      { field: 'applicationProperties.mcp_toolset', before: undefined, after: '[]' },
+  it('names settings as the form does, in its order', () => {
+    const before = { servers: [{ name: 'Board', info: { url: 'a' } }], other: 1, name: 'One' };
+    const after = { servers: [{ name: 'Board', info: { url: 'b' } }], name: 'Two', signIn: { type: 'key', key: 'x' } };
+    expect(list(before, after)).toEqual([
+      ['Name', 'One', 'Two'],
+      ['Servers › Board › Address', 'a', 'b'],
+      ['Sign-in', undefined, { type: 'key', key: 'x' }],
+      ['other', 1, undefined],
     ]);
   });
 
-  it('matches toolsets by name at any position', () => {
-    const [shop, board] = [
-      { name: 'Shop', url: 'a' },
-      { name: 'Board', url: 'b' },
+  it('compares values of another kind as a whole', () => {
+    const [before, after] = [
+      { type: 'key', key: 'x' },
+      { type: 'token', token: 'x' },
     ];
-    expect(diffEntries({ list: [shop, board] }, { list: [board, { ...shop, url: 'c' }] })).toEqual([
-      { field: 'list.Shop.url', before: 'a', after: 'c' },
+    expect(list({ signIn: before }, { signIn: after })).toEqual([['Sign-in', before, after]]);
+    expect(list({ signIn: before }, { signIn: { ...before, key: 'y' } })).toEqual([['Sign-in › Key', 'x', 'y']]);
+  });
+
+  it('matches items by name at any position, and unnamed ones by position', () => {
+    const [shop, board] = [{ name: 'Shop', info: { url: 'a' } }, { name: 'Board' }];
+    expect(list({ servers: [shop, board] }, { servers: [board, { ...shop, info: { url: 'c' } }] })).toEqual([
+      ['Servers › Shop › Address', 'a', 'c'],
     ]);
-    expect(diffEntries({ list: [shop] }, { list: [shop, shop] })).toEqual([
-      { field: 'list[1]', before: undefined, after: JSON.stringify(shop, undefined, 2) },
-    ]);
+    expect(list({ servers: [shop] }, { servers: [shop, shop] })).toEqual([['Servers › 2', undefined, shop]]);
     const tool = (name: string, description: string) => ({ open_ai_tool: { function: { name, description } } });
-    expect(diffEntries([tool('find', 'x')], [tool('add', 'y'), tool('find', 'z')]).map(({ field }) => field)).toEqual([
-      'find.open_ai_tool.function.description',
-      'add',
+    expect(list({ tools: [tool('find', 'x')] }, { tools: [tool('add', 'y'), tool('find', 'z')] })).toEqual([
+      ['tools › find › open_ai_tool › function › description', 'x', 'z'],
+      ['tools › add', undefined, tool('add', 'y')],
     ]);
   });
 
   it('accepts any key names', () => {
     const hostile = JSON.parse('{"__proto__": {"a": 1}, "constructor": 1}') as object;
-    expect(diffEntries({}, hostile).map(({ field }) => field)).toEqual(['__proto__', 'constructor']);
+    expect(list({}, hostile).map(([label]) => label)).toEqual(['__proto__', 'constructor']);
   });
 });

@@ -1,205 +1,233 @@
 import { useCallback } from 'react';
-import { isJsonObject } from '#base/json/json.ts';
-import { formatPath, type Path } from '#contract/configuration/issue.ts';
-import { usePage } from '../../page/page.tsx';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { useFormsStrings } from '../../forms/forms-strings.ts';
+import { useGetName, usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import { type OwnApplication, readVersion } from '../applications.ts';
-import { useBuilderStrings } from '../builder-strings.ts';
+import { getFileName } from '../../service/service-path.ts';
+import { useLanguage } from '../../strings/strings.tsx';
+import { readVersion } from '../applications.ts';
+import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
+import { getTitle } from '../editors/properties.tsx';
+import { getPartSchema, resolveShape, type Shape, toShape } from '../editors/shape.ts';
 import { getItemName } from '../entry-parts.ts';
 
-/** Differences between a version and the stored application, by field. */
-export function VersionDiff({ stored, version }: { readonly stored: OwnApplication; readonly version: number }) {
+/** A version with its displayed name. */
+export interface NamedVersion {
+  readonly version: number;
+  readonly name: string;
+}
+
+interface VersionDiffProps {
+  /** ID of the application. */
+  readonly id: string;
+  /** Schema of a complete application. */
+  readonly schema: JsonObject;
+  /** The older version. */
+  readonly before: NamedVersion;
+  readonly after: NamedVersion;
+}
+
+/** Settings that differ between two versions, with the values of both. */
+export function VersionDiff({ id, schema, before, after }: VersionDiffProps) {
   const strings = useBuilderStrings();
   const { service } = usePage();
-  const load = useCallback(() => readVersion(service, stored.id, version), [service, stored.id, version]);
-  const { value: entry, error } = useLoaded(load);
-  if (entry === undefined) return <ErrorMessage error={error} />;
-  const changes = diffEntries(entry, stored.entry);
-  if (changes.length === 0) return <p className="soft small">{strings.noDifference}</p>;
+  const { toTitle, toText } = useSettingTexts();
+  const [oldNumber, newNumber] = [before.version, after.version];
+  const load = useCallback(
+    () => Promise.all([readVersion(service, id, oldNumber), readVersion(service, id, newNumber)]),
+    [service, id, oldNumber, newNumber],
+  );
+  const { value: [oldEntry = {}, newEntry = {}] = [], error, isLoading } = useLoaded(load);
+  const changes = listChanges(oldEntry, newEntry, { schema, name: '', labels: [] }, toTitle)
+    .map((change) => ({
+      ...change,
+      label: change.labels.join(' › '),
+      oldText: toText(change.before, change),
+      newText: toText(change.after, change),
+    }))
+    .filter(({ oldText, newText }) => oldText !== newText);
   return (
-    <ul className="version-changes" aria-label={strings.changedSince}>
-      {changes.map((change) => (
-        <Change key={change.field} change={change} />
-      ))}
-    </ul>
+    <div className="version-changes" aria-busy={isLoading}>
+      <ErrorMessage error={error} />
+      <p className="soft small" role="status">
+        {!isLoading && error === undefined && strings.changedCount(changes.length)}
+      </p>
+      <ul className="version-changes" aria-label={strings.changedSettings}>
+        {changes.map(({ label, oldText, newText }) => (
+          <li key={label}>
+            <p className="version-setting">{label}</p>
+            <div className="version-sides">
+              <Value {...{ label, version: before, text: oldText, otherText: newText }} mark="del" />
+              <Value {...{ label, version: after, text: newText, otherText: oldText }} mark="ins" />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
-function Change({ change: { field, before = '', after = '' } }: { readonly change: FieldChange }) {
-  const strings = useBuilderStrings();
-  const lines = before === '' ? toLines('added', after) : after === '' ? toLines('removed', before) : diffLines(before, after);
-  return (
-    <li>
-      <code>{field.replace(/^applicationProperties\./, '')}</code>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
-      <pre className="version-lines" tabIndex={0}>
-        {foldLines(lines).map(({ kind, text }, index) => {
-          const Mark = marks[kind];
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
-            <Mark key={index} className={kind}>
-              {kind === 'omitted' ? strings.unchangedLines(Number(text)) : text}
-              {'\n'}
-            </Mark>
-          );
-        })}
-      </pre>
-    </li>
-  );
-}
-
-const marks = { same: 'span', removed: 'del', added: 'ins', omitted: 'span' } as const;
-/** Number of unchanged lines around a change. */
-const contextLines = 2;
-
-interface DisplayedLine {
-  readonly kind: DiffLine['kind'] | 'omitted';
-  /** Text of the line, or the number of omitted lines. */
+interface ValueProps {
+  readonly label: string;
+  readonly version: NamedVersion;
   readonly text: string;
+  /** Text of the setting in the other version. */
+  readonly otherText: string;
+  readonly mark: 'del' | 'ins';
 }
 
-/** Omits unchanged lines, except those around a change. */
-function foldLines(lines: readonly DiffLine[]): readonly DisplayedLine[] {
-  const isNear = lines.map((_, index) =>
-    lines.slice(Math.max(0, index - contextLines), index + contextLines + 1).some(({ kind }) => kind !== 'same'),
+/** The value of a setting in one version. Lines that the other version lacks are marked. */
+function Value({ label, version, text, otherText, mark: Mark }: ValueProps) {
+  const strings = useBuilderStrings();
+  return (
+    <div>
+      <p className="soft small">{version.name}</p>
+      {text === '' && <p className="version-lines soft">{strings.notSet}</p>}
+      {text.startsWith('data:image/') && <img className="avatar large" src={text} alt={label} />}
+      {text !== '' && !text.startsWith('data:image/') && (
+        <pre className="version-lines">
+          {compareLines(text, otherText).map((line, index) => {
+            const Line = line.kind === 'changed' ? Mark : 'span';
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
+              <Line key={index} className={line.kind}>
+                {line.kind === 'omitted' ? strings.unchangedLines(line.count) : line.text}
+                {'\n'}
+              </Line>
+            );
+          })}
+        </pre>
+      )}
+    </div>
   );
-  const visibleLines: DisplayedLine[] = [];
-  let hidden = 0;
-  for (const [index, line] of lines.entries()) {
-    if (!isNear[index]) hidden += 1;
-    if (hidden > 0 && (isNear[index] || index === lines.length - 1)) {
-      visibleLines.push({ kind: 'omitted', text: String(hidden) });
-      hidden = 0;
-    }
-    if (isNear[index]) visibleLines.push(line);
-  }
-  return visibleLines;
 }
 
-function toLines(kind: DiffLine['kind'], text: string): readonly DiffLine[] {
-  return text.split('\n').map((line) => ({ kind, text: line }));
+/** Title of a property in the form. */
+type ToTitle = (schema: JsonObject, name: string) => string;
+
+/** A part of an application. */
+interface Setting {
+  readonly schema: JsonObject;
+  /** Name of the property. Items of a list have the name of the list. */
+  readonly name: string;
+  /** Labels of the setting and the groups around it, as in the form. */
+  readonly labels: readonly string[];
 }
 
-/** A changed field with its text in both versions. Undefined if a version lacks the field. */
-interface FieldChange {
-  /** For example `applicationProperties.web_api_toolset[Shop].authorization`. */
-  readonly field: string;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
+/** A setting with its values in both versions. Undefined if a version lacks it. */
+interface SettingChange extends Setting {
+  readonly before: unknown;
+  readonly after: unknown;
 }
 
-/** Compares two versions of an application by field. List items with a name are matched by name, others by position. */
-export function diffEntries(before: unknown, after: unknown, path: Path = []): readonly FieldChange[] {
+/** Compares two versions by setting, in the order of the form. List items with a name are matched by name, others by position. */
+export function listChanges(before: unknown, after: unknown, setting: Setting, toTitle: ToTitle): readonly SettingChange[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  if (isJsonObject(before) && isJsonObject(after)) return diffParts(toParts(before), toParts(after), path);
+  const { shape, variant } = resolveShape(setting.schema, after);
+  const isSameKind = variant === resolveShape(setting.schema, before).variant;
+  const compareParts = (oldParts: Parts, newParts: Parts, toPart: (key: string) => Setting): readonly SettingChange[] => {
+    const order = shape.kind === 'group' ? shape.properties.map(({ name }) => name) : [];
+    const keys = new Set([...order, ...oldParts.keys(), ...newParts.keys()]);
+    return [...keys].flatMap((key) => listChanges(oldParts.get(key), newParts.get(key), toPart(key), toTitle));
+  };
+  if (isJsonObject(before) && isJsonObject(after) && isSameKind) {
+    const [oldParts, newParts] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+    return compareParts(oldParts, newParts, (key) => {
+      const schema = getPartSchema(shape, key);
+      const isSplit = toShape(schema).kind === 'group' && isJsonObject(oldParts.get(key)) && isJsonObject(newParts.get(key));
+      // A group that only contains other settings does not appear in the label.
+      return { schema, name: key, labels: isSplit ? setting.labels : [...setting.labels, toTitle(schema, key)] };
+    });
+  }
   if (Array.isArray(before) && Array.isArray(after) && [...before, ...after].some(isJsonObject)) {
     const isNamed = hasNames(before) && hasNames(after);
-    const toItems = (items: readonly unknown[]): Parts =>
-      new Map(items.map((item, index) => [isNamed ? getItemName(item) : index, item]));
-    return diffParts(toItems(before), toItems(after), path);
+    const toParts = (items: readonly unknown[]): Parts =>
+      new Map(items.map((item, index) => [isNamed ? getItemName(item) : String(index + 1), item]));
+    const schema = getPartSchema(shape, '');
+    return compareParts(toParts(before), toParts(after), (key) => ({ ...setting, schema, labels: [...setting.labels, key] }));
   }
-  return [{ field: formatPath(path), before: toText(before), after: toText(after) }];
+  return [{ ...setting, before, after }];
 }
 
-type Parts = ReadonlyMap<string | number, unknown>;
-
-function toParts(value: object): Parts {
-  return new Map(Object.entries(value));
-}
-
-function diffParts(before: Parts, after: Parts, path: Path): readonly FieldChange[] {
-  const keys = new Set([...before.keys(), ...after.keys()]);
-  return [...keys].flatMap((key) => diffEntries(before.get(key), after.get(key), [...path, key]));
-}
+type Parts = ReadonlyMap<string, unknown>;
 
 function hasNames(items: readonly unknown[]): boolean {
   const names = items.map(getItemName);
   return !names.includes('') && new Set(names).size === names.length;
 }
 
-/** Returns texts unchanged, text lists as one line per item, and other values as JSON. */
-function toText(value: unknown): string | undefined {
-  if (value === undefined || typeof value === 'string') return value;
-  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')) return value.join('\n');
-  return JSON.stringify(value, undefined, 2);
-}
-
-/** A line of a text comparison. */
-interface DiffLine {
-  readonly kind: 'same' | 'removed' | 'added';
-  readonly text: string;
-}
-
-/** Maximum number of line pairs. Larger texts count as completely changed. */
-const maxPairs = 1_000_000;
-
-/** Compares two texts by line, with as many unchanged lines as possible. */
-export function diffLines(before: string, after: string): readonly DiffLine[] {
-  const [oldLines, newLines] = [before.split('\n'), after.split('\n')];
-  const start = countSharedAtStart(oldLines, newLines);
-  const end = countSharedAtEnd(oldLines.slice(start), newLines.slice(start));
-  const same = (lines: readonly string[]): DiffLine[] => lines.map((text) => ({ kind: 'same', text }));
-  return [
-    ...same(oldLines.slice(0, start)),
-    ...diffMiddle(oldLines.slice(start, oldLines.length - end), newLines.slice(start, newLines.length - end)),
-    ...same(oldLines.slice(oldLines.length - end)),
-  ];
-}
-
-function diffMiddle(oldLines: readonly string[], newLines: readonly string[]): DiffLine[] {
-  const lengths = oldLines.length * newLines.length > maxPairs ? undefined : sharedLengths(oldLines, newLines);
-  const lines: DiffLine[] = [];
-  let [oldIndex, newIndex] = [0, 0];
-  while (oldIndex < oldLines.length || newIndex < newLines.length) {
-    const [before, after] = [oldLines[oldIndex], newLines[newIndex]];
-    if (before !== undefined && before === after && lengths !== undefined) {
-      lines.push({ kind: 'same', text: before });
-      oldIndex += 1;
-      newIndex += 1;
-    } else if (
-      before !== undefined &&
-      (after === undefined || lengthAt(lengths, oldIndex + 1, newIndex) >= lengthAt(lengths, oldIndex, newIndex + 1))
-    ) {
-      lines.push({ kind: 'removed', text: before });
-      oldIndex += 1;
-    } else {
-      lines.push({ kind: 'added', text: after ?? '' });
-      newIndex += 1;
+/** Returns functions that describe settings and their values as the form does. */
+function useSettingTexts() {
+  const { yes, no } = useFormsStrings();
+  const { locale: language } = useLanguage();
+  const translate = useSchemaTranslation();
+  const getName = useGetName();
+  const nameFormats: Readonly<Record<string, (id: string) => string>> = {
+    ...{ model: getName, applications_as_tools: getName, document_relative_url: getFileName },
+  };
+  const toTitle: ToTitle = (schema, name) => translate(getTitle(schema, name));
+  const formatScalar = (value: unknown, shape: Shape, name: string): string => {
+    if (typeof value === 'boolean') return value ? yes : no;
+    if (typeof value === 'number') return value.toLocaleString(language, { maximumFractionDigits: 20 });
+    if (typeof value !== 'string') return String(value);
+    if (shape.kind === 'choice') return translate(value);
+    return Object.hasOwn(nameFormats, name) ? (nameFormats[name]?.(value) ?? '') : value;
+  };
+  /** Returns the value with a line for each part, or '' if it is not set. */
+  const toText = (value: unknown, { schema, name }: Pick<Setting, 'schema' | 'name'>): string => {
+    if (value === undefined || value === null) return '';
+    const { shape, variant } = resolveShape(schema, value);
+    if (Array.isArray(value)) {
+      const items = value.map((item) => toText(item, { schema: getPartSchema(shape, ''), name }));
+      return items.join(value.some(isJsonObject) ? '\n\n' : '\n');
     }
-  }
-  return lines;
+    if (!isJsonObject(value)) return formatScalar(value, shape, name);
+    const lines = Object.entries(value).map(([key, part]) => {
+      const partSchema = getPartSchema(shape, key);
+      const text = toShape(partSchema).kind === 'fixed' ? '' : toText(part, { schema: partSchema, name: key });
+      return text && `${toTitle(partSchema, key)}:${text.includes('\n') ? `\n${text.replace(/^/gm, '  ')}` : ` ${text}`}`;
+    });
+    return [translate(variant), ...lines].filter(Boolean).join('\n');
+  };
+  return { toTitle, toText };
 }
 
-type Lengths = readonly Uint32Array[] | undefined;
+/** Number of unchanged lines around a change. */
+const contextLines = 2;
 
-/** Returns the length of the longest common subsequence for each pair of first lines. */
-function sharedLengths(oldLines: readonly string[], newLines: readonly string[]): readonly Uint32Array[] {
-  const lengths = Array.from({ length: oldLines.length + 1 }, () => new Uint32Array(newLines.length + 1));
-  for (let oldIndex = oldLines.length - 1; oldIndex >= 0; oldIndex -= 1) {
-    const [row, next] = [lengths[oldIndex], lengths[oldIndex + 1]];
-    if (row === undefined || next === undefined) continue;
-    for (let newIndex = newLines.length - 1; newIndex >= 0; newIndex -= 1) {
-      row[newIndex] =
-        oldLines[oldIndex] === newLines[newIndex]
-          ? (next[newIndex + 1] ?? 0) + 1
-          : Math.max(next[newIndex] ?? 0, row[newIndex + 1] ?? 0);
-    }
-  }
-  return lengths;
+type ComparedLine =
+  | { readonly kind: 'same' | 'changed'; readonly text: string }
+  | { readonly kind: 'omitted'; readonly count: number };
+
+/**
+ * Returns the lines of a text, and marks those that the other text lacks. Omits unchanged lines, except those around a change. If
+ * both texts have the same lines in another order, marks all lines from the first to the last difference.
+ */
+export function compareLines(text: string, otherText: string): readonly ComparedLine[] {
+  const [lines, otherLines] = [text.split('\n'), otherText.split('\n')];
+  const start = countShared(lines, otherLines);
+  const sharedAtEnd = countShared(lines.slice(start).reverse(), otherLines.slice(start).reverse());
+  const end = lines.length - sharedAtEnd;
+  const changedLines = new Set(lines.slice(start, end));
+  const otherChangedLines = new Set(otherLines.slice(start, otherLines.length - sharedAtEnd));
+  const isReordered =
+    changedLines.size === otherChangedLines.size && [...changedLines].every((line) => otherChangedLines.has(line));
+  const isChanged = lines.map((line, at) => at >= start && at < end && (isReordered || !otherChangedLines.has(line)));
+  const isNear = lines.map((_, at) => {
+    const isNearEdge = Math.abs(at - start) <= contextLines || Math.abs(at - end) <= contextLines;
+    return isNearEdge || isChanged.slice(Math.max(0, at - contextLines), at + contextLines + 1).includes(true);
+  });
+  return lines.flatMap((line, at): ComparedLine[] => {
+    if (isNear[at]) return [{ kind: isChanged[at] ? 'changed' : 'same', text: line }];
+    if (at > 0 && !isNear[at - 1]) return [];
+    const next = isNear.findIndex((isShown, index) => isShown && index > at);
+    return [{ kind: 'omitted', count: (next === -1 ? lines.length : next) - at }];
+  });
 }
 
-function lengthAt(lengths: Lengths, oldIndex: number, newIndex: number): number {
-  return lengths?.[oldIndex]?.[newIndex] ?? 0;
-}
-
-function countSharedAtStart(oldLines: readonly string[], newLines: readonly string[]): number {
-  const firstDifference = oldLines.findIndex((line, index) => line !== newLines[index]);
-  return firstDifference === -1 ? oldLines.length : firstDifference;
-}
-
-function countSharedAtEnd(oldLines: readonly string[], newLines: readonly string[]): number {
-  let count = 0;
-  while (count < Math.min(oldLines.length, newLines.length) && oldLines.at(-1 - count) === newLines.at(-1 - count)) count += 1;
-  return count;
+/** Returns the number of equal items at the start of both lists. */
+function countShared(lines: readonly string[], otherLines: readonly string[]): number {
+  const firstDifference = lines.findIndex((line, index) => line !== otherLines[index]);
+  return firstDifference === -1 ? lines.length : firstDifference;
 }

@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useId, useState } from 'react';
+import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { QuestionDialog } from '../../parts/question-dialog.tsx';
@@ -10,29 +11,31 @@ import { listVersions, type OwnApplication, restoreVersion, type Version } from 
 import { useBuilderStrings } from '../builder-strings.ts';
 import { VersionResult } from '../evaluation/evaluation-list.tsx';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
-import { VersionDiff } from './version-diff.tsx';
+import { type NamedVersion, VersionDiff } from './version-diff.tsx';
 import './versions.css';
 
 interface VersionsSectionProps {
   readonly stored: OwnApplication;
+  /** Schema of a complete application. */
+  readonly schema: JsonObject;
   readonly evaluationState: EvaluationState;
   /** Called with the application after a version is restored. */
   readonly onRestored: (restored: OwnApplication) => void;
 }
 
 /** Earlier versions of the application, collapsed at first. */
-export function VersionsSection({ stored, evaluationState, onRestored }: VersionsSectionProps) {
+export function VersionsSection(props: VersionsSectionProps) {
   const strings = useBuilderStrings();
   const [isOpen, setIsOpen] = useState(false);
   return (
     <details className="builder-tools" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>{strings.versions}</summary>
-      {isOpen && <VersionList {...{ stored, evaluationState, onRestored }} />}
+      {isOpen && <VersionList {...props} />}
     </details>
   );
 }
 
-function VersionList({ stored, evaluationState, onRestored }: VersionsSectionProps) {
+function VersionList({ stored, schema, evaluationState, onRestored }: VersionsSectionProps) {
   const strings = useBuilderStrings();
   const { locale: language } = useLanguage();
   const { service, announce } = usePage();
@@ -41,10 +44,14 @@ function VersionList({ stored, evaluationState, onRestored }: VersionsSectionPro
   useEffect(requestLoad, [requestLoad]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change creates another version
   const load = useCallback(() => listVersions(service, id), [service, id, etag]);
-  const { value: versions, error, isLoading } = useLoaded(load);
+  const { value: versions = [], error, isLoading } = useLoaded(load);
   const [selectedVersion, setSelectedVersion] = useState<Version>();
   const [restoreError, setRestoreError] = useState<ErrorDetails>();
   const formatName = ({ savedAtMs }: Version): string => formatDateTime(savedAtMs, language);
+  const namedVersions = versions.map((item, index) => ({
+    version: item.version,
+    name: index === 0 ? strings.currentVersion : `${strings.versionNumber(item.version)}, ${formatName(item)}`,
+  }));
   const restore = (version: Version): void => {
     setRestoreError(undefined);
     restoreVersion(service, stored, version.version).then(
@@ -60,10 +67,10 @@ function VersionList({ stored, evaluationState, onRestored }: VersionsSectionPro
       <p className="soft small">{strings.versionsHint}</p>
       <ErrorMessage error={restoreError ?? error} />
       <ol className="versions" aria-label={strings.versions}>
-        {versions?.map((version, index) => (
+        {versions.map((version) => (
           <VersionItem
             key={version.version}
-            {...{ version, stored, evaluationState, name: formatName(version), isCurrent: index === 0 }}
+            {...{ version, stored, schema, evaluationState, name: formatName(version), namedVersions }}
             onRestore={() => setSelectedVersion(version)}
           />
         ))}
@@ -80,16 +87,18 @@ function VersionList({ stored, evaluationState, onRestored }: VersionsSectionPro
   );
 }
 
-interface VersionItemProps {
+interface VersionItemProps extends Omit<VersionsSectionProps, 'onRestored'> {
   readonly version: Version;
-  readonly stored: OwnApplication;
-  readonly evaluationState: EvaluationState;
   readonly name: string;
-  readonly isCurrent: boolean;
+  /** All versions, the newest first. */
+  readonly namedVersions: readonly NamedVersion[];
   readonly onRestore: () => void;
 }
 
-function VersionItem({ version, stored, evaluationState, name, isCurrent, onRestore }: VersionItemProps) {
+function VersionItem(props: VersionItemProps) {
+  const { name, namedVersions, evaluationState, onRestore } = props;
+  const { version } = props.version;
+  const isCurrent = version === namedVersions[0]?.version;
   const strings = useBuilderStrings();
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -97,8 +106,8 @@ function VersionItem({ version, stored, evaluationState, name, isCurrent, onRest
       <div className="row">
         <p className="row version-name">
           <span>{name}</span>
-          <span className="soft small">{isCurrent ? strings.currentVersion : strings.versionNumber(version.version)}</span>
-          <VersionResult {...{ evaluationState, version: version.version }} />
+          <span className="soft small">{isCurrent ? strings.currentVersion : strings.versionNumber(version)}</span>
+          <VersionResult {...{ evaluationState, version }} />
         </p>
         {!isCurrent && (
           <div className="row">
@@ -114,7 +123,33 @@ function VersionItem({ version, stored, evaluationState, name, isCurrent, onRest
           </div>
         )}
       </div>
-      {isOpen && <VersionDiff {...{ stored, version: version.version }} />}
+      {isOpen && <VersionComparison {...props} />}
     </li>
+  );
+}
+
+/** Compares a version with another one: at first the current one. */
+function VersionComparison({ version: { version }, namedVersions, stored, schema }: VersionItemProps) {
+  const strings = useBuilderStrings();
+  const selectId = useId();
+  const [selectedNumber, setSelectedNumber] = useState<number>();
+  const otherVersions = namedVersions.filter((item) => item.version !== version);
+  const selected = otherVersions.find((item) => item.version === selectedNumber) ?? otherVersions[0];
+  const [after, before] = namedVersions.filter((item) => item.version === version || item === selected);
+  if (selected === undefined || before === undefined || after === undefined) return null;
+  return (
+    <>
+      <div className="row small">
+        <label htmlFor={selectId}>{strings.comparisonLabel}</label>
+        <select id={selectId} value={selected.version} onChange={({ target }) => setSelectedNumber(Number(target.value))}>
+          {otherVersions.map((item) => (
+            <option key={item.version} value={item.version}>
+              {item.name}
+            </option>
+          ))}
+        </select>
+      </div>
+      <VersionDiff key={selected.version} {...{ id: stored.id, schema, before, after }} />
+    </>
   );
 }

@@ -325,8 +325,11 @@ export const builderGerman: BuilderStrings = {
   restoreQuestion: (name) =>
     `Die Version vom ${name} wiederherstellen, mit ihren damaligen Geheimnissen? Nicht gespeicherte Änderungen im Formular gehen verloren. Die aktuelle Version bleibt erhalten.`,
   restored: (name) => `Die Version vom ${name} ist wiederhergestellt.`,
-  changedSince: 'Seither geändert',
-  noDifference: 'Keine sichtbaren Unterschiede. Geheimnisse werden nie angezeigt und können sich unterscheiden.',
+  changedSettings: 'Geänderte Einstellungen',
+  changedCount: (count) => {
+    if (count === 0) return 'Keine sichtbaren Unterschiede. Geheimnisse werden nie angezeigt und können sich unterscheiden.';
+    return count === 1 ? '1 geänderte Einstellung' : `${count} geänderte Einstellungen`;
+  },
   unchangedLines: (count) => (count === 1 ? '1 unveränderte Zeile' : `${count} unveränderte Zeilen`),
 
   evaluation: 'Auswertung',

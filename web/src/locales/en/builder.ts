@@ -323,8 +323,11 @@ export const builderEnglish = {
   restoreQuestion: (name: string) =>
     `Restore the version from ${name}, with the secrets it had? Unsaved changes in the form are lost. The current version is kept.`,
   restored: (name: string) => `The version from ${name} is restored.`,
-  changedSince: 'Changed since then',
-  noDifference: 'No visible differences. Secrets are never shown and may differ.',
+  changedSettings: 'Changed settings',
+  changedCount: (count: number) => {
+    if (count === 0) return 'No visible differences. Secrets are never shown and may differ.';
+    return count === 1 ? '1 changed setting' : `${count} changed settings`;
+  },
   unchangedLines: (count: number) => (count === 1 ? '1 unchanged line' : `${count} unchanged lines`),
 
   evaluation: 'Evaluation',

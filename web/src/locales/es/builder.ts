@@ -330,8 +330,11 @@ export const builderSpanish: BuilderStrings = {
   restoreQuestion: (name) =>
     `¿Restaurar la versión del ${name}, con los secretos que tenía? Los cambios del formulario que no estén guardados se pierden. La versión actual se conserva.`,
   restored: (name) => `Se ha restaurado la versión del ${name}.`,
-  changedSince: 'Modificado desde entonces',
-  noDifference: 'No hay diferencias visibles. Los secretos nunca se muestran y pueden diferir.',
+  changedSettings: 'Ajustes modificados',
+  changedCount: (count) => {
+    if (count === 0) return 'No hay diferencias visibles. Los secretos nunca se muestran y pueden diferir.';
+    return `${count} ${plural(count, 'ajuste modificado', 'ajustes modificados')}`;
+  },
   unchangedLines: (count) => `${count} ${plural(count, 'línea sin cambios', 'líneas sin cambios')}`,
 
   evaluation: 'Evaluación',

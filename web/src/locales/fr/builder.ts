@@ -332,8 +332,11 @@ export const builderFrench: BuilderStrings = {
   restoreQuestion: (name) =>
     `Restaurer la version du ${name}, avec les secrets qu’elle avait ? Les modifications non enregistrées du formulaire sont perdues. La version actuelle est conservée.`,
   restored: (name) => `La version du ${name} est restaurée.`,
-  changedSince: 'Modifié depuis',
-  noDifference: 'Aucune différence visible. Les secrets ne sont jamais affichés et peuvent différer.',
+  changedSettings: 'Réglages modifiés',
+  changedCount: (count) => {
+    if (count === 0) return 'Aucune différence visible. Les secrets ne sont jamais affichés et peuvent différer.';
+    return `${count} ${plural(count, 'réglage modifié', 'réglages modifiés')}`;
+  },
   unchangedLines: (count) => `${count} ${plural(count, 'ligne inchangée', 'lignes inchangées')}`,
 
   evaluation: 'Évaluation',
