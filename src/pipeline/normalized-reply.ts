@@ -16,7 +16,7 @@ import { getIdentity, type ReplyIdentity, toWellFormedChunk, toWellFormedComplet
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { countReplyChars } from '#domain/usage/usage.ts';
 import { type CallContext, ReplyCalls } from '#upstreams/reply-calls.ts';
-import { createSizeError, ReplyContent } from './reply-content.ts';
+import { createSizeError, numberByPosition, ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
 /** Maximum bytes that are held back until the first choice. */
@@ -178,7 +178,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   #normalizeCompletion(frame: RawFrame, original: RawCompletion): Frame | undefined {
-    const wellFormed = toWellFormedCompletion(original, this.#identity);
+    const wellFormed = numberContent(toWellFormedCompletion(original, this.#identity));
     const completion = this.#isStreamed ? wellFormed : this.#toNormalCompletion(wellFormed);
     if (this.#isStreamed) return this.#normalizeChunks(Frame.ofRawChunks(...splitCompletion(completion)));
     this.hasStarted = true;
@@ -352,6 +352,17 @@ function hasChoices(frame: RawFrame): boolean {
   if (completion !== undefined) return completion.choices.length > 0;
   for (const { choices } of frame.chunks) if (choices.length > 0) return true;
   return false;
+}
+
+/** Numbers the items of each message. Returns the same object if all numbers are right. */
+function numberContent(completion: Completion): Completion {
+  const choices = completion.choices.map((choice) => {
+    const { custom_content: content } = choice.message;
+    if (!isJsonObject(content)) return choice;
+    const numbered = numberByPosition(content);
+    return numbered === content ? choice : { ...choice, message: { ...choice.message, custom_content: numbered } };
+  });
+  return choices.every((choice, index) => choice === completion.choices[index]) ? completion : { ...completion, choices };
 }
 
 /** Returns a complete reply as the chunks of a stream: the message, then the finish reasons, then the totals. */

@@ -1,12 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import type { ResponseCustomContent } from '#contract/chat/chunk.ts';
 import { measureEventLoopBlock } from '#test/event-loop-block.ts';
-import { ReplyContent } from './reply-content.ts';
+import { numberByPosition, ReplyContent } from './reply-content.ts';
 
 const complete = (...contents: readonly object[]) => {
   const content = new ReplyContent();
   return contents.map((input) => content.toComplete(0, input as ResponseCustomContent));
 };
+
+it('numberByPosition() numbers each item of a complete message separately', () => {
+  const attachments = [{ index: 1 }, { index: 1 }];
+  const stages = [{ index: 3, attachments }, { index: 1 }];
+  const right = [{ index: 0 }, { index: 1 }];
+  const content = { attachments, stages, controls: [{ index: 0 }] } as unknown as ResponseCustomContent;
+  expect(numberByPosition(content)).toEqual({
+    attachments: right,
+    stages: [{ index: 0, attachments: right }, { index: 1 }],
+    controls: [{ index: 0 }],
+  });
+  const complete = { attachments: right, stages: [], state: { a: 1 } } as unknown as ResponseCustomContent;
+  expect(numberByPosition(complete)).toBe(complete);
+});
 
 describe('ReplyContent', () => {
   it('numbers items without an index by arrival order', () => {
@@ -38,9 +52,36 @@ describe('ReplyContent', () => {
   });
 
   it('names a stage without a name once and adds a status to each of its chunks', () => {
-    expect(complete({ stages: [{ index: 2 }] }, { stages: [{ index: 2, content: 'x' }] })).toEqual([
-      { stages: [{ index: 2, name: 'Stage 3', status: null }] },
-      { stages: [{ index: 2, content: 'x', status: null }] },
+    const name = 'One';
+    expect(complete({ stages: [{ index: 0, name }, { index: 1 }] }, { stages: [{ index: 1, content: 'x' }] })).toEqual([
+      {
+        stages: [
+          { index: 0, name, status: null },
+          { index: 1, name: 'Stage 2', status: null },
+        ],
+      },
+      { stages: [{ index: 1, content: 'x', status: null }] },
+    ]);
+  });
+
+  it('numbers items with a wrong index by arrival order, and keeps the parts of an item together', () => {
+    const list = (...indexes: readonly number[]) => ({
+      attachments: indexes.map((index) => ({ index, title: `from ${index}` })),
+    });
+    expect(complete(list(0, 9), list(1, 9), list(4, 1, 0)).map(({ attachments }) => attachments)).toEqual([
+      [
+        { index: 0, title: 'from 0' },
+        { index: 1, title: 'from 9' },
+      ],
+      [
+        { index: 2, title: 'from 1' },
+        { index: 1, title: 'from 9' },
+      ],
+      [
+        { index: 3, title: 'from 4' },
+        { index: 2, title: 'from 1' },
+        { index: 0, title: 'from 0' },
+      ],
     ]);
   });
 

@@ -8,14 +8,38 @@ const maxOpenStages = 10_000;
 const maxStages = 100_000;
 const finalStatuses: ReadonlySet<unknown> = new Set(['completed', 'failed']);
 
-interface ListNumbers {
-  next: number;
-  last: number | undefined;
+/** Numbers the items of one list in the order in which they arrive. */
+class ListNumbers {
+  #next = 0;
+  #last: number | undefined;
+  /** Number by the index of the upstream, from the first index on that is not the next number. */
+  #numbers: Map<number, number> | undefined;
+
+  /** Returns the number of an item with this index. Items with the same index are parts of one item. */
+  toNumber(index: number): number {
+    this.#last = this.#numbers?.get(index) ?? (this.#numbers === undefined && index < this.#next ? index : this.#add(index));
+    return this.#last;
+  }
+
+  /** Returns the number of an item without an index. If `isContinued`, it is a part of the last item. */
+  toNextNumber(isContinued: boolean): number {
+    if (!isContinued || this.#last === undefined) this.#last = this.#add(this.#next);
+    return this.#last;
+  }
+
+  #add(index: number): number {
+    const number = this.#next;
+    this.#next += 1;
+    if (index !== number) this.#numbers ??= new Map(Array.from({ length: number }, (_, earlier) => [earlier, earlier]));
+    this.#numbers?.set(index, number);
+    return number;
+  }
 }
 
 /**
- * Completes the `custom_content` of one reply. Attachments, stages, and controls get an `index`, stages get a name and a
- * status, and an attachment has either `data` or `url`. Objects that need no change are returned unchanged.
+ * Completes the `custom_content` of one reply. Attachments, stages, and controls are numbered in the order in which they arrive,
+ * stages get a name and a status, and an attachment has either `data` or `url`. Objects that need no change are returned
+ * unchanged.
  */
 export class ReplyContent {
   readonly #lists = new Map<string, ListNumbers>();
@@ -98,18 +122,41 @@ export class ReplyContent {
   }
 
   #toIndex(path: string, item: JsonObject): readonly [index: number, isNew: boolean] {
-    const numbers = this.#lists.get(path) ?? { next: 0, last: undefined };
+    const numbers = this.#lists.get(path) ?? new ListNumbers();
     this.#lists.set(path, numbers);
     const hasIndex = Number.isInteger(item.index) && (item.index as number) >= 0;
     const isStage = path.endsWith(':stages');
     // A stage chunk without an index and a name continues the stage before it.
-    const continued = isStage && typeof item.name !== 'string' ? numbers.last : undefined;
-    const index = hasIndex ? (item.index as number) : (continued ?? numbers.next);
-    numbers.last = index;
-    numbers.next = Math.max(numbers.next, index + 1);
+    const index = hasIndex
+      ? numbers.toNumber(item.index as number)
+      : numbers.toNextNumber(isStage && typeof item.name !== 'string');
     const [choice] = path.split(':', 1);
     return [index, isStage && !this.#stages.has(`${choice}:${index}`)];
   }
+}
+
+/**
+ * Numbers the attachments, stages, and controls of a complete message by their position, because each item of its lists is
+ * separate. Returns the same object if all numbers are right.
+ */
+export function numberByPosition(content: ResponseCustomContent): ResponseCustomContent {
+  const stages = numberList(content.stages, (stage) => {
+    const attachments = numberList(stage.attachments);
+    return attachments === stage.attachments ? stage : { ...stage, attachments };
+  });
+  const lists = { stages, attachments: numberList(content.attachments), controls: numberList(content.controls) };
+  const changed = Object.entries(lists).filter(([key, list]) => list !== content[key as keyof typeof lists]);
+  return changed.length === 0 ? content : { ...content, ...Object.fromEntries(changed) };
+}
+
+function numberList(list: unknown, convert = (item: JsonObject): JsonObject => item): unknown {
+  if (!Array.isArray(list)) return list;
+  const numbered = list.map((item: unknown, index) => {
+    if (!isJsonObject(item)) return item;
+    const converted = convert(item);
+    return converted.index === index ? converted : { ...converted, index };
+  });
+  return numbered.every((item, index) => item === list[index]) ? list : numbered;
 }
 
 /** Returns an attachment with either `data` or `url`. If it has both, its `url` becomes the reference. */

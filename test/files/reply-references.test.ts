@@ -105,11 +105,11 @@ describe('a reply of an application', () => {
   const body = { messages: [{ role: 'user', content: 'Read', custom_content: { attachments: toAttachments(givenFile) } }] };
   const readableContent = {
     attachments: [
-      { index: 1, type: 'text/plain', title: 'a file', url: ownFile },
-      { index: 2, type: 'text/plain', title: 'a file', url: 'https://example.com/x' },
-      { index: 3, title: 'quoted', data: 'The text.' },
+      { index: 0, type: 'text/plain', title: 'a file', url: ownFile },
+      { index: 1, type: 'text/plain', title: 'a file', url: 'https://example.com/x' },
+      { index: 2, title: 'quoted', data: 'The text.' },
     ],
-    stages: [{ ...stage, attachments: [{ index: 1, type: 'text/plain', title: 'a file', url: givenFile }] }],
+    stages: [{ ...stage, attachments: [{ index: 0, type: 'text/plain', title: 'a file', url: givenFile }] }],
   };
 
   it('contains only files that the application may read, as JSON', async () => {
