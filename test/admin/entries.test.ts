@@ -152,6 +152,14 @@ describe('a secret of an entry', () => {
     expect(keyInForce()).toBeUndefined();
   });
 
+  it('applies to the same address if the input names the default protocol', async () => {
+    const { protocol: _protocol, ...withoutProtocol } = upstream;
+    await send(node, 'PUT', 'models/gpt', { upstreams: [withoutProtocol] });
+    const { key: _key, ...withoutKey } = upstream;
+    expect((await send(node, 'PUT', 'models/gpt', { upstreams: [withoutKey] })).status).toBe(200);
+    expect(keyInForce()).toBe(upstream.key);
+  });
+
   it('does not apply to another address', async () => {
     await send(node, 'PUT', 'models/gpt', { upstreams: [upstream] });
     for (const key of ['***', undefined]) {

@@ -52,12 +52,18 @@ describe('a secret', () => {
     const listed = await send(node, 'GET', 'keys?limit=500');
     expect(listed.text + JSON.stringify(cluster.audited)).not.toContain('canary');
     expect(read(await send(node, 'GET', 'keys/3'))).toMatchObject({ id: '3', source: 'file', project: 'team' });
+    const writes = [
+      await send(node, 'PUT', 'keys/3', { project: 'team' }),
+      await send(node, 'DELETE', 'keys/3'),
+      await send(node, 'POST', 'keys/3/rotate', {}),
+    ];
+    expect(writes.map((write) => errorOf(write).code)).toEqual(Array.from({ length: 3 }, () => 'configured_in_file'));
   });
 
   it('cannot be the ID of its key, and digits cannot, because file keys are listed under them', async () => {
     const secret = 'a-secret-that-is-an-id';
     expect((await send(node, 'PUT', `keys/${secret}`, { project: 'team', key: secret })).status).toBe(400);
-    expect((await send(node, 'PUT', 'keys/1', { project: 'team', key: secret })).status).toBe(400);
+    expect((await send(node, 'PUT', 'keys/9', { project: 'team', key: secret })).status).toBe(400);
     expect((await send(node, 'POST', 'apply', { keys: { 2: { project: 'team', key: secret } } })).status).toBe(400);
     expect((await call(node, 'file', secret)).status).toBe(401);
   });
@@ -236,6 +242,9 @@ describe('an administrator', () => {
     expect((await send(node, 'PUT', 'models/x?dryRun=true', demo, auditor)).status).toBe(200);
     expect((await send(node, 'PUT', 'models/x', demo, auditor)).status).toBe(403);
     expect((await send(node, 'PUT', 'models/x?dryRun=false', demo, auditor)).status).toBe(403);
+    for (const flag of ['dryRun', 'dryRun='])
+      expect(errorOf(await send(node, 'PUT', `models/x?${flag}`, demo))).toMatchObject({ status: 400, param: 'dryRun' });
+    expect(errorOf(await send(node, 'POST', 'apply?prune=', {}))).toMatchObject({ status: 400, param: 'prune' });
     expect((await send(node, 'GET', 'models/x')).status).toBe(404);
   });
 });

@@ -110,7 +110,7 @@ describe('limits of a project', () => {
 
   it('start new windows after a reset, which can be undone', async () => {
     const done = read(await send(node, 'POST', 'projects/search/reset'));
-    expect(done).toMatchObject({ of: 'project:search', at: '2026-07-15T22:00:00.000Z' });
+    expect(done).toMatchObject({ of: 'project:search', at: Date.parse('2026-07-15T22:00:00.000Z') });
     expect(await usage('projects/search')).toMatchObject([{ used: 0 }, { used: 0 }, { used: 0, remaining: 5 }]);
     expect(cluster.audited.at(-1)).toMatchObject({ action: 'entry.created', object: 'limit-resets/project:search' });
     expect(read(await send(node, 'GET', 'changes?limit=1')).data).toMatchObject([{ action: 'reset' }]);

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { Authorization } from '../configuration/authorization.ts';
 import { listObjects } from '../configuration/entries.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
+import { defaultProtocol } from '../configuration/protocols.ts';
 import { hiddenSecret, readSchema, replaceSecrets } from '../configuration/schema-node.ts';
 import { hideSecrets, restoreSecrets } from '../quick-app/secrets.ts';
 import { type EntryKind, entryKinds } from './entry-kinds.ts';
@@ -69,7 +70,7 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
   if (kind !== 'models' || !Array.isArray(input.upstreams)) return input;
   const storedUpstreams = new Map(listObjects(stored.upstreams));
   const getAddress = (upstream: JsonObject, model: JsonObject) =>
-    JSON.stringify([upstream.protocol ?? model.protocol, upstream.endpoint, model.endpoint, upstream.region]);
+    JSON.stringify([upstream.protocol ?? model.protocol ?? defaultProtocol, upstream.endpoint, model.endpoint, upstream.region]);
   const firstByAddress = new Map<string, JsonObject>();
   for (const item of storedUpstreams.values()) {
     const address = getAddress(item, stored);

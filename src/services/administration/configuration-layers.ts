@@ -138,7 +138,7 @@ function* findDependentQuickApps(
  * Returns a function that returns the entry that causes an error. Models and applications share one namespace, so the error of an
  * application of the files can be caused by a model.
  */
-function createCulpritFinder(entries: Iterable<RuntimeEntry>): (path: string) => RuntimeEntry | undefined {
+export function createCulpritFinder<Entry extends EntryRef>(entries: Iterable<Entry>): (path: string) => Entry | undefined {
   const findEntry = createEntryFinder(entries);
   const start = entryKinds.applications.section;
   return (path) =>
@@ -147,7 +147,7 @@ function createCulpritFinder(entries: Iterable<RuntimeEntry>): (path: string) =>
 }
 
 /** Returns a function that returns the entry that a formatted path is in. */
-export function createEntryFinder<Entry extends EntryRef>(entries: Iterable<Entry>): (path: string) => Entry | undefined {
+function createEntryFinder<Entry extends EntryRef>(entries: Iterable<Entry>): (path: string) => Entry | undefined {
   const byStart = new Map<string, Entry>();
   for (const entry of entries) byStart.set(formatPath([entryKinds[entry.kind].section, entry.id]), entry);
   return (path) => {

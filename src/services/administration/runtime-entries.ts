@@ -17,7 +17,7 @@ import {
   activateLayers,
   type CheckConfiguration,
   checkLayers,
-  createEntryFinder,
+  createCulpritFinder,
   equalsFileEntry,
   isInFiles,
   sortByCreation,
@@ -270,7 +270,7 @@ export class RuntimeEntries {
     const checked = checkLayers(this.#files, next, check);
     const errors = 'errors' in checked ? checked.errors : [];
     const writtenEntries = writes.filter(({ after }) => after !== undefined);
-    const findWritten = createEntryFinder(writtenEntries);
+    const findWritten = createCulpritFinder(writtenEntries);
     const ownErrors = errors.filter(({ path }) => findWritten(path) !== undefined);
     if (ownErrors.length > 0) throw toInvalidError(ownErrors);
     const dangling =

@@ -19,8 +19,9 @@ import {
   text,
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
+import { type Query, readLimit, readText, requireKnown } from '../http/query.ts';
 import { nextToken, paging } from './openapi.ts';
-import { type Query, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
+import { pageLimit, readPage, toPage } from './query.ts';
 import { serveAdminRead } from './require-admin.ts';
 
 export interface AlertRouteDeps {
@@ -42,7 +43,7 @@ export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
 
 async function listConfigured({ store, snapshot }: AlertRouteDeps, query: Query): Promise<object> {
   requireKnown(query, ['limit', 'token']);
-  const limit = readLimit(query);
+  const limit = readLimit(query, pageLimit);
   const token = readText(query, 'token') ?? '0';
   if (!/^\d{1,4}$/.test(token)) throw createRequestError('token', 'must be the nextToken of the previous page');
   const { alerts } = snapshot().configuration;

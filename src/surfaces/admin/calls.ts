@@ -6,19 +6,9 @@ import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
+import { type Query, readLimit, readText, requireKnown } from '../http/query.ts';
 import type { Table } from './export.ts';
-import {
-  filterNames,
-  type Query,
-  readCursor,
-  readDayRange,
-  readFilter,
-  readLimit,
-  readText,
-  requireKnown,
-  toPage,
-  toTimeRange,
-} from './query.ts';
+import { filterNames, pageLimit, readCursor, readDayRange, readFilter, toPage, toTimeRange } from './query.ts';
 
 const exportPageSize = 1000;
 /** Columns of calls in CSV. */
@@ -41,7 +31,7 @@ export interface CallsScope {
 /** Returns one page of calls, newest first, without content. Throws `invalid_request` or StoreError. */
 export async function readCalls(journal: Journal, query: Query, scope: CallsScope): Promise<Rows> {
   const { from, to, ...filter } = readCallsQuery(query, scope);
-  const limit = readLimit(query);
+  const limit = readLimit(query, pageLimit);
   const records = await journal.listCalls({ ...filter, before: readCursor(query), limit: limit + 1 });
   const { data, nextToken } = toPage(records, limit, { toCursor: (record) => record, toItem });
   return { object: 'list', from, to, data, nextToken };

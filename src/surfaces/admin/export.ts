@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
-import { type Query, readText } from './query.ts';
+import { type Query, readText } from '../http/query.ts';
 
 /** Formats of lists of rows. */
 export const formats = ['json', 'csv', 'jsonl'] as const;

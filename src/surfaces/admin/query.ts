@@ -1,23 +1,6 @@
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { UsageFilter } from '#domain/usage/journal.ts';
-
-/** Parsed query parameters. A repeated parameter has an array of texts. */
-export type Query = Readonly<Record<string, unknown>>;
-
-/** Returns a parameter, or undefined if it is absent or empty. Throws `invalid_request` if it is repeated. */
-export function readText(query: Query, name: string): string | undefined {
-  const value = Object.hasOwn(query, name) ? query[name] : undefined;
-  if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw createRequestError(name, 'may be given only once');
-  return value;
-}
-
-/** Throws `invalid_request` if the query has a parameter that the endpoint does not know. */
-export function requireKnown(query: Query, knownParams: readonly string[]): void {
-  for (const name of Object.keys(query))
-    if (!knownParams.includes(name))
-      throw createRequestError(name, `is not a parameter of this endpoint. Its parameters are ${knownParams.join(', ')}`);
-}
+import { type Query, readLimit, readText } from '../http/query.ts';
 
 /** Parameters that filter the calls of all users. */
 export const filterNames = ['user', 'key', 'project', 'deployment', 'requestId', 'session'] as const;
@@ -34,14 +17,8 @@ export function readFilter(query: Query): UsageFilter {
   };
 }
 
-/** Returns the parameter `limit`, an integer from 1 to `max`, or `fallback` if it is absent. Throws `invalid_request`. */
-export function readLimit(query: Query, { max, fallback } = { max: 500, fallback: 50 }): number {
-  const text = readText(query, 'limit');
-  if (text === undefined) return fallback;
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > max) throw createRequestError('limit', `must be an integer from 1 to ${max}`);
-  return limit;
-}
+/** Bounds of the parameter `limit`. */
+export const pageLimit = { max: 500, fallback: 50 } as const;
 
 /** Position in a list, after a record. */
 export interface Cursor {
@@ -52,7 +29,7 @@ export interface Cursor {
 /** Returns the size of a page, and the last record of the previous page. Throws `invalid_request`. */
 export function readPage(query: Query): { readonly limit: number; readonly beforeMs: number; readonly beforeId: string } {
   const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
-  return { limit: readLimit(query), beforeMs, beforeId };
+  return { limit: readLimit(query, pageLimit), beforeMs, beforeId };
 }
 
 interface ItemConversion<Item> {

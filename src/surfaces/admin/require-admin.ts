@@ -3,8 +3,8 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Query } from '../http/query.ts';
 import { identifyUser, type SurfaceDeps } from '../http/read-request.ts';
-import type { Query } from './query.ts';
 
 type IdentifyDeps = Pick<SurfaceDeps, 'identify'>;
 

@@ -6,22 +6,12 @@ import type { NodeRecord } from '#domain/administration/node-record.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
+import { type Query, readLimit, readText, requireKnown } from '../http/query.ts';
 import type { SurfaceDeps } from '../http/read-request.ts';
 import { type CallsScope, callColumns, exportCalls, type Rows, readCall, readCalls } from './calls.ts';
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
-import {
-  filterNames,
-  type Query,
-  readDayRange,
-  readFilter,
-  readLimit,
-  readPage,
-  readText,
-  requireKnown,
-  toPage,
-  toTimeRange,
-} from './query.ts';
+import { filterNames, readDayRange, readFilter, readPage, toPage, toTimeRange } from './query.ts';
 import { identifyWithNoStore, requireUsageReader, serveAdminRead } from './require-admin.ts';
 
 export interface AdminDeps extends SurfaceDeps {

@@ -14,9 +14,10 @@ import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
 import type { People } from '#services/scim/people.ts';
+import { type Query, readLimit, readText, requireKnown } from '../http/query.ts';
 import { readJson, rejectLargeBody } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type Query, readCursor, readLimit, readPage, readText, requireKnown, toPage } from './query.ts';
+import { pageLimit, readCursor, readPage, toPage } from './query.ts';
 import { requireAdmin, serveAdminRead } from './require-admin.ts';
 import type { AdminDeps } from './routes.ts';
 
@@ -63,7 +64,7 @@ async function listKeys({ store, configuredKeys }: AdminUserDeps, query: Query):
   requireKnown(query, ['user', 'limit', 'token']);
   const token = readText(query, 'token');
   const isConfigured = token?.startsWith(configuredTokenPrefix) ?? readText(query, 'user') === undefined;
-  const page = isConfigured ? await listConfigured(configuredKeys, { token, limit: readLimit(query) }) : [];
+  const page = isConfigured ? await listConfigured(configuredKeys, { token, limit: readLimit(query, pageLimit) }) : [];
   const { limit, beforeMs, beforeId } = readPage(isConfigured ? { ...query, token: undefined } : query);
   const remaining = limit - page.length;
   const last = page.at(-1);
@@ -156,7 +157,7 @@ export interface AdminApplicationDeps extends Pick<AdminDeps, 'identify'> {
 export function adminApplicationRoutes(app: FastifyInstance, deps: AdminApplicationDeps): void {
   serveAdminRead(app, deps, '/v1/admin/shared-applications', async (query) => {
     requireKnown(query, ['user', 'limit', 'token']);
-    const limit = readLimit(query);
+    const limit = readLimit(query, pageLimit);
     const { id: after = '' } = readCursor(query) ?? {};
     const applications = await deps.store.listShared({ after, limit: limit + 1, user: readText(query, 'user') });
     const ids = applications.flatMap(({ owner, entry }) => [owner, ...(entry.users ?? [])]);

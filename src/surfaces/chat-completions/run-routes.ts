@@ -19,6 +19,7 @@ import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import { routeNotFound } from '../http/path-methods.ts';
+import { type Query, readInteger } from '../http/query.ts';
 import { identifyCaller } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { streamRun } from '../http/replies/stream-run.ts';
@@ -48,7 +49,7 @@ export function chatRunRoutes(app: FastifyInstance, deps: ChatRunDeps): void {
   const options = { operation: 'chat', route: `${base}{run}`, errorDialect: modelErrorDialect } as const;
   serveRaw(app, 'POST', url, (raw) => deps.handler.serve(options, raw, (context, caller) => start(deps, { context, caller })));
   app.get(url, async (request, reply) => {
-    const after = readPosition(request.query);
+    const after = readInteger(request.query as Query, 'starting_after') ?? -1;
     const { ref, caller } = await find(deps, request);
     reply.hijack();
     const hasEnded = () => deps.hasEnded(caller);
@@ -144,12 +145,4 @@ function runNotFound(): ParleyError {
     'response_not_found',
     'You have no chat run with this ID. An ID has at most 64 of the characters A-Z, a-z, 0-9, _, and -.',
   );
-}
-
-/** Returns the sequence number after which the events start. */
-function readPosition(query: unknown): number {
-  const after = isJsonObject(query) ? query.starting_after : undefined;
-  if (after === undefined) return -1;
-  if (typeof after !== 'string' || !/^\d{1,15}$/.test(after)) throw createRequestError('starting_after', 'must be an integer');
-  return Number(after);
 }

@@ -20,6 +20,7 @@ import type {
 import { createPreconditionError, type WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { routeNotFound } from '../http/path-methods.ts';
+import { type Query, readFlag, readInteger, readLimit, readText } from '../http/query.ts';
 import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
@@ -69,14 +70,14 @@ function toPage({ chats: heads, next, excerpts }: ChatListPage): JsonObject {
 async function listChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const subject = await identifySubject(deps, request);
   const query = request.query as Query;
-  const since = readSince(query);
-  const { changes, revision, hasMore, isGap } = await deps.chats.changes(subject, since, readLimit(query));
+  const since = readInteger(query, 'since') ?? 0;
+  const { changes, revision, hasMore, isGap } = await deps.chats.changes(subject, since, readLimit(query, pageLimit));
   return { object: 'list', data: changes.map(toHeadItem), revision, hasMore, reset: isGap };
 }
 
 async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const subject = await identifySubject(deps, request);
-  const since = readSince(request.query as Query);
+  const since = readInteger(request.query as Query, 'since') ?? 0;
   const changes = await deps.chats.readChat(readChatRef(request, subject), since);
   if (changes === undefined) throw chatNotFound();
   reply.header('etag', `"${changes.head.revision}"`);
@@ -187,30 +188,21 @@ function toChatItem({ head, extra, turns }: StoredChat): JsonObject {
 }
 
 /** Parsed query parameters, before validation. */
-type Query = Readonly<Record<string, unknown>>;
-
-const maxPageSize = 500;
-const defaultPageSize = 100;
+const pageLimit = { max: 500, fallback: 100 };
 const maxWords = 20;
 const maxQueryChars = 500;
 
 /** Returns the parameters of a list. Throws `invalid_request` with the name of the parameter. */
 function readListQuery(query: Query): ChatListQuery {
-  return { limit: readLimit(query), archived: readFlag(query, 'archived'), after: readToken(query.token) };
-}
-
-function readLimit(query: Query): number {
-  const limit = readNumber(query, 'limit') ?? defaultPageSize;
-  if (limit < 1 || limit > maxPageSize) throw createRequestError('limit', `must be an integer from 1 to ${maxPageSize}`);
-  return limit;
+  return { limit: readLimit(query, pageLimit), archived: readFlag(query, 'archived'), after: readToken(query.token) };
 }
 
 /** Returns the distinct search words in lower case, or undefined if the request has no search. Throws `invalid_request`. */
-function readWords({ query }: Query): readonly string[] | undefined {
-  if (query === undefined || query === '') return undefined;
-  if (typeof query !== 'string') throw createRequestError('query', 'may be given only once');
-  if (query.length > maxQueryChars) throw createRequestError('query', `must have at most ${maxQueryChars} characters`);
-  const searchWords = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
+function readWords(query: Query): readonly string[] | undefined {
+  const text = readText(query, 'query');
+  if (text === undefined) return undefined;
+  if (text.length > maxQueryChars) throw createRequestError('query', `must have at most ${maxQueryChars} characters`);
+  const searchWords = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))];
   if (searchWords.length > maxWords) throw createRequestError('query', `must have at most ${maxWords} words`);
   return searchWords.length === 0 ? undefined : searchWords;
 }
@@ -226,22 +218,4 @@ function readToken(token: unknown): ChatCursor | undefined {
   if (Number.isSafeInteger(shelf) && Number.isSafeInteger(updatedAtMs) && typeof id === 'string' && !id.includes('\0'))
     return { shelf, updatedAtMs, id };
   throw createRequestError('token', 'must be the nextToken of the previous page');
-}
-
-/** Returns the revision to start after. 0 selects everything. */
-function readSince(query: Query): number {
-  return readNumber(query, 'since') ?? 0;
-}
-
-function readNumber(query: Query, name: string): number | undefined {
-  const value = query[name];
-  if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) throw createRequestError(name, 'must be an integer');
-  return Number(value);
-}
-
-function readFlag(query: Query, name: string): boolean {
-  const value = query[name] ?? 'false';
-  if (value !== 'true' && value !== 'false') throw createRequestError(name, 'must be true or false');
-  return value === 'true';
 }

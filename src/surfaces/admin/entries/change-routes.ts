@@ -10,11 +10,12 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { ChangePage, CommittedChange, EntryWrite, ListedChange, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { toDocument, toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
 import { type EntryError, type EntryView, type PlannedWrite, toInvalidError } from '#services/administration/runtime-entries.ts';
+import { type Query, readFlag, readLimit, readText, requireKnown } from '../../http/query.ts';
 import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { type Query, readLimit, readText, requireKnown } from '../query.ts';
+import { pageLimit } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';
-import { applyChange, getPrefix, isEntryId, preparePut, readFlag, toWriteItem, toWriteList } from './entry-routes.ts';
+import { applyChange, getPrefix, isEntryId, preparePut, toWriteItem, toWriteList } from './entry-routes.ts';
 import type { KeyDeps } from './key-routes.ts';
 
 const { maxBytes } = storedEntries.adminDocument;
@@ -124,7 +125,7 @@ async function exportDocument({ entries }: ChangeDeps): Promise<JsonObject> {
 
 async function listChanges({ store }: ChangeDeps, query: Query): Promise<JsonObject> {
   requireKnown(query, ['limit', 'token']);
-  const limit = readLimit(query);
+  const limit = readLimit(query, pageLimit);
   const token = readText(query, 'token');
   if (token !== undefined && !/^\d{1,15}$/.test(token))
     throw createRequestError('token', 'must be the nextToken of the previous page');

@@ -25,9 +25,10 @@ import {
   toInvalidError,
 } from '#services/administration/runtime-entries.ts';
 import { toWriteCondition } from '../../http/conditions.ts';
+import { type Query, readFlag, readLimit, readText, requireKnown } from '../../http/query.ts';
 import { readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { type Query, readLimit, readText, requireKnown } from '../query.ts';
+import { pageLimit } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';
 
 export interface EntryDeps extends SurfaceDeps {
@@ -156,7 +157,7 @@ function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix
 
 /** Returns a page of items that are ordered by ID. */
 function listPage(items: readonly ListedEntry[], query: Query): JsonObject {
-  const limit = readLimit(query);
+  const limit = readLimit(query, pageLimit);
   const token = readText(query, 'token');
   const after = token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
   const remaining = after === undefined ? items : items.filter(({ id }) => id > after);
@@ -173,6 +174,8 @@ async function putEntry(deps: EntryDeps, kind: EntryKind, request: FastifyReques
   const { subject: author } = await requireAdmin(deps, request, reply, isDryRun ? 'reads' : 'changes');
   const id = readId(request);
   const input = toInput(await readJson(request, storedEntries.adminEntry));
+  const fileEntry = findFileEntry(deps, { kind, id });
+  if (fileEntry !== undefined && isNumbered(kind, fileEntry)) throw configuredInFile({ kind, id });
   let isNew = false;
   const plan = ({ find }: EntryView): readonly PlannedWrite[] => {
     const before = find({ kind, id });
@@ -194,7 +197,7 @@ export async function deleteEntry(deps: EntryDeps, kind: EntryKind, request: Fas
   requireKnown(request.query as Query, ['force']);
   const isForced = readFlag(request.query as Query, 'force');
   const plan = (view: EntryView): readonly PlannedWrite[] => {
-    const { revision } = requireRuntimeEntry(view, { kind, id });
+    const { revision } = requireRuntimeEntry(deps, view, { kind, id });
     toWriteCondition(request.headers, { etag: String(revision) });
     return [{ kind, id, after: undefined }];
   };
@@ -328,19 +331,11 @@ export function isEntryId(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..' && isStorableKey(id);
 }
 
-/** Returns a query parameter that is `true` or `false`. Throws `invalid_request` for other values. */
-export function readFlag(query: Query, name: string): boolean {
-  const text = readText(query, name);
-  if (text === undefined || text === 'false') return false;
-  if (text !== 'true') throw createRequestError(name, 'must be true or false');
-  return true;
-}
-
 /** Returns a run-time entry. Throws `configured_in_file` for an entry that only the files have, or `entry_not_found`. */
-export function requireRuntimeEntry({ find, isInFiles }: EntryView, entry: EntryRef): RuntimeEntry {
+export function requireRuntimeEntry(deps: Pick<EntryDeps, 'entries'>, { find }: EntryView, entry: EntryRef): RuntimeEntry {
   const runtimeEntry = find(entry);
   if (runtimeEntry !== undefined) return runtimeEntry;
-  throw isInFiles(entry) ? configuredInFile(entry) : notFound(entry);
+  throw findFileName(deps, entry) === undefined ? notFound(entry) : configuredInFile(entry);
 }
 
 /** Returns the error for an entry that does not exist. */

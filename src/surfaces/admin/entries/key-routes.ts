@@ -113,7 +113,7 @@ async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
   const { overlapSeconds = 0 } = checkRotation(await readJson(request, { maxBytes }));
   const { key, digest, prefix } = createRuntimeKey(deps.newSecret());
   const plan = (view: EntryView): readonly PlannedWrite[] => {
-    const before = requireRuntimeEntry(view, { kind: 'keys', id });
+    const before = requireRuntimeEntry(deps, view, { kind: 'keys', id });
     const { previous: _previous, ...value } = before.value;
     const until = new Date(deps.clock.epochMs() + overlapSeconds * 1000).toISOString();
     const previous = overlapSeconds > 0 && { previous: { sha256: value.sha256, until } };

@@ -6,8 +6,8 @@ import { toKeyId } from '#domain/callers/key-ring.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import { type LimitUsage, toLimitUsage } from '#domain/limits/limit-status.ts';
 import type { Limit } from '#domain/limits/limits.ts';
+import { type Query, readText, requireKnown } from '../../http/query.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { type Query, readText, requireKnown } from '../query.ts';
 import { requireAdmin, requireUsageReader } from '../require-admin.ts';
 import { applyChange, type EntryDeps, findFileName, notFound, readId } from './entry-routes.ts';
 
@@ -98,8 +98,8 @@ async function reset(deps: LimitRouteDeps, kind: PathKind, request: FastifyReque
       'is the number of a key whose name is its secret. Write a name and sha256 into the file first',
     );
   const of = `${scopeKinds[kind]}:${id}`;
-  const at = new Date(deps.clock.epochMs()).toISOString();
-  const after = { value: { at } };
+  const at = deps.clock.epochMs();
+  const after = { value: { at: new Date(at).toISOString() } };
   const result = await applyChange(deps, request, () => [{ kind: 'limit-resets', id: of, after }], { author, action: 'reset' });
   return { of, at, change: result.change?.id ?? null };
 }

@@ -201,7 +201,7 @@ const scopeUsage = nameSchema('AdminLimitUsage', {
 
 const scopeReset = nameObject('AdminLimitReset', {
   of: text,
-  at: { ...text, description: 'Time of the reset.' },
+  at: { ...moment, description: 'Time of the reset, in milliseconds since the epoch.' },
   change: orNull('string'),
 });
 

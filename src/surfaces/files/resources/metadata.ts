@@ -19,6 +19,7 @@ import {
 } from '#domain/files/resource-location.ts';
 import { canRead, listPermissions } from '#domain/files/resource-rights.ts';
 import { createResourceNotFoundError, type StoredResources } from '#services/files/stored-resources.ts';
+import { type Query, readFlag, readLimit } from '../../http/query.ts';
 import type { SurfaceDeps } from '../../http/read-request.ts';
 
 /** Dependencies of the routes for stored items. */
@@ -28,7 +29,6 @@ export interface ResourceDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'>
   readonly applications: ApplicationResources;
 }
 
-type Query = Readonly<Record<string, unknown>>;
 type MetadataItem = Record<string, unknown>;
 
 /** Parameters of a metadata request. */
@@ -36,8 +36,7 @@ interface MetadataQuery extends FolderQuery {
   readonly permissions: ShowPermissions;
 }
 
-const defaultLimit = 100;
-const maxItems = 1000;
+const itemLimit = { min: 0, max: 1000, fallback: 100 };
 
 /**
  * Returns the metadata of an item, or one page of a folder. The path of a folder may end with a slash. A bucket alone is a folder
@@ -106,25 +105,13 @@ function toNextTokenField(kind: ResourceKind, next: string | undefined): { reado
   return kind === 'files' ? { nextToken: null } : {};
 }
 
-function parseQuery(caller: Caller, { token, limit, recursive, permissions }: Query): MetadataQuery {
+function parseQuery(caller: Caller, query: Query): MetadataQuery {
   return {
-    after: parseToken(token),
-    limit: parseLimit(limit),
-    isRecursive: parseFlag('recursive', recursive),
-    permissions: parseFlag('permissions', permissions) ? (location) => listPermissions(caller, location) : undefined,
+    after: parseToken(query.token),
+    limit: readLimit(query, itemLimit),
+    isRecursive: readFlag(query, 'recursive'),
+    permissions: readFlag(query, 'permissions') ? (location) => listPermissions(caller, location) : undefined,
   };
-}
-
-function parseLimit(value: unknown): number {
-  const limit = value === undefined ? defaultLimit : Number(value);
-  if (value !== '' && Number.isInteger(limit) && limit >= 0 && limit <= maxItems) return limit;
-  throw createRequestError('limit', `must be an integer from 0 to ${maxItems}`);
-}
-
-function parseFlag(name: string, value: unknown): boolean {
-  if (value === undefined || value === 'false') return false;
-  if (value === 'true') return true;
-  throw createRequestError(name, 'must be true or false');
 }
 
 function toToken(path: string): string {

@@ -36,6 +36,7 @@ import {
 import { listPermissions, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
+import type { Query } from '../../http/query.ts';
 import { identifyCaller, parseBody, readBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { sendFile, toSelection } from '../../http/replies/send-file.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
@@ -60,8 +61,8 @@ function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
     const base = `/v1/metadata/${kind}/`;
     app.get(`${base}*`, async (request) => {
       const caller = await identifyCaller(deps, request);
-      const query = request.query as Record<string, unknown>;
-      return readMetadata(deps, caller, { kind, encoded: stripPathPrefix(base, request.url), query });
+      const encoded = stripPathPrefix(base, request.url);
+      return readMetadata(deps, caller, { kind, encoded, query: request.query as Query });
     });
   }
 }

@@ -10,9 +10,10 @@ import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/r
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
 import { toStorageFullError } from '#services/responses/database-response-storage.ts';
+import type { Query } from '../../http/query.ts';
 import { identifyCaller, readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { createUnknownItemError, type Query, readInclude, readItemQuery, toItemList } from './stored-pages.ts';
+import { createUnknownItemError, readInclude, readItemQuery, toItemList } from './stored-pages.ts';
 import { createNotStoredError } from './stored-routes.ts';
 
 export interface ConversationRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {

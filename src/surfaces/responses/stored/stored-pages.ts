@@ -1,51 +1,23 @@
 import type { JsonObject } from '#base/json/json.ts';
-import { ParleyError } from '#contract/errors/errors.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { ItemPage, ItemQuery } from '#domain/responses/conversation-store.ts';
 import { toVisibleItem } from '#domain/responses/stored-items.ts';
+import { type Query, readLimit, readText } from '../../http/query.ts';
 
-/** Raw query parameters: a string, or a list if the parameter is repeated. */
-export type Query = Readonly<Record<string, unknown>>;
-
-const maxItems = 100;
-const defaultItems = 20;
+const itemLimit = { max: 100, fallback: 20 };
 
 /** Parses the paging parameters of a list. Throws `invalid_request` with the name of the parameter. */
 export function readItemQuery(query: Query): ItemQuery {
   const order = readText(query, 'order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc') throw createQueryError('order', 'must be asc or desc');
-  return { limit: readLimit(query), order, after: readText(query, 'after'), before: readText(query, 'before') };
+  if (order !== 'asc' && order !== 'desc') throw createRequestError('order', 'must be asc or desc');
+  return { limit: readLimit(query, itemLimit), order, after: readText(query, 'after'), before: readText(query, 'before') };
 }
 
 /** Returns the values of `include` and `include[]`, which may be repeated. */
 export function readInclude(query: Query): ReadonlySet<string> {
   const includes = [query.include, query['include[]']].flat().filter((value) => value !== undefined);
   return new Set(includes.map(String));
-}
-
-/** Returns a string parameter, or undefined if it is missing or empty. */
-function readText(query: Query, name: string): string | undefined {
-  const value = Object.hasOwn(query, name) ? query[name] : undefined;
-  if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw createQueryError(name, 'must occur only once');
-  return value;
-}
-
-/** Returns an integer parameter of at least 0. */
-export function readNumber(query: Query, name: string): number | undefined {
-  const text = readText(query, name);
-  if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw createQueryError(name, 'must be an integer');
-  return Number(text);
-}
-
-export function readFlag(query: Query, name: string): boolean {
-  const text = readText(query, name) ?? 'false';
-  if (text !== 'true' && text !== 'false') throw createQueryError(name, 'must be true or false');
-  return text === 'true';
-}
-
-export function createQueryError(param: string, claim: string): ParleyError {
-  return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
 }
 
 /** Returns a page of a complete list, which must be sorted from oldest to newest. */
@@ -66,7 +38,7 @@ function findPosition(items: readonly JsonObject[], param: 'after' | 'before', i
 }
 
 export function createUnknownItemError(param: 'after' | 'before'): ParleyError {
-  return createQueryError(param, 'is not the ID of an item in this list');
+  return createRequestError(param, 'is not the ID of an item in this list');
 }
 
 /** Returns a page of items as a list object of the API. */
@@ -82,10 +54,4 @@ export function toList(data: readonly JsonObject[], hasMore: boolean): JsonObjec
   const first_id = data[0]?.id ?? null;
   const last_id = data.at(-1)?.id ?? null;
   return { object: 'list', data, first_id, last_id, has_more: hasMore };
-}
-
-function readLimit(query: Query): number {
-  const limit = readNumber(query, 'limit') ?? defaultItems;
-  if (limit < 1 || limit > maxItems) throw createQueryError('limit', `must be an integer from 1 to ${maxItems}`);
-  return limit;
 }

@@ -9,23 +9,13 @@ import { isChatRunId } from '#domain/responses/chat-run.ts';
 import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/stored-items.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
+import { type Query, readFlag, readInteger } from '../../http/query.ts';
 import { identifyCaller, identifyUser, type SurfaceDeps } from '../../http/read-request.ts';
 import { streamRun } from '../../http/replies/stream-run.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { listResponsesBases } from '../openapi.ts';
 import { toBytes } from '../response-reply.ts';
-import {
-  createQueryError,
-  createUnknownItemError,
-  type Query,
-  readFlag,
-  readInclude,
-  readItemQuery,
-  readNumber,
-  toItemList,
-  toList,
-  toPage,
-} from './stored-pages.ts';
+import { createUnknownItemError, readInclude, readItemQuery, toItemList, toList, toPage } from './stored-pages.ts';
 
 export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'> {
   readonly responses: ResponseStore;
@@ -56,12 +46,12 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
     app.get(url, async (request, reply) => {
       const { location, caller } = await identifyRequest(deps, request);
       const query = request.query as Query;
-      const after = readNumber(query, 'starting_after');
+      const after = readInteger(query, 'starting_after');
       const isStreamed = readFlag(query, 'stream');
-      if (after !== undefined && !isStreamed) throw createQueryError('starting_after', 'requires stream=true');
+      if (after !== undefined && !isStreamed) throw createRequestError('starting_after', 'requires stream=true');
       const stored = await find(deps, location);
       if (!isStreamed) return toVisibleResponse(stored, readInclude(query));
-      if (!stored.isBackground) throw createQueryError('stream', 'is supported only for background responses');
+      if (!stored.isBackground) throw createRequestError('stream', 'is supported only for background responses');
       reply.hijack();
       const hasEnded = () => deps.hasEnded(caller);
       const headers = { 'x-request-id': request.id };
