@@ -95,6 +95,24 @@ describe('Parley-Ignored', () => {
     const { status, headers } = await post(service, { model: 'mixed', ...hosted });
     expect([status, headers['parley-ignored']]).toEqual([200, `tools.web_search, ${names}`]);
   });
+
+  it.each([
+    ['tool_choice', { tool_choice: 'required' }],
+    ['tool_choice.type', { tool_choice: { type: 'web_search' } }],
+    [
+      'input[1].type',
+      {
+        input: [
+          { role: 'user', content: 'Hi' },
+          { type: 'web_search_call', id: 'ws_1' },
+        ],
+      },
+    ],
+  ])('does not replace an error: an upstream without %s rejects the request', async (param, fields) => {
+    native.script(refusal(503));
+    const { status, text } = await post(service, { model: 'mixed', ...hosted, ...fields });
+    expect([status, JSON.parse(text).error.param]).toEqual([400, param]);
+  });
 });
 
 /** Returns an item without content, as at its start. */
@@ -218,7 +236,8 @@ describe('Responses client of an upstream with the Responses API', () => {
         toBytes([{ type: 'response.created', response: head } as never, { type: 'response.failed', response: failed } as never]),
       ),
     );
-    expect((await post(service, { ...request, stream: true })).status).toBe(429);
+    const { status, text } = await post(service, { ...request, stream: true });
+    expect([status, JSON.parse(text).error.code]).toEqual([429, 'rate_limit_exceeded']);
   });
 
   it('receives an error event with the next number if the reply is aborted', async () => {
@@ -240,6 +259,23 @@ describe('Responses client of an upstream with the Responses API', () => {
     expect(error).toMatchObject({ type: 'error', sequence_number: 5, error: { code: 'upstream_failed' } });
     expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 6, response: { id: 'resp_up', status: 'failed' } });
     expect(rest.at(-1)).toBe('data: [DONE]');
+  });
+
+  it('receives the parts that arrived in the final response if the reply is aborted', async () => {
+    const toStarted = createStream([reasoning, message, call]).slice(0, -3);
+    native.script(async (answering: Answering) => {
+      answering.head();
+      await answering.bytes(toBytes(toStarted));
+      answering.destroyConnection();
+    });
+    const { text } = await post(service, { model: 'm', input: 'Hello', stream: true });
+    const [, data = ''] = /^event: response.failed\ndata: (.*)$/m.exec(text) ?? [];
+    const { output } = (JSON.parse(data) as ResponseEvent).response as { output: object[] };
+    expect(output).toMatchObject([
+      { type: 'reasoning', summary: reasoning.summary },
+      { type: 'message', status: 'completed', content: [textPart] },
+      { type: 'function_call', status: 'incomplete', arguments: '{"a":1}' },
+    ]);
   });
 
   it('is answered by another upstream with its own API if this upstream fails', async () => {

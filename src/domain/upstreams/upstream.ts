@@ -50,6 +50,8 @@ export interface NativeRequest {
   readonly body: JsonObject;
   /** Header fields of the dialect, such as its version. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Error of upstreams without this dialect, if the request in the form of chat completions lacks something essential. */
+  readonly translationError?: UpstreamError | undefined;
 }
 
 /** Quota that remains to Parley's account at an upstream, according to a reply. */
@@ -176,6 +178,8 @@ export interface UpstreamErrorDetails {
   readonly retryAfterSeconds?: number | undefined;
   /** Whether the body is not an API error, so that another server probably answered. */
   readonly isNotFromModelApi?: boolean;
+  /** Whether the error comes from a failed response of the Responses API, which has no HTTP status. */
+  readonly isOfResponse?: boolean;
   readonly cause?: unknown;
 }
 
@@ -190,6 +194,7 @@ export class UpstreamError extends Error {
   readonly isBeforeRequest: boolean;
   readonly retryAfterSeconds: number | undefined;
   readonly isNotFromModelApi: boolean;
+  readonly isOfResponse: boolean;
 
   constructor(kind: UpstreamErrorKind, message: string, details: UpstreamErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -203,6 +208,7 @@ export class UpstreamError extends Error {
     this.isBeforeRequest = details.isBeforeRequest ?? false;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.isNotFromModelApi = details.isNotFromModelApi ?? false;
+    this.isOfResponse = details.isOfResponse ?? false;
   }
 }
 

@@ -9,14 +9,14 @@ import { includables, type ResponsesRequest } from '#contract/responses/response
 import type { Target } from '#domain/call.ts';
 import { toRecordId } from '#domain/callers/bound-key.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { type NativeRequest, speaksResponses } from '#domain/upstreams/upstream.ts';
+import { type NativeRequest, speaksResponses, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
 import type { PreparedResponse, ResponseStart } from '#services/responses/background-runs.ts';
 import { ResponseRun } from './response-run.ts';
 import { McpApprovals, toMcpName, toRemoteServers } from './translation/mcp-servers.ts';
 import { AllowedCalls } from './translation/offered-tools.ts';
 import { isSealed, type SealedItem, ThoughtSeal, type Thoughts } from './translation/sealed-thoughts.ts';
-import { toChatRequest } from './translation/to-chat-request.ts';
+import { type ResolvedRequest, toChatRequest } from './translation/to-chat-request.ts';
 import type { TranslationContext } from './translation/to-messages.ts';
 
 const stateType = 'parley:state';
@@ -108,7 +108,12 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
   });
   const isAlwaysRelayed = context.isNative && deployment.upstreams.every(speaksResponses);
   const native: NativeRequest | undefined = context.isNative
-    ? { dialect: 'responses', body: isPlain ? body : toNativeRequest(body, { ...context, items }), headers: {} }
+    ? {
+        dialect: 'responses',
+        body: isPlain ? body : toNativeRequest(body, { ...context, items }),
+        headers: {},
+        translationError: isAlwaysRelayed ? undefined : findTranslationError({ request, items, ...context }),
+      }
     : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isApplicationBacked && includesStages(request));
@@ -122,6 +127,17 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
     ignored: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
     sealFor: (content) => thoughts.close(content),
   };
+}
+
+/** Returns the error of upstreams without the Responses API. Undefined if they can answer the request without hosted tools. */
+function findTranslationError(resolved: ResolvedRequest): UpstreamError | undefined {
+  try {
+    toChatRequest({ ...resolved, isNative: false });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    return new UpstreamError('refused', error.message, { status: error.status, param: error.param });
+  }
 }
 
 function includesStages({ include = [] }: ResponsesRequest): boolean {

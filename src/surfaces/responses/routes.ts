@@ -5,6 +5,7 @@ import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { toSessionId } from '#contract/chat/session-id.ts';
+import { isKnownCode } from '#contract/errors/error-conditions.ts';
 import { createHttpRejection, ParleyError } from '#contract/errors/errors.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { Compaction } from '#contract/responses/response.ts';
@@ -12,10 +13,11 @@ import { parseResponsesRequest, type ResponsesRequest } from '#contract/response
 import type { Calls, ReplySink, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { noStorage, type OpenedResponse, type ResponseStorage } from '#services/responses/response-storage.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
-import { modelErrorDialect } from '../http/error-dialect.ts';
+import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { methodNotAllowed } from '../http/path-methods.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { streamRun } from '../http/replies/stream-run.ts';
@@ -27,6 +29,17 @@ import { listResponsesBases } from './openapi.ts';
 import { buildHeaders, createStreamedReply, JsonResponse, toBytes } from './response-reply.ts';
 import type { ResponseRun } from './response-run.ts';
 import type { Thoughts } from './translation/sealed-thoughts.ts';
+
+/** Keeps the known codes of failed responses of an upstream, which Parley replaces elsewhere. */
+const responsesErrorDialect: ErrorDialect = {
+  ...modelErrorDialect,
+  toErrorBody(error, requestId) {
+    const body = modelErrorDialect.toErrorBody(error, requestId) as { readonly error: object };
+    const { cause } = error;
+    const keepsCode = cause instanceof UpstreamError && cause.isOfResponse && isKnownCode(cause.code);
+    return keepsCode ? { error: { ...body.error, code: cause.code } } : body;
+  },
+};
 
 /** Maximum delay of `response.created` if the upstream is slow. An error within this time sets the HTTP status. */
 const maxSilenceMs = 1000;
@@ -59,7 +72,7 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
       [`${base}/responses/compact`, serveCompact],
     ] as const;
     for (const [route, serve] of handlers) {
-      const options = { operation: 'chat', route, errorDialect: modelErrorDialect } as const;
+      const options = { operation: 'chat', route, errorDialect: responsesErrorDialect } as const;
       serveCalls(app, route, (raw) => deps.handler.serve(options, raw, (context, caller) => serve(deps, { context, caller })));
     }
     if (acceptsVersion) continue;

@@ -157,7 +157,8 @@ export function toEventValue(event: string): JsonObject | UpstreamError | undefi
 
 /** Returns the error of a response that the upstream could not finish. */
 export function toFailedError(response: unknown): UpstreamError {
-  return toReportedError({ error: toObject(toObject(response).error) });
+  const error = toReportedError({ error: toObject(toObject(response).error) });
+  return new UpstreamError(error.kind, error.message, { ...error, isOfResponse: true });
 }
 
 /** Returns whether an event opens a response and has no part of it. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Frame } from '#contract/chat/frame.ts';
@@ -27,6 +27,7 @@ export class RelayedReplyReader implements ReplyReader {
   /** Final response of the upstream. */
   #response: JsonObject | undefined;
   readonly #items: ResultItem[] = [];
+  readonly #openItems = new OpenItems();
   /** Sealed content by the upstream's encrypted content. */
   readonly #sealed = new Map<string, string>();
 
@@ -59,6 +60,7 @@ export class RelayedReplyReader implements ReplyReader {
   }
 
   endEarly(): ReplyEnd {
+    this.#items.push(...(this.#openItems.listIncomplete() as ResultItem[]));
     const output = this.#items.map((item) => this.#toVisible(item)) as OutputItem[];
     return { events: [], fields: { output }, items: this.#items };
   }
@@ -69,6 +71,7 @@ export class RelayedReplyReader implements ReplyReader {
     if (firstEventTypes.has(type)) return;
     if (lastEventTypes.has(type)) return this.#conclude(value.response);
     if (typeof type !== 'string') return;
+    this.#openItems.consume(value);
     if (!isJsonObject(item)) {
       events.push(toCompleteEvent({ type, ...fields }) as unknown as UnnumberedEvent);
       return;
@@ -102,6 +105,49 @@ export class RelayedReplyReader implements ReplyReader {
     if (this.#options.showsSealed || item.type !== 'reasoning' || item.encrypted_content === undefined) return item;
     const { encrypted_content: _sealed, ...visibleItem } = item;
     return visibleItem;
+  }
+}
+
+/** Field of an item that an event extends by a `delta`, by the type of the event. Some fields are in a part of a list. */
+const growingFields: Readonly<Record<string, { readonly field: string; readonly list?: string; readonly position?: string }>> = {
+  'response.output_text.delta': { field: 'text', list: 'content', position: 'content_index' },
+  'response.refusal.delta': { field: 'refusal', list: 'content', position: 'content_index' },
+  'response.reasoning_text.delta': { field: 'text', list: 'content', position: 'content_index' },
+  'response.reasoning_summary_text.delta': { field: 'text', list: 'summary', position: 'summary_index' },
+  'response.function_call_arguments.delta': { field: 'arguments' },
+  'response.custom_tool_call_input.delta': { field: 'input' },
+};
+/** List of an item that an event extends by a part, by the type of the event. */
+const growingLists: Readonly<Record<string, string>> = {
+  'response.content_part.added': 'content',
+  'response.reasoning_summary_part.added': 'summary',
+};
+
+/** Items of a stream that have begun and not ended, with the parts that have arrived. */
+class OpenItems {
+  /** Items by `output_index`. */
+  readonly #items = new Map<unknown, JsonObject>();
+
+  consume({ type, item: eventItem, output_index: index, part, delta, ...positions }: JsonObject): void {
+    if (type === 'response.output_item.added' && isJsonObject(eventItem)) this.#items.set(index, { ...eventItem });
+    if (type === 'response.output_item.done') this.#items.delete(index);
+    const item = this.#items.get(index);
+    if (item === undefined || typeof type !== 'string') return;
+    if (Object.hasOwn(growingLists, type) && isJsonObject(part)) {
+      const list = growingLists[type] as string;
+      item[list] = [...filterObjects(item[list]), { ...part }];
+    }
+    if (!Object.hasOwn(growingFields, type) || typeof delta !== 'string') return;
+    const { field, list, position = '' } = growingFields[type] as (typeof growingFields)[string];
+    const target = list === undefined ? item : filterObjects(item[list])[Number(positions[position] ?? 0)];
+    if (target !== undefined) target[field] = toText(target[field]) + delta;
+  }
+
+  /** Returns the items that have content. */
+  listIncomplete(): readonly JsonObject[] {
+    return [...this.#items.values()]
+      .filter(({ content }) => !Array.isArray(content) || content.length > 0)
+      .map((item) => ({ ...toCompleteItem(item), status: 'incomplete' }));
   }
 }
 
