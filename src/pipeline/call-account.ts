@@ -88,6 +88,11 @@ export class CallAccount {
     if (this.ignored.size > 0) this.ignored.clear();
   }
 
+  /** Counts the answer of a quick app, which Parley itself gives, as one attempt. */
+  startOwnAnswer(): void {
+    this.#attempts = 1;
+  }
+
   /** Sets the reply headers of a configured application, without those that it may not set. */
   setReplyHeaders(headers: ReplyHeaders): void {
     this.#replyHeaders = selectReplyHeaders(headers);

@@ -242,10 +242,19 @@ describe('NormalizedReply for an application', () => {
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: inner });
   });
 
-  it('does not invent tokens', () => {
+  it('has at least the usage of its inner calls if it reports less', () => {
+    const inner = [{ index: 0, model: 'in', name: 'in', prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }];
+    const reported = event({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } });
+    const { chunks } = run([reply, reported], { deployment: application, inner: { items: inner } });
+    expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 });
+  });
+
+  it('has estimated usage if it has no inner calls and reports nothing, unless it is a quick app', () => {
     const { chunks } = run([reply], { deployment: application });
-    expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
-    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [] });
+    expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 });
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toMatchObject([{ model: application.id, estimated: true }]);
+    const quick = run([reply], { deployment: { ...application, quickApp: {} as never } });
+    expect(quick.chunks.at(-1)?.statistics).toEqual({ usage_per_model: [] });
   });
 });
 

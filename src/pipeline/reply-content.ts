@@ -8,7 +8,7 @@ const maxOpenStages = 10_000;
 const maxStages = 100_000;
 const finalStatuses: ReadonlySet<unknown> = new Set(['completed', 'failed']);
 
-/** Numbers the items of one list in the order in which they arrive. */
+/** Numbers the items of one list by arrival order. */
 class ListNumbers {
   #next = 0;
   #last: number | undefined;
@@ -37,9 +37,8 @@ class ListNumbers {
 }
 
 /**
- * Completes the `custom_content` of one reply. Attachments, stages, and controls are numbered in the order in which they arrive,
- * stages get a name and a status, and an attachment has either `data` or `url`. Objects that need no change are returned
- * unchanged.
+ * Completes the `custom_content` of one reply. Numbers attachments, stages, and controls by arrival order, gives stages a name
+ * and a status, and leaves each attachment with either `data` or `url`. Returns objects that need no change unchanged.
  */
 export class ReplyContent {
   readonly #lists = new Map<string, ListNumbers>();

@@ -83,7 +83,7 @@ export class UsageTotals {
   totals(): Totals {
     if (this.#cachedTotals !== undefined) return this.#cachedTotals;
     const perModel = this.#perModel();
-    const usage = this.#withCost(this.#reported() ?? { ...sumCounts(perModel) });
+    const usage = this.#withCost(this.#toRunUsage(perModel));
     this.#cachedTotals = { usage, statistics: { ...this.#statistics, usage_per_model: perModel } };
     return this.#cachedTotals;
   }
@@ -114,6 +114,14 @@ export class UsageTotals {
     return this.totals().statistics.usage_per_model.filter(({ declared }) => declared !== true);
   }
 
+  /** Returns the usage of the run: the reported one, unless it lacks tokens of inner calls, otherwise the sum of the tokens. */
+  #toRunUsage(perModel: readonly ModelUsage[]): Usage {
+    const reported = this.#reported();
+    if (reported === undefined) return { ...sumCounts(perModel) };
+    const sum = sumCounts(perModel);
+    return reported.total_tokens < sum.total_tokens ? { ...reported, ...sum } : reported;
+  }
+
   #withCost(usage: Usage): Usage {
     const { includesCost, deployment } = this.#facts;
     const { pricing } = deployment;
@@ -135,7 +143,7 @@ export class UsageTotals {
       if (this.#statistics !== undefined) return toModelUsages(this.#statistics.usage_per_model);
       const items = this.#facts.inner?.items;
       if (items !== undefined && items.length > 0) return toModelUsages(items);
-      return this.#usage === undefined ? [] : [this.#toOwnUsage(this.#usage)];
+      if (quickApp !== undefined && this.#usage === undefined) return [];
     }
     const reported = this.#reported();
     if (reported !== undefined) return [this.#toOwnUsage(reported)];

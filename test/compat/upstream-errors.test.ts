@@ -108,10 +108,15 @@ describe('upstream status', () => {
   it.each([
     [429, 429],
     [503, 503],
-  ])('%i with a long Retry-After returns 60 s for the first and for later calls', async (upstreamStatus, status) => {
+  ])('%i with a long Retry-After is relayed, and pauses the upstream for at most 60 s', async (upstreamStatus, status) => {
     upstream.script(refusal(upstreamStatus, { 'retry-after': '43054' }));
-    const answer = await service.chat('m', { messages: hello });
-    expect([answer.status, answer.headers['retry-after']]).toEqual([status, '60']);
+    const first = await service.chat('m', { messages: hello });
+    expect([first.status, first.headers['retry-after']]).toEqual([status, '43054']);
+    const count = upstream.requests.length;
+    const later = await service.chat('m', { messages: hello });
+    const isPaused = upstream.requests.length === count;
+    expect([later.status, later.headers['retry-after']]).toEqual([status, isPaused ? '60' : '43054']);
+    expect(isPaused).toBe(status === 429);
   });
 
   it("401 hides the upstream's message about the configured key", async () => {

@@ -27,7 +27,12 @@ beforeAll(async () => {
   const upstreams = [{ protocol: 'demo' }];
   service = await startService(
     {
-      models: { m: { upstreams, limits: { maxPromptTokens: 6 } }, unbound: { upstreams }, priced: { upstreams, features } },
+      models: {
+        m: { upstreams, limits: { maxPromptTokens: 6 } },
+        unbound: { upstreams },
+        priced: { upstreams, features },
+        vectors: { type: 'embedding', upstreams },
+      },
       applications: {
         app: { endpoint, features },
         'team/app': { endpoint, features },
@@ -210,6 +215,13 @@ describe('a feature without a configured endpoint', () => {
   it.each(['tokenize', 'truncate_prompt'])('rejects %s requests for an application', async (name) => {
     const { status, error } = await post(`/v1/deployments/plain/${name}`, { inputs: [] });
     expect([status, error.code]).toEqual([403, 'access_denied']);
+  });
+
+  it('rejects truncate_prompt requests for an embedding model, and lists the feature accordingly', async () => {
+    const { status, error } = await post('/v1/deployments/vectors/truncate_prompt', { inputs: [] });
+    expect([status, error.code]).toEqual([403, 'access_denied']);
+    const { json } = await get('/openai/models/vectors');
+    expect((json as { features: object }).features).toMatchObject({ truncate_prompt: false, tokenize: true });
   });
 
   it('estimates the tokens of a model for each input separately', async () => {

@@ -29,6 +29,7 @@ describe('calls of one reply', () => {
     });
     await using rig = await startRigWith(tools('one', 'two'), calls(['one', {}], ['two', {}]), says('Done.'));
     const answer = await rig.chat('Do both.');
+    expect(answer.headers['x-upstream-attempts']).toBe('1');
     expect(rig.sent().slice(-2)).toEqual([
       { role: 'tool', tool_call_id: 'call_0', content: 'from /one' },
       { role: 'tool', tool_call_id: 'call_1', content: 'from /two' },

@@ -127,6 +127,13 @@ export function findFeatureAddress({ features }: WithFeatures, name: AddressFeat
   return typeof address === 'string' ? new URL(address) : undefined;
 }
 
+/** Returns whether Parley serves a feature without an address of the application. */
+export function isBuiltIn(name: AddressFeature, { kind, type, quickApp }: Deployment): boolean {
+  if (name === 'rateEndpoint') return true;
+  if (name === 'configurationEndpoint') return quickApp !== undefined;
+  return kind === 'model' && (name === 'tokenizeEndpoint' || type === 'chat');
+}
+
 /** Returns the features without addresses, which only Parley may see. */
 export function getPublicFeatures({ features }: WithFeatures): Readonly<Record<string, unknown>> {
   const names = Object.keys(features);

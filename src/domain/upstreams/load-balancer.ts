@@ -3,7 +3,6 @@ import type { Upstream, UpstreamError, UpstreamQuota } from './upstream.ts';
 import {
   ampleShare,
   type FailedCall,
-  getWaitSeconds,
   isCredentialStatus,
   minPauseMs,
   rateLimitedSeconds,
@@ -142,8 +141,8 @@ export class LoadBalancer {
     this.#health.get(revision)?.endProbe(call);
   }
 
-  recordRateLimit({ revision }: Upstream, error: UpstreamError, nowMs: number): void {
-    this.#pause({ revision, offForMs: getWaitSeconds(error, rateLimitedSeconds) * 1000 }, nowMs);
+  recordRateLimit({ revision }: Upstream, { retryAfterSeconds = rateLimitedSeconds }: UpstreamError, nowMs: number): void {
+    this.#pause({ revision, offForMs: retryAfterSeconds * 1000 }, nowMs);
   }
 
   /** Applies a pause because of a rate limit, which another node may have observed. */

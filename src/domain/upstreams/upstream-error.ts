@@ -3,7 +3,7 @@ import { protocols } from '#contract/configuration/protocols.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { type ErrorCode, errorKinds, ParleyError } from '#contract/errors/errors.ts';
 import { type Upstream, UpstreamError, type UpstreamErrorDetails } from './upstream.ts';
-import { getWaitSeconds, rateLimitedSeconds } from './upstream-health.ts';
+import { rateLimitedSeconds } from './upstream-health.ts';
 
 const unavailableStatuses = new Set([408, 425, 502, 503, 504, 529]);
 const maxMessageChars = 2000;
@@ -65,13 +65,13 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
     case 429:
       return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${text}`, {
         ...details,
-        retryAfterSeconds: getWaitSeconds(error, rateLimitedSeconds),
+        retryAfterSeconds: error.retryAfterSeconds ?? rateLimitedSeconds,
       });
   }
   const isTemporary = error.kind === 'unreachable' || error.kind === 'timeout' || unavailableStatuses.has(error.status ?? 0);
   const message = `The upstream of ${deployment} failed: ${text}`;
   return isTemporary
-    ? new ParleyError('upstream_unavailable', message, { ...details, retryAfterSeconds: getWaitSeconds(error, 1) })
+    ? new ParleyError('upstream_unavailable', message, { ...details, retryAfterSeconds: error.retryAfterSeconds ?? 1 })
     : new ParleyError('upstream_failed', message, details);
 }
 

@@ -1,5 +1,5 @@
 import type { Secret } from '#base/secrets/secret.ts';
-import type { Upstream, UpstreamError, UpstreamQuota } from './upstream.ts';
+import type { Upstream, UpstreamQuota } from './upstream.ts';
 
 /** Duration of the pause after a 429 without Retry-After. */
 export const rateLimitedSeconds = 30;
@@ -21,11 +21,6 @@ const unauthorized = 401;
 /** Returns whether a status concerns credentials, payment, or rights. Only the operator can resolve these. */
 export function isCredentialStatus(status: number | undefined): status is number {
   return status === unauthorized || status === 402 || status === 403;
-}
-
-/** Returns the seconds to wait before the next attempt at an upstream that returned this error. Clients receive the same value. */
-export function getWaitSeconds({ retryAfterSeconds }: Pick<UpstreamError, 'retryAfterSeconds'>, defaultSeconds: number): number {
-  return Math.min(maxPauseSeconds, retryAfterSeconds ?? defaultSeconds);
 }
 
 /** A failed call. */

@@ -16,7 +16,7 @@ import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
-import { type AddressFeature, type Deployment, findFeatureAddress } from '#domain/deployments/deployment.ts';
+import { type AddressFeature, type Deployment, findFeatureAddress, isBuiltIn } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
@@ -150,6 +150,7 @@ async function serveFeature(
   const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(getEncodedId(request.url ?? '')));
   const endpoint = findFeatureAddress(deployment, address);
   if (endpoint === undefined) {
+    if (!isBuiltIn(address, deployment)) throw new ParleyError('access_denied', `${deployment.id} does not serve this path.`);
     const body = await answer({ deps, context, caller, deployment, bytes });
     return sendJson(response, 200, toLatin1(JSON.stringify(body)), context.headers);
   }
@@ -176,8 +177,7 @@ function computeOutputs<Input>(
   inputs: readonly Input[],
   toOutput: (input: Input, model: Deployment) => object,
 ): object {
-  if (deployment.kind === 'model') return { outputs: inputs.map((input) => toOutput(input, deployment)) };
-  throw new ParleyError('access_denied', `${deployment.id} is an application without token counting.`);
+  return { outputs: inputs.map((input) => toOutput(input, deployment)) };
 }
 
 async function storeRating({ deps, context, caller, deployment, bytes }: FeatureExchange): Promise<object> {

@@ -1,5 +1,12 @@
 import { isHttpUrl } from '#contract/configuration/values.ts';
-import { type Deployment, listApis, supportsTools } from '#domain/deployments/deployment.ts';
+import {
+  type AddressFeature,
+  addressFeatures,
+  type Deployment,
+  isBuiltIn,
+  listApis,
+  supportsTools,
+} from '#domain/deployments/deployment.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 
@@ -87,15 +94,12 @@ const flagNames: Readonly<Record<string, string>> = {
   accessibleByPerRequestKey: 'accessible_by_per_request_key',
 };
 
-/**
- * Names in listings of features with an endpoint, by their names in the configuration, where they have the application's URL.
- * The function returns whether Parley serves the feature without such a URL.
- */
-const endpointFeatures: Readonly<Record<string, readonly [name: string, isBuiltIn: (deployment: Deployment) => boolean]>> = {
-  rateEndpoint: ['rate', () => true],
-  tokenizeEndpoint: ['tokenize', ({ kind }) => kind === 'model'],
-  truncatePromptEndpoint: ['truncate_prompt', ({ kind, type }) => kind === 'model' && type === 'chat'],
-  configurationEndpoint: ['configuration', ({ quickApp }) => quickApp !== undefined],
+/** Names in listings of features with an endpoint, by their names in the configuration, where they have the application's URL. */
+const endpointFeatures: Readonly<Record<AddressFeature, string>> = {
+  rateEndpoint: 'rate',
+  tokenizeEndpoint: 'tokenize',
+  truncatePromptEndpoint: 'truncate_prompt',
+  configurationEndpoint: 'configuration',
 };
 
 /** Returns the features as listings show them (docs/wire.md, Listings). Omits URLs, and converts endpoints to booleans. */
@@ -103,8 +107,8 @@ function toListedFeatures(deployment: Deployment): Record<string, unknown> {
   const { features } = deployment;
   const visibleFields: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(features)) if (!hasListedName(key) && !isUrl(value)) visibleFields[key] = value;
-  for (const [key, [name, isBuiltIn]] of Object.entries(endpointFeatures))
-    visibleFields[name] = features[key] !== undefined || isBuiltIn(deployment);
+  for (const key of addressFeatures)
+    visibleFields[endpointFeatures[key]] = features[key] !== undefined || isBuiltIn(key, deployment);
   for (const [key, name] of Object.entries(flagNames)) visibleFields[name] = features[key];
   visibleFields.tools ??= supportsTools(deployment);
   return visibleFields;
