@@ -37,22 +37,29 @@ export function checkConfiguration(value: unknown, origin: Origin = noOrigin): V
 }
 
 /**
- * Sections whose invalid entries are removed before the rest is checked for warnings. References to removed entries remain valid.
+ * Returns the warnings about a configuration without its invalid entries. References to removed deployments and addons cause no
+ * warnings.
  */
-const removableSections: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons']);
-
-/** Returns the warnings about a configuration without its invalid entries. The list is empty if there are errors elsewhere. */
 function findRemainingWarnings(errors: readonly Issue[], completed: unknown): readonly Issue[] {
-  if (!isJsonObject(completed) || !errors.every(({ path }) => removableSections.has(path[0]) && path.length > 1)) return [];
-  const remaining: JsonObject = { ...completed };
+  if (!isJsonObject(completed)) return [];
+  const remaining = complete(Configuration, withoutInvalid(errors, completed));
+  if (!schema.Check(remaining) || findRuleIssues(remaining).length > 0) return [];
   const removedNames = errors.map(({ path }) => String(path[1]));
-  for (const section of new Set(errors.map(({ path }) => String(path[0])))) {
-    const invalidNames = new Set(errors.filter(({ path }) => path[0] === section).map(({ path }) => String(path[1])));
-    const entries = Object.entries(remaining[section] as JsonObject).filter(([name]) => !invalidNames.has(name));
+  return [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)];
+}
+
+/** Returns the configuration without the entries or fields of sections that have errors. */
+function withoutInvalid(errors: readonly Issue[], completed: JsonObject): JsonObject {
+  const remaining: JsonObject = { ...completed };
+  for (const [section, sectionErrors] of Map.groupBy(errors, ({ path }) => String(path[0]))) {
+    const value = completed[section];
+    const names = new Set(sectionErrors.map(({ path }) => path[1]));
+    delete remaining[section];
+    if (!isJsonObject(value) || names.has(undefined)) continue;
+    const entries = Object.entries(value).filter(([name]) => !names.has(name));
     remaining[section] = Object.assign(Object.create(null), Object.fromEntries(entries));
   }
-  const isValid = schema.Check(remaining) && findRuleIssues(remaining).length === 0;
-  return isValid ? [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)] : [];
+  return remaining;
 }
 
 /** Adds the file and the formatted path to an error. Hides `keys` entry names that are secrets. */

@@ -519,6 +519,19 @@ describe('parley check', () => {
     expect(lines).toEqual([expect.stringContaining('no errors')]);
   });
 
+  it.each([
+    [{ consent: { directCalls: 'zz' } }, 'consent.directCalls'],
+    [{ modelz: 1 }, 'modelz'],
+    [{ alerts: [{ of: 5 }] }, 'alerts[0]'],
+    [{ roles: { r: { limits: 5 } } }, 'roles.r.limits'],
+  ])('names missing deployments next to the errors of %j', async (fields, path) => {
+    const lines = await checkValue({ models: { m: { ...demo, dependencies: ['gone'] } }, ...fields });
+    expect(lines[0]).toContain(path);
+    expect(lines.at(-1)).toBe(
+      'warning: parley.json: models.m.dependencies[0]: names "gone", a deployment that is not configured',
+    );
+  });
+
   it('prints a summary of a valid configuration after its warnings', async () => {
     const value = {
       models: {
