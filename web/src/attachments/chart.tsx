@@ -63,7 +63,7 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
   const toY = (y: number): number => top + ((high - y) / span) * (height - top - bottom);
   const slot = (width - left) / labels.length;
   const toX = (x: string | number): number => left + (labels.indexOf(x) + 0.5) * slot;
-  const everyLabel = Math.ceil((labels.length * labelWidth) / (width - left));
+  const labelInterval = Math.ceil((labels.length * labelWidth) / (width - left));
   const bars = series.filter(({ kind }) => kind === 'bars');
   return (
     <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={name}>
@@ -77,7 +77,7 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
       ))}
       {labels.map(
         (x, index) =>
-          index % everyLabel === 0 && (
+          index % labelInterval === 0 && (
             <text key={String(x)} className="axis" x={toX(x)} y={height - 12} textAnchor="middle">
               {String(x).slice(0, 12)}
             </text>

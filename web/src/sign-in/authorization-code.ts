@@ -63,8 +63,8 @@ async function buildAuthorizationUrl({ provider, state, nonce, verifier, redirec
 }
 
 /**
- * Whether an id_token was issued for this sign-in. It comes directly from the provider, and the service verifies the token that
- * it receives.
+ * Returns whether an id_token was issued for this sign-in. Does not verify its signature, because the page receives it directly
+ * from the provider. The service verifies the tokens of requests.
  */
 function isForSignIn(
   idToken: string,

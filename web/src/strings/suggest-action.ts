@@ -23,7 +23,7 @@ export function suggestAction(error: ErrorDetails, context: SuggestionContext): 
   if (time !== undefined) return strings.adviceWait(time);
   if (code === 'route_not_found' || code === 'method_not_allowed') return strings.adviceOff;
   if (code === 'context_length_exceeded') return strings.adviceTooLong;
-  // If an object other than the answering deployment is missing, another deployment does not help.
+  // Suggestions for status 404 are about access to a deployment. They do not fit other missing objects.
   if (/_not_found$/.test(code) && !/^(?:deployment|model)_/.test(code)) return '';
   return suggestByStatus(status, context);
 }

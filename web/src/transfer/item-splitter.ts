@@ -3,9 +3,9 @@ const structuralChars = /["[\]{}\\,]/g;
 
 /** Thrown if the format of a file is unknown, or if the file is too large. */
 export class UnreadableFile extends Error {
-  readonly reason: 'form' | 'large';
+  readonly reason: 'format' | 'large';
 
-  constructor(reason: 'form' | 'large') {
+  constructor(reason: 'format' | 'large') {
     super(reason);
     this.name = 'UnreadableFile';
     this.reason = reason;
@@ -54,14 +54,14 @@ export class ItemSplitter {
 
   /** Returns the last item of a file without a list. Throws `UnreadableFile` if the text is incomplete. */
   end(): readonly string[] {
-    if (this.#isList === undefined || this.#depth > 0 || this.#isText) throw new UnreadableFile('form');
+    if (this.#isList === undefined || this.#depth > 0 || this.#isText) throw new UnreadableFile('format');
     return this.#isList ? [] : this.#flush();
   }
 
   #start(piece: string): number {
     const start = piece.search(/[^\s\uFEFF]/);
     if (start === -1) return piece.length;
-    if (!opening.test(piece[start] ?? '')) throw new UnreadableFile('form');
+    if (!opening.test(piece[start] ?? '')) throw new UnreadableFile('format');
     this.#isList = piece[start] === '[';
     this.#depth = this.#isList ? 1 : 0;
     return this.#isList ? start + 1 : start;

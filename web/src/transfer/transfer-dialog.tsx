@@ -21,7 +21,7 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
   const { isStorageUnavailable } = usePage();
   const title = useId();
   const { transfer, exportConversations, importConversations, stop } = useTransfer();
-  const isBusy = transfer.at === 'reading' || transfer.at === 'writing';
+  const isBusy = transfer.phase === 'reading' || transfer.phase === 'writing';
   const { dialog, closeDialog } = useModalDialog(() => {
     stop();
     onClose();
@@ -55,8 +55,8 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
 
 function State({ transfer }: { readonly transfer: TransferState }) {
   const strings = useTransferStrings();
-  if (transfer.at === 'reading' || transfer.at === 'writing') {
-    const label = transfer.at === 'writing' ? strings.exporting : strings.importing(transfer.count);
+  if (transfer.phase === 'reading' || transfer.phase === 'writing') {
+    const label = transfer.phase === 'writing' ? strings.exporting : strings.importing(transfer.count);
     return (
       <div>
         <progress value={transfer.share} aria-label={label} />
@@ -66,7 +66,7 @@ function State({ transfer }: { readonly transfer: TransferState }) {
   }
   const lines = toReportLines(transfer, strings);
   return (
-    <div role="status" className={transfer.at === 'failed' ? 'trouble' : ''}>
+    <div role="status" className={transfer.phase === 'failed' ? 'trouble' : ''}>
       {lines.map((line) => (
         <p key={line} className="small">
           {line}
@@ -78,11 +78,11 @@ function State({ transfer }: { readonly transfer: TransferState }) {
 
 /** Describes the result. */
 function toReportLines(transfer: TransferState, strings: TransferStrings): readonly string[] {
-  if (transfer.at === 'failed')
-    return [{ form: strings.unknownForm, large: strings.tooLarge, other: strings.transferFailed }[transfer.reason]];
-  if (transfer.at === 'written')
+  if (transfer.phase === 'failed')
+    return [{ format: strings.unknownFormat, large: strings.tooLarge, other: strings.transferFailed }[transfer.reason]];
+  if (transfer.phase === 'written')
     return [strings.exported(transfer.count), ...(transfer.missing > 0 ? [strings.exportMissing(transfer.missing)] : [])];
-  if (transfer.at !== 'read') return [];
+  if (transfer.phase !== 'read') return [];
   const { added, merged, same, rejected, dropped, isTruncated } = transfer.report;
   const parts = [
     strings.added(added),
@@ -106,11 +106,11 @@ function useTransferStrings(): TransferStrings {
 
 /** Progress or result of a transfer. */
 type TransferState =
-  | { readonly at: 'nothing' }
-  | { readonly at: 'reading' | 'writing'; readonly share: number; readonly count: number }
-  | { readonly at: 'read'; readonly report: ImportReport; readonly isStopped: boolean }
-  | { readonly at: 'written'; readonly count: number; readonly missing: number }
-  | { readonly at: 'failed'; readonly reason: 'form' | 'large' | 'other' };
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'reading' | 'writing'; readonly share: number; readonly count: number }
+  | { readonly phase: 'read'; readonly report: ImportReport; readonly isStopped: boolean }
+  | { readonly phase: 'written'; readonly count: number; readonly missing: number }
+  | { readonly phase: 'failed'; readonly reason: 'format' | 'large' | 'other' };
 
 interface TransferTools {
   readonly transfer: TransferState;
@@ -124,24 +124,24 @@ const drawIntervalMs = 100;
 /** Exports all chats to a file, and imports those of a file. */
 function useTransfer(): TransferTools {
   const { library, deployments } = usePage();
-  const [transfer, setTransfer] = useState<TransferState>({ at: 'nothing' });
+  const [transfer, setTransfer] = useState<TransferState>({ phase: 'idle' });
   const controller = useRef(new AbortController());
   const run = async (act: (signal: AbortSignal) => Promise<TransferState>): Promise<void> => {
     controller.current = new AbortController();
     const { signal } = controller.current;
     const toFailedState = (error: unknown): TransferState => {
-      if (signal.aborted) return { at: 'nothing' };
-      return { at: 'failed', reason: error instanceof UnreadableFile ? error.reason : 'other' };
+      if (signal.aborted) return { phase: 'idle' };
+      return { phase: 'failed', reason: error instanceof UnreadableFile ? error.reason : 'other' };
     };
     setTransfer(await act(signal).catch(toFailedState));
   };
-  const startProgress = (at: 'reading' | 'writing') => {
+  const startProgress = (phase: 'reading' | 'writing') => {
     let drawnAt = 0;
-    setTransfer({ at, share: 0, count: 0 });
+    setTransfer({ phase, share: 0, count: 0 });
     return (share: number, count: number): void => {
       if (performance.now() - drawnAt < drawIntervalMs) return;
       drawnAt = performance.now();
-      setTransfer({ at, share, count });
+      setTransfer({ phase, share, count });
     };
   };
   return {
@@ -153,7 +153,7 @@ function useTransfer(): TransferTools {
         const loadConversation = (id: string) => library.readFull(id);
         const { file, missing } = await exportAll({ ids, loadConversation, signal, onProgress: (share) => draw(share, 0) });
         saveFile(`parley-${new Date().toISOString().slice(0, 10)}.json`, file);
-        return { at: 'written', count: ids.length - missing, missing };
+        return { phase: 'written', count: ids.length - missing, missing };
       }),
     importConversations: (selectedFile) =>
       void run(async (signal) => {
@@ -166,7 +166,7 @@ function useTransfer(): TransferTools {
             onProgress: (share, { added, merged, same, rejected }) => draw(share, added + merged + same + rejected),
             signal,
           });
-          return { at: 'read', report, isStopped: signal.aborted };
+          return { phase: 'read', report, isStopped: signal.aborted };
         } finally {
           await library.showImported();
         }
@@ -177,7 +177,7 @@ function useTransfer(): TransferTools {
 
 interface ExportParts {
   readonly ids: readonly string[];
-  /** Undefined if the chat was deleted in the meantime. */
+  /** Resolves with undefined if the chat cannot be read or no longer exists. */
   readonly loadConversation: (id: string) => Promise<Conversation | undefined>;
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
@@ -196,7 +196,7 @@ export async function exportAll({
     signal.throwIfAborted();
     const conversation = await loadConversation(id);
     if (conversation === undefined) missing += 1;
-    // Blobs move written texts out of memory.
+    // Browsers can store large blobs on disk, so the file does not have to fit into memory.
     else pieces.push(new Blob([pieces.length === 0 ? '[' : ',', toExportJson(conversation)]));
     onProgress((index + 1) / ids.length);
   }

@@ -5,7 +5,7 @@ import { ErrorMessage } from '../parts/error-message.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { toMoney } from './measure.ts';
+import { formatUsd } from './measure.ts';
 import { type Call, type RecordedContent, type RecordedMessage, readContent } from './read-calls.ts';
 import { useUsageStrings } from './usage-strings.ts';
 import { unsavedId, useGetUsageName } from './use-get-usage-name.ts';
@@ -32,7 +32,7 @@ export function CallView({ call, close }: CallViewProps) {
     [strings.outcome, <CallOutcome key="outcome" call={call} />],
     [strings.tokensIn, call.promptTokens.toLocaleString(language)],
     [strings.tokensOut, call.completionTokens.toLocaleString(language)],
-    [strings.cost, toMoney(call.cost, language)],
+    [strings.cost, formatUsd(call.cost, language)],
     [strings.took, formatSeconds(call.durationMs, language)],
     [strings.requestId, <code key="id">{call.requestId}</code>],
   ];

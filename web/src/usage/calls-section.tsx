@@ -6,7 +6,7 @@ import { Segments } from '../parts/segments.tsx';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { CalledDeployment, CallOutcome, CallTime, CallView, formatSeconds } from './call-view.tsx';
-import { toMoney } from './measure.ts';
+import { formatUsd } from './measure.ts';
 import { type Call, type CallsFilter, type Outcome, outcomes, readCalls } from './read-calls.ts';
 import type { Scope } from './read-usage.ts';
 import { useUsageStrings } from './usage-strings.ts';
@@ -147,7 +147,7 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
         { name: strings.outcome, render: (call) => <CallOutcome call={call} /> },
         number(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(language)),
         number(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(language)),
-        number(strings.cost, ({ cost }) => toMoney(cost, language)),
+        number(strings.cost, ({ cost }) => formatUsd(cost, language)),
         number(strings.took, ({ durationMs }) => formatSeconds(durationMs, language)),
         { name: strings.requestId, render: ({ requestId }) => <code className="small">{requestId}</code> },
       ]}

@@ -8,7 +8,7 @@ import { useLoaded } from '../parts/use-loaded.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { formatTimeUntil } from '../strings/format-time-until.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { toMoney } from './measure.ts';
+import { formatUsd } from './measure.ts';
 import { useUsageStrings } from './usage-strings.ts';
 
 const visibleGroups = 4;
@@ -72,7 +72,7 @@ function LimitBar({ status, groupName }: { readonly status: LimitStatus; readonl
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
   const { kind, period, used, total, resetsAtMs } = status;
-  const amount = (value: number): string => (kind === 'Cost' ? toMoney(value, language) : value.toLocaleString(language));
+  const amount = (value: number): string => (kind === 'Cost' ? formatUsd(value, language) : value.toLocaleString(language));
   const name = strings.limitName(kind, period);
   const remaining = used >= total ? strings.usedUp : strings.remaining(amount(total - used));
   return (

@@ -8,8 +8,8 @@ export function getAmount(measure: Measure, { cost, promptTokens, completionToke
   return measure === 'tokens' ? promptTokens + completionTokens : calls;
 }
 
-/** Formats USD: with cents if there are any, and small amounts with significant digits. */
-export function toMoney(usd: number, language: string): string {
+/** Formats USD with cents. Amounts below a cent have two significant digits. */
+export function formatUsd(usd: number, language: string): string {
   const hasCents = usd === 0 || Math.abs(usd) >= 0.01;
   const digits = hasCents ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
   return usd.toLocaleString(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
@@ -17,7 +17,7 @@ export function toMoney(usd: number, language: string): string {
 
 /** Formats a value with its unit, if it has one. */
 export function formatValue(measure: Measure, value: number, language: string): string {
-  return measure === 'cost' ? toMoney(value, language) : value.toLocaleString(language);
+  return measure === 'cost' ? formatUsd(value, language) : value.toLocaleString(language);
 }
 
 /** Returns a step of 1, 2, or 5 times a power of ten, so that about four steps reach the value. */

@@ -38,13 +38,13 @@ export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps
   const toName = (name: string): string => (stack === 'deployment' ? getName(name) : name) || strings.unnamed;
   const series = (): readonly DaySeries[] => {
     if (stack === 'kind') return toKindSeries(measure, strings, sumByDay);
-    const { names, isMore } = findLargest(usage.rows, stack, measure);
+    const { names, hasMore } = findLargest(usage.rows, stack, measure);
     const namedSeries = names.map((name, color) => ({
       ...{ name: toName(name), color },
       values: sumByDay((row) => (row[stack] === name ? getAmount(measure, row) : 0)),
     }));
     const otherValues = sumByDay((row) => (names.includes(row[stack]) ? 0 : getAmount(measure, row)));
-    return isMore ? [...namedSeries, { name: strings.otherSeries, color: maxSeries, values: otherValues }] : namedSeries;
+    return hasMore ? [...namedSeries, { name: strings.otherSeries, color: maxSeries, values: otherValues }] : namedSeries;
   };
   const openDay = (day: string, index = -1): void =>
     open({
@@ -65,7 +65,7 @@ function findLargest(rows: readonly UsageRow[], stack: Exclude<Stack, 'kind'>, m
   const sums = new Map<string, number>();
   for (const row of rows) sums.set(row[stack], (sums.get(row[stack]) ?? 0) + getAmount(measure, row));
   const names = [...sums].sort(([, left], [, right]) => right - left).map(([name]) => name);
-  return { names: names.slice(0, maxSeries), isMore: names.length > maxSeries };
+  return { names: names.slice(0, maxSeries), hasMore: names.length > maxSeries };
 }
 
 /** Returns the filter of a bar segment by name. The sum of all others has none. */
@@ -77,7 +77,7 @@ function toNameFilter(
   return name === undefined ? {} : { [stack]: name };
 }
 
-/** Returns the filter of a bar segment by outcome. Other measures have none. */
+/** Returns the filter of a bar segment by outcome. Only calls have outcomes. */
 function toKindFilter(measure: Measure, index: number): Partial<CallsFilter> {
   const outcome = measure === 'calls' ? ([undefined, 'refused', 'failed'] as const)[index] : undefined;
   return outcome === undefined ? {} : { outcome };
@@ -198,7 +198,7 @@ function Drawing({ title, measure, rows, toName, colors, open }: DrawingProps) {
   const highest = steps * step;
   const toY = (value: number): number => top + (1 - value / highest) * (height - top - bottom);
   const slot = (width - left) / rows.length;
-  const everyLabel = Math.ceil(labelWidth / slot);
+  const labelInterval = Math.ceil(labelWidth / slot);
   return (
     <svg ref={frame} viewBox={`0 0 ${width} ${height}`} height={height} role="img" aria-label={title}>
       {Array.from({ length: steps + 1 }, (_, index) => index * step).map((value) => (
@@ -209,24 +209,24 @@ function Drawing({ title, measure, rows, toName, colors, open }: DrawingProps) {
           </text>
         </g>
       ))}
-      {rows.map(({ day, values }, at) => (
+      {rows.map(({ day, values }, dayIndex) => (
         // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users use the days of the table below
         <g key={day} onClick={({ target }) => open(day, findSeries(target))}>
           <title>{`${toName(day)}: ${formatValue(measure, computeSum(values), language)}`}</title>
-          <rect className="day-room" x={left + at * slot} y={top} width={slot} height={height - top - bottom} />
+          <rect className="day-room" x={left + dayIndex * slot} y={top} width={slot} height={height - top - bottom} />
           {values.map((value, index) => (
             <rect
               key={colors[index]}
               className={`series-${colors[index]}`}
               data-series={index}
-              x={left + (at + 0.15) * slot}
+              x={left + (dayIndex + 0.15) * slot}
               width={Math.max(slot * 0.7, 1)}
               y={toY(computeSum(values.slice(0, index + 1)))}
               height={toY(0) - toY(value)}
             />
           ))}
-          {at % everyLabel === 0 && (at + 0.5) * slot + labelWidth / 2 <= width - left + 12 && (
-            <text className="axis" x={left + (at + 0.5) * slot} y={height - 8} textAnchor="middle">
+          {dayIndex % labelInterval === 0 && (dayIndex + 0.5) * slot + labelWidth / 2 <= width - left + 12 && (
+            <text className="axis" x={left + (dayIndex + 0.5) * slot} y={height - 8} textAnchor="middle">
               {toName(day)}
             </text>
           )}

@@ -11,7 +11,7 @@ import { CallsSection } from './calls-section.tsx';
 import { CsvButton } from './csv-button.tsx';
 import { type DayRange, getLastDays, RangeChoice } from './day-range.tsx';
 import { LimitsSection } from './limits-section.tsx';
-import { formatValue, getAmount, type Measure, toMoney } from './measure.ts';
+import { formatUsd, formatValue, getAmount, type Measure } from './measure.ts';
 import type { CallsFilter, Outcome } from './read-calls.ts';
 import { type Amounts, readUsage, type Scope, type Usage, type UsageRow } from './read-usage.ts';
 import { type Stack, stacks, UsageDays } from './usage-days.tsx';
@@ -161,7 +161,7 @@ function Summary({ total, innerCalls }: SummaryProps) {
   return (
     <div>
       <p className="usage-summary">
-        {strings.summary(number(total.calls), number(getAmount('tokens', total)), toMoney(total.cost, language))}
+        {strings.summary(number(total.calls), number(getAmount('tokens', total)), formatUsd(total.cost, language))}
       </p>
       {innerCalls !== 0 && (
         <p className="soft small">{strings.innerNote(innerCalls === undefined ? undefined : number(innerCalls))}</p>

@@ -4,7 +4,7 @@ import { usageEnglish } from '../locales/en/usage.ts';
 import { formatTimeUntil } from '../strings/format-time-until.ts';
 import { toCsv } from './csv-button.tsx';
 import { getLastDays, getThisMonth, listDays } from './day-range.tsx';
-import { computeAxisStep, toMoney } from './measure.ts';
+import { computeAxisStep, formatUsd } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
 
 const row: UsageRow = {
@@ -65,7 +65,7 @@ describe('toCsv', () => {
 
 describe('displayed values', () => {
   it('show money with cents or significant digits', () => {
-    const money = [0, 1234.5, 0.1, 0.0042, 0.00069].map((usd) => toMoney(usd, 'en'));
+    const money = [0, 1234.5, 0.1, 0.0042, 0.00069].map((usd) => formatUsd(usd, 'en'));
     expect(money).toEqual(['$0.00', '$1,234.50', '$0.10', '$0.0042', '$0.00069']);
   });
 

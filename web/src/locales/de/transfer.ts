@@ -8,7 +8,7 @@ export const transferGerman: TransferStrings = {
   exporting: 'Deine Gespräche werden gelesen …',
   exported: (count) => `${count === 1 ? 'Ein Gespräch ist' : `${count} Gespräche sind`} in der Datei.`,
   exportMissing: (count) =>
-    `${count} davon ${count === 1 ? 'ließ' : 'ließen'} sich nicht lesen und ${count === 1 ? 'fehlt' : 'fehlen'} darin. Versuch es später noch einmal.`,
+    `${count === 1 ? 'Ein weiteres ließ' : `${count} weitere ließen`} sich nicht lesen und ${count === 1 ? 'fehlt' : 'fehlen'} darin. Versuche es später noch einmal.`,
   importIntro:
     'Eine Datei von dieser Seite, conversations.json aus einem ChatGPT-Export (entpacke das Archiv vorher), eine Datei, die Open WebUI exportiert hat, oder ein Gespräch, das LibreChat als JSON exportiert hat. Gespräche, die schon hier sind, werden nicht verdoppelt.',
   chooseFile: 'Datei zum Importieren wählen',
@@ -26,7 +26,7 @@ export const transferGerman: TransferStrings = {
     `${count} ${count === 1 ? 'Schritt' : 'Schritte'} zwischen Frage und Antwort ${count === 1 ? 'wurde' : 'wurden'} nicht importiert: Suchen, Werkzeuge, Gedanken.`,
   importTruncated: 'Die Datei enthält zu viele Gespräche. Nur die ersten 50.000 wurden gelesen.',
   importStopped: 'Angehalten. Die bisher gelesenen Gespräche sind importiert.',
-  unknownForm:
+  unknownFormat:
     'Diese Datei kann nicht importiert werden. Wähle eine JSON-Datei von dieser Seite, ChatGPT, LibreChat oder Open WebUI.',
   tooLarge: 'Die Datei ist größer als 1 GB und kann nicht importiert werden. Wähle eine kleinere Datei.',
   transferFailed: 'Der Import ist fehlgeschlagen. Die bisher gelesenen Gespräche sind importiert. Versuche es noch einmal.',

@@ -6,7 +6,7 @@ export const transferEnglish = {
   exporting: 'Reading your chats…',
   exported: (count: number) => `${count === 1 ? 'One chat is' : `${count} chats are`} in the file.`,
   exportMissing: (count: number) =>
-    `${count} of them could not be read and ${count === 1 ? 'is' : 'are'} not in the file. Try again later.`,
+    `${count} more could not be read and ${count === 1 ? 'is' : 'are'} not in the file. Try again later.`,
   importIntro:
     'A file from this page, conversations.json from a ChatGPT export (unpack the archive first), a file that Open WebUI exported, or a chat that LibreChat exported as JSON. Chats that are already here are not duplicated.',
   chooseFile: 'Choose a file to import',
@@ -23,7 +23,7 @@ export const transferEnglish = {
     `${count} ${count === 1 ? 'step' : 'steps'} between question and answer ${count === 1 ? 'was' : 'were'} not imported: searches, tools, thoughts.`,
   importTruncated: 'The file contains too many chats. Only the first 50,000 were read.',
   importStopped: 'Stopped. The chats read so far are imported.',
-  unknownForm: 'This file cannot be imported. Choose a JSON file from this page, ChatGPT, LibreChat, or Open WebUI.',
+  unknownFormat: 'This file cannot be imported. Choose a JSON file from this page, ChatGPT, LibreChat, or Open WebUI.',
   tooLarge: 'The file is larger than 1 GB and cannot be imported. Choose a smaller file.',
   transferFailed: 'The import failed. The chats read so far are imported. Try again.',
 };

@@ -229,7 +229,7 @@ export const adminSpanish: AdminStrings = {
   addAlertIntro:
     'Las alertas están en el archivo de configuración. Añade estas líneas y cámbialas según necesites. Se aplican en cuanto guardas el archivo.',
   alertFields: {
-    of: 'el límite de quién. Por ejemplo project:search (un equipo), key:ci, role:staff, user:ada o * para cada usuario.',
+    of: 'a quién pertenece el límite. Por ejemplo project:search (un equipo), key:ci, role:staff, user:ada o * para cada usuario.',
     window: 'qué límite. Por ejemplo cost.month, tokens.day o requests.hour:gpt para un solo modelo.',
     at: 'las partes del límite. 0.8 es el 80 %.',
     url: 'la dirección que recibe el mensaje. Puede estar en tu propia red.',

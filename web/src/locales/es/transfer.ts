@@ -11,7 +11,7 @@ export const transferSpanish: TransferStrings = {
   exporting: 'Leyendo tus conversaciones…',
   exported: (count) => `${count} ${plural(count, 'conversación está', 'conversaciones están')} en el archivo.`,
   exportMissing: (count) =>
-    `${count} de ellas no se ${plural(count, 'pudo leer y no está', 'pudieron leer y no están')} en él. Inténtalo más tarde.`,
+    `${count} más no se ${plural(count, 'pudo leer y no está', 'pudieron leer y no están')} en él. Inténtalo más tarde.`,
   importIntro:
     'Un archivo de esta página, conversations.json de la exportación de ChatGPT (descomprime antes el archivo), una exportación de Open WebUI o una conversación que LibreChat exportó como JSON. Las conversaciones que ya están aquí no se duplican.',
   chooseFile: 'Elegir un archivo para importar',
@@ -27,7 +27,7 @@ export const transferSpanish: TransferStrings = {
     `${count} ${plural(count, 'paso', 'pasos')} entre pregunta y respuesta no se ${plural(count, 'importó', 'importaron')}: búsquedas, herramientas, razonamientos.`,
   importTruncated: 'El archivo contiene demasiadas conversaciones. Solo se leyeron las primeras 50 000.',
   importStopped: 'Detenido. Las conversaciones leídas hasta ahora se han importado.',
-  unknownForm:
+  unknownFormat:
     'Este archivo no se puede importar. Elige un archivo JSON de esta página, de ChatGPT, de LibreChat o de Open WebUI.',
   tooLarge: 'El archivo ocupa más de 1 GB y no se puede importar. Elige un archivo más pequeño.',
   transferFailed: 'La importación falló. Las conversaciones leídas hasta ahora se han importado. Inténtalo de nuevo.',

@@ -235,7 +235,7 @@ export const adminFrench: AdminStrings = {
   addAlertIntro:
     'Les alertes sont dans le fichier de configuration. Ajoutez ces lignes et adaptez-les. Elles s’appliquent dès que vous enregistrez le fichier.',
   alertFields: {
-    of: 'la limite de qui. Par exemple project:search (une équipe), key:ci, role:staff, user:ada, ou * pour chaque utilisateur.',
+    of: 'à qui s’applique la limite. Par exemple project:search (une équipe), key:ci, role:staff, user:ada, ou * pour chaque utilisateur.',
     window: 'quelle limite. Par exemple cost.month, tokens.day, ou requests.hour:gpt pour un seul modèle.',
     at: 'les parties de la limite. 0.8 vaut 80 %.',
     url: 'l’adresse qui reçoit le message. Elle peut être dans votre propre réseau.',

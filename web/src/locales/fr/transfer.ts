@@ -11,7 +11,7 @@ export const transferFrench: TransferStrings = {
   exporting: 'Lecture de vos conversations…',
   exported: (count) => `${count} ${plural(count, 'conversation est', 'conversations sont')} dans le fichier.`,
   exportMissing: (count) =>
-    `${count} d’entre elles ${plural(count, 'n’a pas pu être lue et n’y figure pas', 'n’ont pas pu être lues et n’y figurent pas')}. Réessayez plus tard.`,
+    `${count} de plus ${plural(count, 'n’a pas pu être lue et n’y figure pas', 'n’ont pas pu être lues et n’y figurent pas')}. Réessayez plus tard.`,
   importIntro:
     'Un fichier de cette page, conversations.json de l’export de ChatGPT (décompressez d’abord l’archive), un export d’Open WebUI ou une conversation exportée en JSON par LibreChat. Les conversations déjà présentes ne sont pas dupliquées.',
   chooseFile: 'Choisir un fichier à importer',
@@ -26,7 +26,7 @@ export const transferFrench: TransferStrings = {
     `${count} ${plural(count, 'étape', 'étapes')} entre question et réponse ${plural(count, 'n’a pas été importée', 'n’ont pas été importées')} : recherches, outils, réflexions.`,
   importTruncated: 'Le fichier contient trop de conversations. Seules les 50 000 premières ont été lues.',
   importStopped: 'Arrêté. Les conversations lues jusque-là sont importées.',
-  unknownForm:
+  unknownFormat:
     'Ce fichier ne peut pas être importé. Choisissez un fichier JSON de cette page, de ChatGPT, de LibreChat ou d’Open WebUI.',
   tooLarge: 'Le fichier dépasse 1 Go et ne peut pas être importé. Choisissez un fichier plus petit.',
   transferFailed: 'L’importation a échoué. Les conversations lues jusque-là sont importées. Réessayez.',

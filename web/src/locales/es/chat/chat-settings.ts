@@ -4,7 +4,8 @@ export const chatSettingsSpanish: ChatSettingsStrings = {
   chatInstructions: 'Instrucciones',
   chatInstructionsHint: 'Cómo responder, qué tener en cuenta, qué omitir',
   chatTemperature: 'Temperatura',
-  chatTemperatureHint: 'Más baja es más precisa, más alta es más variada. Una aplicación puede usar la suya en lugar de la tuya.',
+  chatTemperatureHint:
+    'Más baja: respuestas más precisas. Más alta: respuestas más variadas. Una aplicación puede usar la suya en lugar de la tuya.',
   chatLength: 'Longitud máxima de la respuesta, en tokens (100 tokens son unas 60 a 80 palabras)',
   chatTools: 'Herramientas',
   chatToolsHint: 'El modelo puede usarlas para responder.',

@@ -5,7 +5,7 @@ export const chatSettingsFrench: ChatSettingsStrings = {
   chatInstructionsHint: 'Comment répondre, ce qu’il faut savoir, ce qu’il faut omettre',
   chatTemperature: 'Température',
   chatTemperatureHint:
-    'Plus basse, elle est plus précise ; plus haute, plus variée. Une application peut utiliser la sienne au lieu de la vôtre.',
+    'Plus basse : réponses plus précises. Plus haute : réponses plus variées. Une application peut utiliser la sienne au lieu de la vôtre.',
   chatLength: 'Longueur maximale de la réponse, en tokens (100 tokens font environ 60 à 80 mots)',
   chatTools: 'Outils',
   chatToolsHint: 'Le modèle peut s’en servir pour répondre.',
