@@ -223,7 +223,7 @@ describe('AddonTools documents', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('are not shared by users who chose their addresses, and are loaded four at a time for each', async () => {
+  it('are cached for each user who chose the address, and are loaded four at a time for one user', async () => {
     let loading = 0;
     let maxLoading = 0;
     const server = await startServer((_request, response) => {

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { modelField } from './chat/message.ts';
-import { rejectOtherCase, requireShape } from './errors/request-error.ts';
+import { checkFields, requireShape } from './errors/request-error.ts';
 import { compileShape } from './schemas/compile-shape.ts';
 import { withoutNulls } from './schemas/normalize-request.ts';
 
@@ -127,7 +127,7 @@ const shapes = Object.fromEntries(passThroughApis.map((api) => [api, compile(pas
 /** Validates a JSON request and omits fields that are null. Throws `invalid_request` for the first error. */
 export function parsePassThrough(api: PassThroughApi, value: unknown): JsonObject {
   if (!isJsonObject(value)) return requireShape(anyShape, value);
-  rejectOtherCase(value, new Set([...Object.keys(fields[api]), 'model']));
+  checkFields(value, new Set([...Object.keys(fields[api]), 'model']));
   const request = withoutNulls(value, new Set(Object.keys(value)));
   return requireShape(shapes[api], request);
 }

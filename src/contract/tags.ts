@@ -12,7 +12,7 @@ export const tagsHeader = 'x-parley-tags';
 /** Tags of a call, by name. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Returns whether a text can be the name of a tag: letters, digits, and `_.:/@-`. Readers of JSON reject `__proto__`. */
+/** Returns whether a text can be the name of a tag: letters, digits, and `_.:/@-`. `__proto__` is excluded. */
 export function isTagName(text: string): boolean {
   return text.length <= maxTagChars && /^[\w.:/@-]+$/.test(text) && text !== '__proto__';
 }
@@ -22,7 +22,7 @@ export function isTagValue(text: string): boolean {
   return text.length <= maxTagChars && /^[ -+\--~]*$/.test(text) && text === text.trim();
 }
 
-/** Parses a header such as `team=search, env=prod`. Throws `invalid_request` with the bound that it exceeds. */
+/** Parses a header such as `team=search, env=prod`. Throws `invalid_request` if it is malformed or exceeds a bound. */
 function parseTags(header: string): Tags {
   const tags: Record<string, string> = Object.create(null);
   const items = header.split(',', maxTags + 1);

@@ -9,13 +9,13 @@ import { ContentRecorder } from './content-recorder.ts';
 const request: ChatRequest = { messages: [{ role: 'user', content: 'Hello' }] };
 
 function record(frames: readonly Frame[], maxContentBytes = 65_536) {
-  const passed: Frame[] = [];
-  const reply: ReplySink = { frame: (frame) => void passed.push(frame), end() {}, fail() {} };
+  const forwardedFrames: Frame[] = [];
+  const reply: ReplySink = { frame: (frame) => void forwardedFrames.push(frame), end() {}, fail() {} };
   const target = { snapshot: { configuration: { records: { maxContentBytes } } } } as unknown as Target;
   const recorder = new ContentRecorder(request, target, reply);
   for (const frame of frames) recorder.frame(frame);
   recorder.end();
-  expect(passed).toEqual(frames);
+  expect(forwardedFrames).toEqual(frames);
   return recorder.toContent();
 }
 

@@ -27,18 +27,18 @@ export function createClientTools({ toolsets }: QuickApp, request: ChatRequest):
   const usableTools = tools.filter(isFunctionTool);
   const applicationTools = toolsets.flatMap((toolset) => (toolset.kind === 'client' ? [toFunctionTool(toolset)] : []));
   const applicationToolNames = new Set(applicationTools.map(({ function: { name } }) => name));
-  const requestedTools = [...(functions ?? []).map(toFunctionTool), ...usableTools].filter(
+  const additionalTools = [...(functions ?? []).map(toFunctionTool), ...usableTools].filter(
     ({ function: { name } }) => !applicationToolNames.has(name),
   );
-  const handedTools = call === 'none' || choice === 'none' ? [] : requestedTools;
-  const offeredTools = [...applicationTools, ...handedTools];
-  const forced = choice === 'required' && handedTools.length > 0 ? choice : findForcedTool(call, choice, offeredTools);
-  const isFollowed = choice === undefined || choice === 'auto' || choice === 'none' || forced !== undefined;
+  const enabledTools = call === 'none' || choice === 'none' ? [] : additionalTools;
+  const offeredTools = [...applicationTools, ...enabledTools];
+  const forced = choice === 'required' && enabledTools.length > 0 ? choice : findForcedTool(call, choice, offeredTools);
+  const isChoiceApplied = choice === undefined || choice === 'auto' || choice === 'none' || forced !== undefined;
   return {
     offeredTools,
     choice: forced,
     handoverMode: tools.length > 0 ? 'all tools' : 'one function',
-    ignored: [...(usableTools.length < tools.length ? ['tools'] : []), ...(isFollowed ? [] : ['tool_choice'])],
+    ignored: [...(usableTools.length < tools.length ? ['tools'] : []), ...(isChoiceApplied ? [] : ['tool_choice'])],
   };
 }
 

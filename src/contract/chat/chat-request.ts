@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
+import { checkFields, createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { mapField, mapItems, withoutEmptyTools, withoutNulls } from '../schemas/normalize-request.ts';
 import { isResultName, Message, modelField } from './message.ts';
@@ -67,7 +67,7 @@ const headShape = compileShape(Type.Object({ ...head, messages: Type.Array(Type.
 });
 const Options = Type.Object(options);
 const optionsShape = compileShape(Options, { isEager: true });
-const passedOn = [
+const forwardedFields = [
   'tools',
   'tool_choice',
   'response_format',
@@ -76,7 +76,7 @@ const passedOn = [
   'max_completion_tokens',
   'parallel_tool_calls',
 ];
-const knownFields: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...passedOn]);
+const knownFields: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...forwardedFields]);
 /** Further fields of the OpenAI API that are passed on unchanged. */
 const openAiFields = [
   ...['audio', 'logprobs', 'metadata', 'modalities', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
@@ -99,7 +99,7 @@ const nullable = {
 export function parseChatRequest(value: unknown): ChatRequest {
   let request = value;
   if (isJsonObject(value)) {
-    const hasNull = rejectOtherCase(value, knownFields);
+    const hasNull = checkFields(value, knownFields);
     if (hasNull || value.tools !== undefined || value.functions !== undefined || value.addons !== undefined)
       request = withoutAbsent(value);
   }

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { isJsonObject } from '#base/json/json.ts';
-import { rejectOtherCase, requireShape } from '../errors/request-error.ts';
+import { checkFields, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/normalize-request.ts';
 import { modelField } from './message.ts';
@@ -42,7 +42,7 @@ const optionsShape = compileShape(Type.Object(options));
  * with `input`.
  */
 export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
-  if (isJsonObject(value)) rejectOtherCase(value, knownFields);
+  if (isJsonObject(value)) checkFields(value, knownFields);
   const request = withoutNulls(value, nullable);
   const { input } = requireShape(inputShape, request);
   requireShape(shapeLike(input), request);

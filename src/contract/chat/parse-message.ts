@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
+import { checkFields, createRequestError, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { mapField, mapItems, withoutNulls } from '../schemas/normalize-request.ts';
 import {
@@ -14,11 +14,11 @@ import {
 } from './message.ts';
 
 const shape = compileShape(Message, { isEager: true });
-const passedOn = ['tool_calls', 'tool_call_id'];
-const knownFields: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...passedOn]);
+const forwardedFields = ['tool_calls', 'tool_call_id'];
+const knownFields: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...forwardedFields]);
 /** Optional fields whose null counts as absence, because SDKs send null. Null as content has a separate error message. */
 const nullable = {
-  message: new Set(['custom_content', 'name', 'function_call', ...passedOn]),
+  message: new Set(['custom_content', 'name', 'function_call', ...forwardedFields]),
   custom_content: new Set(['attachments', 'completed_control', 'state', 'controls', 'stages']),
   completed_control: new Set(['value']),
   attachment: new Set(Object.keys(attachmentFields)),
@@ -30,10 +30,10 @@ const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
  * messages[2] (docs/wire.md, Chat request).
  */
 export function parseMessage(value: unknown, at: string): Message {
-  const hasNull = isJsonObject(value) && rejectOtherCase(value, knownFields, at);
+  const hasNull = isJsonObject(value) && checkFields(value, knownFields, at);
   const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
   const message = requireShape(shape, isPlain ? value : withoutNullFields(value), at);
-  if (message.content === undefined || message.content === null) checkSilence(message, at);
+  if (message.content === undefined || message.content === null) rejectMissingContent(message, at);
   else if (Array.isArray(message.content))
     for (const [index, part] of message.content.entries()) checkPart(part, `${at}.content[${index}]`);
   if (message.custom_content !== undefined) checkCustomContent(message, message.custom_content, `${at}.custom_content`);
@@ -55,7 +55,7 @@ function withoutNullFields(value: unknown): unknown {
 }
 
 /** Throws if a message has neither content nor a field that replaces it. */
-function checkSilence(message: Message, at: string): void {
+function rejectMissingContent(message: Message, at: string): void {
   const { role, custom_content: custom } = message;
   if (role === 'assistant' && (message.function_call !== undefined || (message.tool_calls ?? null) !== null)) return;
   if (role === 'user' && custom?.completed_control !== undefined) return;

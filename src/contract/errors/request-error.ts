@@ -67,7 +67,7 @@ function copyFirstValues(value: unknown, count: { remaining: number }): unknown 
  * Throws if a key differs from a known one only by letter case, because an upstream that ignores case would read an unchecked
  * field. Returns whether a field is null, which can mean absence.
  */
-export function rejectOtherCase(value: JsonObject, knownFields: ReadonlySet<string>, at = ''): boolean {
+export function checkFields(value: JsonObject, knownFields: ReadonlySet<string>, at = ''): boolean {
   let hasNull = false;
   for (const key in value) {
     if (value[key] === null) hasNull = true;

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { createRequestError, rejectOtherCase, requireShape, requireUrlLength, type Shape } from '../errors/request-error.ts';
+import { checkFields, createRequestError, requireShape, requireUrlLength, type Shape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { mapField, mapItems, withoutEmptyTools, withoutNulls } from '../schemas/normalize-request.ts';
 import { type MessagesRequest, parseParleyExtension } from './dialect.ts';
@@ -110,13 +110,13 @@ function toShape(body: TObject<typeof fields>): BodyShape {
 }
 
 function parse({ knownFields, optional, shape }: BodyShape, value: unknown): Static<typeof CountBody> {
-  if (isJsonObject(value)) rejectOtherCase(value, knownFields);
+  if (isJsonObject(value)) checkFields(value, knownFields);
   const body = requireShape(shape, isJsonObject(value) ? withoutAbsent(value, optional) : value);
   if (body.tool_choice?.type === 'tool' && body.tool_choice.name === undefined)
     throw createRequestError('tool_choice.name', 'is required with the type tool');
   body.messages.forEach((message, index) => {
     const at = `messages[${index}]`;
-    rejectOtherCase(message, knownInMessage, at);
+    checkFields(message, knownInMessage, at);
     if (typeof message.content !== 'string') parseBlocks(message.content, { role: message.role, at: `${at}.content` });
     if (message.parley !== undefined) parseParleyExtension(message.role, message.parley, `${at}.parley`);
   });

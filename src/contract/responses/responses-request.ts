@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
+import { checkFields, createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/normalize-request.ts';
 import { type AnyItem, parseItems } from './input-items.ts';
@@ -131,7 +131,7 @@ const formatName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Validates a request (docs/responses.md). Throws `invalid_request` with the path of the first error. */
 export function parseResponsesRequest(value: unknown): ResponsesRequest {
-  if (isJsonObject(value)) rejectOtherCase(value, knownFields);
+  if (isJsonObject(value)) checkFields(value, knownFields);
   const { input: rawInput = [], tools, ...body } = requireShape(bodyShape, isJsonObject(value) ? withoutAbsent(value) : value);
   checkFormat(body.text?.format);
   readMetadata(body.metadata);

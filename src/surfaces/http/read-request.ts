@@ -5,7 +5,7 @@ import { parseJsonBytes } from '#base/json/raw-json.ts';
 import { Pieces } from '#base/stream/pieces.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { rejectOtherCase } from '#contract/errors/request-error.ts';
+import { checkFields } from '#contract/errors/request-error.ts';
 import type { BoundKeys } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createUnauthorizedError, type Identify } from '#domain/callers/identify.ts';
@@ -224,7 +224,7 @@ export function readModel(body: unknown, message = missingModel): string {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be a JSON object.');
   const { model } = body;
   if (typeof model === 'string' && model !== '') return model;
-  if (model === undefined) rejectOtherCase(body, modelAlone);
+  if (model === undefined) checkFields(body, modelAlone);
   throw new ParleyError('invalid_request', message, { param: 'model' });
 }
 

@@ -37,7 +37,7 @@ export interface QueryDocumentDeps {
 }
 
 /**
- * Returns the tool that searches an application's files, and lists the missing files. Starts indexing the files in the
+ * Returns the tool that searches an application's files, and the list of missing files. Starts indexing the files in the
  * background. Throws `ToolError` if the file index is unavailable.
  */
 export async function loadDocumentTools(

@@ -148,12 +148,12 @@ describe('findConfigurationWarnings', () => {
   });
 
   it('warns about a misspelled role of a key', () => {
-    const ofKeys = {
+    const misspelledKeys = {
       one: { project: 'p', role: 'staf' },
       two: { project: 'q', roles: ['staff', 'Stafff'] },
       far: { project: 'r', role: 'lab' },
     };
-    expect(listWarnings({ models: { m: demo }, roles, keys: ofKeys })).toEqual([
+    expect(listWarnings({ models: { m: demo }, roles, keys: misspelledKeys })).toEqual([
       expect.stringMatching(/role: names "staf", a role that is not configured\. Did you mean staff\?$/),
       expect.stringMatching(/roles\[1\]: names "Stafff", a role that is not configured\. Did you mean staff\?$/),
     ]);

@@ -15,7 +15,7 @@ export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
 type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsPerStatement = 100;
-/** Maximum number of IDs in one query. It exceeds the number of IDs that one application may name, including both spellings. */
+/** Maximum number of IDs in one query. All IDs that one application may name fit, each as written and in its decoded form. */
 const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 
@@ -74,7 +74,7 @@ export function findOwnEtags(kysely: Kysely<Schema>, owner: string): Promise<rea
   return selectHeads(kysely).where('owner', '=', owner).orderBy('id').execute();
 }
 
-/** Returns the ETags of applications after an ID that name roles or users, or that name one user. */
+/** Returns the ETags of shared applications with IDs greater than `after`. With `user`, only those that name this user. */
 export function findSharedEtags(kysely: Kysely<Schema>, { after, limit, user }: SharedQuery): Promise<readonly HeadRow[]> {
   const idsOfUsers = kysely.selectFrom('application_users').select('application');
   const named = user === undefined ? idsOfUsers : idsOfUsers.where('user_id', '=', user);
@@ -95,8 +95,8 @@ function selectHeads(kysely: Kysely<Schema>): SelectQueryBuilder<Schema, 'applic
   return kysely.selectFrom('applications').select(['id', 'etag']);
 }
 
-/** Returns applications after an ID whose roles are not recorded, because an earlier version of the program wrote them. */
-export function findRowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): Promise<readonly SealedRow[]> {
+/** Returns applications with IDs greater than `after` that an earlier version of Parley wrote without recording their roles. */
+export function findRowsWithUnrecordedRoles(kysely: Kysely<Schema>, after: string): Promise<readonly SealedRow[]> {
   return kysely
     .selectFrom('applications')
     .select([...columns, 'sealed_entry'])

@@ -24,7 +24,7 @@ import {
   findOwnEtags,
   findRow,
   findRows,
-  findRowsOfUnknownRoles,
+  findRowsWithUnrecordedRoles,
   findSharedEtags,
   findVersionRow,
   type HeadRow,
@@ -114,13 +114,13 @@ export class SqlApplicationStore implements ApplicationStore {
 
   async listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
     if (!isStorableKey(user.subject)) return [];
-    if (user.roles.length > 0) await this.#recordUnknownRoles();
+    if (user.roles.length > 0) await this.#recordMissingRoles();
     return this.#listCached((kysely) => findAccessibleEtags(kysely, user));
   }
 
   async listShared(query: SharedQuery): Promise<readonly StoredApplication[]> {
     if (!isStorableKey(query.after) || !isStorableKey(query.user ?? '')) return [];
-    await this.#recordUnknownRoles();
+    await this.#recordMissingRoles();
     return this.#listCached((kysely) => findSharedEtags(kysely, query));
   }
 
@@ -149,10 +149,10 @@ export class SqlApplicationStore implements ApplicationStore {
   }
 
   /** Records the roles and users of applications that an earlier version wrote. Applications that cannot be opened are skipped. */
-  async #recordUnknownRoles(): Promise<void> {
+  async #recordMissingRoles(): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const previousId: string = after;
-      const rows = await this.#database.run((kysely) => findRowsOfUnknownRoles(kysely, previousId));
+      const rows = await this.#database.run((kysely) => findRowsWithUnrecordedRoles(kysely, previousId));
       after = rows.at(-1)?.id;
       if (rows.length === 0) return;
       const opened = rows.flatMap((row) => this.#tryToOpen(row));
