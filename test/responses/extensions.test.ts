@@ -5,12 +5,12 @@ import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } 
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { createClient, post, readEvents, readResponse } from './support.ts';
 
-let stored: ResponseDatabase;
+let database: ResponseDatabase;
 let upstream: ScriptedUpstream;
 let service: TestService;
 
 beforeAll(async () => {
-  stored = await openResponses('SQLite');
+  database = await openResponses('SQLite');
   upstream = await startScriptedUpstream();
   service = await startService(
     {
@@ -18,13 +18,13 @@ beforeAll(async () => {
       applications: { app: { endpoint: `${upstream.endpoint}/chat/completions` } },
       keys: { [callerKey]: { project: 'p' } },
     },
-    { responses: stored.stores() },
+    { responses: database.stores() },
   );
 });
 afterAll(async () => {
   await service.close();
   await upstream.close();
-  await stored[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
 });
 
 describe('extension items', () => {
@@ -47,8 +47,8 @@ describe('extension items', () => {
   ];
   /** Scripts an application that streams if the request has `stream: true`. */
   const script = (): void =>
-    upstream.script((answering) =>
-      (answering.received.body.stream === true ? eventsReply(...chunks) : jsonReply(completion))(answering),
+    upstream.script((exchange) =>
+      (exchange.received.body.stream === true ? eventsReply(...chunks) : jsonReply(completion))(exchange),
     );
   const types = (output: { type: string }[]): string[] => output.map(({ type }) => type);
   const expectedTypes = ['parley:stage', 'message', 'parley:attachment', 'parley:control'];
@@ -88,8 +88,7 @@ describe('extension items', () => {
     const all = include.map((name) => `include[]=${name}`).join('&');
     const items = `/v1/conversations/${conversation}/items`;
     for (const list of [items, `/v1/responses/${next}/input_items`]) {
-      const isLast = list !== items;
-      const plain = isLast ? ['message', 'message', 'message'] : ['message', 'message'];
+      const plain = list === items ? ['message', 'message'] : ['message', 'message', 'message'];
       expect(types((await get(`${list}?order=asc`)).data)).toEqual(plain);
       expect(types((await get(`${list}?order=asc&${all}`)).data).slice(0, expectedTypes.length + 1)).toEqual([
         'message',
