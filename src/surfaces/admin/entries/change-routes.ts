@@ -15,7 +15,8 @@ import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { pageLimit } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';
-import { applyChange, getPrefix, isEntryId, preparePut, toWriteItem, toWriteList } from './entry-routes.ts';
+import { isEntryId } from './entry-items.ts';
+import { applyChange, getPrefix, preparePut, toWriteItem, toWriteList } from './entry-writes.ts';
 import type { KeyDeps } from './key-routes.ts';
 
 const { maxBytes } = storedEntries.adminDocument;

@@ -17,15 +17,9 @@ import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { ownsProject, requireAdmin, requireKeyCreator } from '../require-admin.ts';
 import type { ConfiguredKeys } from '../user-routes.ts';
-import {
-  addLastUses,
-  applyChange,
-  deleteEntry,
-  type EntryDeps,
-  hasEntry,
-  listEntries,
-  requireRuntimeEntry,
-} from './entry-routes.ts';
+import { addLastUses, type EntryDeps, hasEntry, listEntries, requireRuntimeEntry } from './entry-items.ts';
+import { deleteEntry } from './entry-routes.ts';
+import { applyChange } from './entry-writes.ts';
 
 const checkNewKey = createCheck(NewAdminKey);
 const checkRotation = createCheck(AdminKeyRotation);

@@ -9,7 +9,8 @@ import type { Limit } from '#domain/limits/limits.ts';
 import { type Query, readText, requireKnown } from '../../http/query.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { requireAdmin, requireUsageReader } from '../require-admin.ts';
-import { applyChange, type EntryDeps, findFileName, notFound, readId } from './entry-routes.ts';
+import { type EntryDeps, findFileName, notFound, readId } from './entry-items.ts';
+import { applyChange } from './entry-writes.ts';
 
 export interface LimitRouteDeps extends EntryDeps {
   readonly counters: LimitCounters;
