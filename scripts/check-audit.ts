@@ -37,11 +37,11 @@ const { vulnerabilities, message } = audit();
 if (vulnerabilities === undefined) {
   console.log(`audit: NOT RUN, the registry returned no advisories: ${message}`);
 } else {
-  const advisories = Object.values(vulnerabilities);
-  const serious = advisories.filter(({ severity }) => failingSeverities.has(severity));
+  const reported = Object.values(vulnerabilities);
+  const serious = reported.filter(({ severity }) => failingSeverities.has(severity));
   for (const vulnerability of serious) console.error(toLine(vulnerability));
   if (serious.length > 0) process.exitCode = 1;
-  else console.log(`audit: no high or critical advisory on a runtime dependency, ${advisories.length} of lower severity`);
+  else console.log(`audit: no high or critical advisory on a runtime dependency, ${reported.length} of lower severity`);
 }
 
 /**

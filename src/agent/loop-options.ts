@@ -43,7 +43,7 @@ export interface LoopOptions {
   readonly added?: readonly Message[];
   /** The question that the run stopped for, if the user has answered it. Defaults to none. */
   readonly answeredQuestion?: AnsweredQuestion | undefined;
-  /** Server deltas to send before the rest of the reply. Defaults to none. */
+  /** Tool lists and errors of the MCP servers that the request names, sent before the rest of the reply. Defaults to none. */
   readonly serverDeltas?: readonly RemoteDelta[];
   /** Approved calls, which have no result in the request and run first. Defaults to none. */
   readonly approvedCalls?: readonly ApprovedCall[];
@@ -56,7 +56,7 @@ export interface LoopOptions {
    * to the client.
    */
   readonly buildState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
-  /** Types and number of media from tools that the model accepts. Defaults to none. */
+  /** Types and maximum number of media that the model accepts from tools. Defaults to none. */
   readonly acceptedMedia?: AcceptedMedia | undefined;
   /** Citations, including those from earlier runs of the conversation. Defaults to none. */
   readonly citations?: Citations;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isReference, substitute } from './substitute.ts';
 
 const environment = { NAME: 'x', EMPTY: '', PORT: '8080', ON: 'true', NESTED: '${NAME}', DOLLARS: '$& $1 $$' };
-const inText = (text: string) => substitute({ a: text }, environment).value;
+const substituteText = (text: string) => substitute({ a: text }, environment).value;
 
 describe('substitute', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('substitute', () => {
     ['${DOLLARS}', '$& $1 $$'],
     ['${PORT}', '8080'],
   ])('replaces %s by %s', (text, replaced) => {
-    expect(inText(text)).toEqual({ a: replaced });
+    expect(substituteText(text)).toEqual({ a: replaced });
   });
 
   it.each(['${}', '${1A}', '${A B}', '${A:-b}', '${A', '${', '${__proto__', '${${NAME}}'])('reports %s as malformed', (text) => {
@@ -38,7 +38,7 @@ describe('substitute', () => {
     expect(errors.map(({ message }) => /variable (\w+)/.exec(message)?.[1])).toEqual(['ONE', 'TWO', 'THREE']);
   });
 
-  it('replaces references in the names of keys entries, and not in other keys', () => {
+  it('replaces references in the names of entries of `keys`, and in no other property names', () => {
     const { value, writtenKeys } = substitute(
       { keys: { '${NAME}': { '${NAME}': '${NAME}' } }, models: { '${NAME}': 1, keys: { '${NAME}': 2 } } },
       environment,
@@ -47,22 +47,22 @@ describe('substitute', () => {
     expect([...writtenKeys]).toEqual([['x', '${NAME}']]);
   });
 
-  it('reports two keys entries whose names become equal', () => {
+  it('reports two entries of `keys` whose names become equal', () => {
     const { errors } = substitute({ keys: { x: 1, '${NAME}': 2 } }, environment);
     expect(errors).toEqual([{ path: ['keys', '${NAME}'], message: 'is also the key of another entry' }]);
   });
 
   it('converts a string that is one reference to the expected type if possible', () => {
     const value = { number: '${PORT}', integer: '${PORT}', boolean: '${ON}', string: '${PORT}' };
-    const wantedAt = (path: readonly unknown[]) => String(path.at(-1));
-    expect(substitute(value, environment, { expectedTypeAt: wantedAt }).value).toEqual({
+    const expectedTypeAt = (path: readonly unknown[]) => String(path.at(-1));
+    expect(substitute(value, environment, { expectedTypeAt }).value).toEqual({
       number: 8080,
       integer: 8080,
       boolean: true,
       string: '8080',
     });
     expect(
-      substitute({ number: '${ON}', integer: '1${PORT}', boolean: '${NAME}' }, environment, { expectedTypeAt: wantedAt }).value,
+      substitute({ number: '${ON}', integer: '1${PORT}', boolean: '${NAME}' }, environment, { expectedTypeAt }).value,
     ).toEqual({
       number: 'true',
       integer: '18080',
@@ -78,7 +78,7 @@ describe('substitute', () => {
 describe('substitute with references to files', () => {
   const readFile = (path: string) => (path === '/run/secrets/x' ? { text: 'secret' } : { error: 'does not exist' });
 
-  it('replaces the reference by the text of the file, also within a string and in names of keys entries', () => {
+  it('replaces the reference by the text of the file, also within a string and in the name of an entry of `keys`', () => {
     const value = { a: '${file:/run/secrets/x}', b: 'Bearer ${file:/run/secrets/x}!', keys: { '${file:/run/secrets/x}': 1 } };
     expect(substitute(value, {}, { readFile })).toMatchObject({
       value: { a: 'secret', b: 'Bearer secret!', keys: { secret: 1 } },

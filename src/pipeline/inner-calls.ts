@@ -40,7 +40,7 @@ export interface InnerCallStart extends Pick<InnerRequest, 'request' | 'signal'>
 }
 
 /** An embeddings call that the service makes for passages that all applications share. */
-export interface ServiceEmbed {
+export interface ServiceEmbeddingsCall {
   readonly deployment: Deployment;
   readonly request: EmbeddingsRequest;
   readonly signal: AbortSignal;
@@ -103,7 +103,7 @@ export class InnerCalls {
    * Calls an embedding deployment as the service itself. The call needs no user role and is counted under its own subject.
    * Rejects with a `ParleyError`.
    */
-  async embedForService({ deployment, request, signal }: ServiceEmbed): Promise<JsonObject> {
+  async embedForService({ deployment, request, signal }: ServiceEmbeddingsCall): Promise<JsonObject> {
     const { telemetry, clock, newId } = this.#deps;
     const id = newId();
     const subject = `${subjectPrefixes.service}retrieval`;
@@ -134,7 +134,7 @@ export class InnerCalls {
   }
 }
 
-/** Passes a reply on, and ends the record of its call with the reply. */
+/** Relays a reply, and ends the record of its call when the reply ends. */
 class RecordedReply implements Sink<Frame>, Handle {
   readonly #record: CallRecord;
   readonly #clock: Clock;

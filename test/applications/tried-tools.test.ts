@@ -78,7 +78,7 @@ describe('the trial run of a web API tool', () => {
     expect(seen.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`);
   });
 
-  it('is not sent if an argument is invalid', async () => {
+  it('sends no request if an argument is invalid', async () => {
     const { url, seen } = await startWebServer(() => Response.json({}));
     await using service = await startService(configuration);
     const { json } = await run(service, { toolset: webApi(url), tool: 'find', arguments: { id: 'three' } });

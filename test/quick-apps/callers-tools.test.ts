@@ -29,7 +29,7 @@ describe('tools of the client', () => {
     expect(rig.model.requests[0]?.body.parallel_tool_calls).toBe(false);
   });
 
-  it('are returned as tool calls, a batch in one reply, and the run continues with their results', async () => {
+  it('are returned as tool calls, all calls of a turn in one reply, and the run continues with their results', async () => {
     const batch = calls('Let me see.', ['look_up', { q: 1 }], ['book', { seat: 2 }]);
     await using rig = await startRigWith(getOwnTools(), batch, says('Booked.'));
     const question = [user('Book a seat.')];

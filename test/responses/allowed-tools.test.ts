@@ -16,7 +16,7 @@ import { createClient } from './support.ts';
 allowNonconformingUpstreams();
 
 const tool = (name: string) => ({ type: 'function' as const, name, parameters: { type: 'object' }, strict: false });
-/** The models call `find`, which the list does not contain. */
+/** The upstreams call `find`, which `tool_choice` does not allow. */
 const request = {
   input: 'Go.',
   tools: [tool('find'), tool('book')],
@@ -48,12 +48,12 @@ function nativeCall(): Reply {
 }
 
 describe('tool_choice of the type allowed_tools', () => {
-  let stored: ResponseDatabase;
+  let database: ResponseDatabase;
   let upstream: ScriptedUpstream;
   let service: TestService;
 
   beforeAll(async () => {
-    stored = await openResponses('SQLite');
+    database = await openResponses('SQLite');
     upstream = await startScriptedUpstream();
     const upstreamFields = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
     service = await startService(
@@ -64,14 +64,14 @@ describe('tool_choice of the type allowed_tools', () => {
         },
         keys: { [callerKey]: { project: 'p' } },
       },
-      { responses: stored.stores() },
+      { responses: database.stores() },
     );
   });
   afterEach(() => service.forgetFailures());
   afterAll(async () => {
     await service.close();
     await upstream.close();
-    await stored[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
   });
 
   /** Returns the items that the client receives, and the error that ends the response. */

@@ -10,7 +10,7 @@ import { createClient, post } from './support.ts';
 vi.setConfig({ testTimeout: 30_000 });
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (engine) => {
-  let stored: ResponseDatabase;
+  let database: ResponseDatabase;
   let upstream: ScriptedUpstream;
   let nodes: readonly TestService[];
   const client = (node = 0) => createClient(nodes[node] as TestService);
@@ -22,10 +22,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
       expect(['queued', 'in_progress']).not.toContain(response.status);
       return response;
     }, 10_000);
-  const findRequest = (words: string) =>
+  const findRequest = (prompt: string) =>
     vi.waitFor(() => {
-      const found = upstream.requests.find(({ text }) => text.includes(words));
-      if (found === undefined) throw new Error('it was not asked yet');
+      const found = upstream.requests.find(({ text }) => text.includes(prompt));
+      if (found === undefined) throw new Error('the upstream has not received the request yet');
       return found;
     }, 10_000);
   const follow = async (id: string, { node = 0, after = undefined as number | undefined } = {}) => {
@@ -36,7 +36,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
   };
 
   beforeAll(async () => {
-    stored = await openResponses(engine);
+    database = await openResponses(engine);
     upstream = await startScriptedUpstream(countSlowly);
     const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
     const model = { upstreams, maxRetryAttempts: 1 };
@@ -45,23 +45,23 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
       roles: { default: { limits: { bounded: { requestDay: 1 } } } },
       keys: { [callerKey]: { project: 'clients' }, 'other-key': { project: 'others' } },
     };
-    const start = () => startService(configuration, { responses: { ...stored.stores(), isShared: true } });
+    const start = () => startService(configuration, { responses: { ...database.stores(), isShared: true } });
     nodes = [await start(), await start()];
   });
   afterAll(async () => {
     for (const node of nodes) await node.close();
     await upstream.close();
-    await stored[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
   });
 
-  it('is listed for its user page by page on every node', async () => {
+  it('is listed for its user on every node, in pages', async () => {
     const ids: string[] = [];
-    for (const words of ['count to 2, first', 'count to 2, then', 'count to 2, last']) ids.push((await create(words)).id);
+    for (const prompt of ['count to 2, first', 'count to 2, then', 'count to 2, last']) ids.push((await create(prompt)).id);
     for (const id of ids) await waitForEnd(id);
-    await client().responses.create({ model: 'slow', input: 'count to 1, in front' });
+    await client().responses.create({ model: 'slow', input: 'count to 1, in the foreground' });
     const list = async (query: string, key = callerKey) => {
-      const findRequest = { method: 'GET', path: `/v1/user/responses${query}`, headers: { 'api-key': key } };
-      const { status, json } = await (nodes[1] as TestService).sendRequest(findRequest);
+      const listRequest = { method: 'GET', path: `/v1/user/responses${query}`, headers: { 'api-key': key } };
+      const { status, json } = await (nodes[1] as TestService).sendRequest(listRequest);
       return { status, ...(json as { data: Record<string, unknown>[]; has_more: boolean; last_id: string; error: object }) };
     };
     const first = await list('?limit=2');
@@ -120,23 +120,23 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
 
   it('streams without a gap after a short outage of the store', async () => {
     const queued = await create('count to 20');
-    const stores = stored.stores();
+    const stores = database.stores();
     const { runs } = stores.responses;
-    const isInProgress = vi.spyOn(runs, 'isInProgress').mockRejectedValueOnce(createStoreError('it is away'));
-    const readEventsAfter = vi.spyOn(runs, 'readEventsAfter').mockRejectedValueOnce(createStoreError('it is away'));
+    const isInProgress = vi.spyOn(runs, 'isInProgress').mockRejectedValueOnce(createStoreError('unavailable'));
+    const readEventsAfter = vi.spyOn(runs, 'readEventsAfter').mockRejectedValueOnce(createStoreError('unavailable'));
     const configuration = { models: {}, keys: { [callerKey]: { project: 'clients' } } };
     await using reader = await startService(configuration, { responses: { ...stores, isShared: true } });
     const events: ResponseStreamEvent[] = [];
     for await (const event of await createClient(reader).responses.retrieve(queued.id, { stream: true })) events.push(event);
-    for (const findRequest of [isInProgress, readEventsAfter]) expect(findRequest.mock.settledResults[0]?.type).toBe('rejected');
+    for (const spy of [isInProgress, readEventsAfter]) expect(spy.mock.settledResults[0]?.type).toBe('rejected');
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_event, nth) => nth));
     expect(events.at(-1)?.type).toBe('response.completed');
   });
 
   it.each([0, 1])('is canceled from node %i with its upstream call, and stays canceled', async (node) => {
-    const words = `count to ${10_000 + node}`;
-    const queued = await create(words);
-    const { closed } = await findRequest(words);
+    const prompt = `count to ${10_000 + node}`;
+    const queued = await create(prompt);
+    const { closed } = await findRequest(prompt);
     const following = follow(queued.id, { node: 1 - node });
     expect((await client(node).responses.cancel(queued.id)).status).toBe('cancelled');
     expect(await closed).toMatchObject({ early: true });
@@ -146,10 +146,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
     expect(types.filter((type) => /completed|failed|incomplete/.test(type))).toEqual([]);
   });
 
-  it.each([0, 1])('is deleted from node %i in progress with its upstream call', async (node) => {
-    const words = `count to ${20_000 + node}`;
-    const queued = await create(words);
-    const { closed } = await findRequest(words);
+  it.each([0, 1])('is deleted from node %i while it is in progress, which ends its upstream call', async (node) => {
+    const prompt = `count to ${20_000 + node}`;
+    const queued = await create(prompt);
+    const { closed } = await findRequest(prompt);
     await client(node).responses.delete(queued.id);
     expect(await closed).toMatchObject({ early: true });
     for (const each of [0, 1]) await expect(client(each).responses.retrieve(queued.id)).rejects.toMatchObject({ status: 404 });
@@ -164,7 +164,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
     await expect(follow(queued.id)).rejects.toThrow('The upstream ended its response early.');
   });
 
-  it.each([false, true])('lists fields that its deployment ignores in Parley-Ignored (stream: %s)', async (stream) => {
+  it.each([false, true])('returns Parley-Ignored with the fields that its deployment ignores (stream: %s)', async (stream) => {
     const tools = [{ type: 'web_search' }];
     const body = { model: 'slow', input: 'count to 1', background: true, tools, stream };
     const { status, headers } = await post(nodes[0] as TestService, body);

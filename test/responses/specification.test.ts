@@ -77,7 +77,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('responses of two nodes with %s
     const answered = await node.sendRequest({ method, path: `/v1/${path}`, headers: withKey(callerKey), body });
     const { status, headers } = answered;
     const type = headers['content-type']?.split(';', 1)[0] ?? '';
-    const answer = { method, path: `/v1/${path.split('?', 1)[0]}`, status, type, text: answered.text, isWhole: true };
+    const answer = { method, path: `/v1/${path.split('?', 1)[0]}`, status, type, text: answered.text, isComplete: true };
     expect(specification.findAnswerErrors(answer)).toEqual([]);
     return answered;
   }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach } from 'vitest';
-import { requireConformingUpstreams, takeSeenAnswers } from './described-answers.ts';
+import { requireConformingUpstreams, takeRecordedAnswers } from './described-answers.ts';
 import { findAnswerErrors } from './find-answer-errors.ts';
 
 // Setup of every test file. Checks each response of a test service against the description of the service, and each response of
@@ -8,7 +8,7 @@ import { findAnswerErrors } from './find-answer-errors.ts';
 const maxReported = 5;
 
 function check(): void {
-  const errors = [...new Set(takeSeenAnswers().flatMap(findAnswerErrors))];
+  const errors = [...new Set(takeRecordedAnswers().flatMap(findAnswerErrors))];
   if (errors.length > 0) throw new Error(errors.slice(0, maxReported).join('\n'));
 }
 

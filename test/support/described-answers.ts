@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { DocumentedOperation, OpenApiDocument } from './documented.ts';
 
 /** A response of a test service as its client received it. */
-export interface SeenAnswer {
+export interface RecordedAnswer {
   readonly method: string;
   readonly path: string;
   readonly status: number;
@@ -11,14 +11,14 @@ export interface SeenAnswer {
   readonly type: string;
   readonly text: string;
   /** Whether the response was sent completely. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly toDocument: () => OpenApiDocument;
 }
 
 /** Longer responses, such as files and overload tests, are not recorded. */
 const maxTextChars = 1_000_000;
 
-let recordedAnswers: SeenAnswer[] = [];
+let recordedAnswers: RecordedAnswer[] = [];
 let hasNonconformingUpstreams = false;
 
 /** For test files whose upstreams deliberately deviate from their API. Disables the checks of replies that the service relays. */
@@ -36,14 +36,14 @@ export function areNonconformingUpstreamsAllowed(): boolean {
 }
 
 /** Returns the responses since the last call and clears the record. */
-export function takeSeenAnswers(): readonly SeenAnswer[] {
+export function takeRecordedAnswers(): readonly RecordedAnswer[] {
   const answers = recordedAnswers;
   recordedAnswers = [];
   return answers;
 }
 
 /** Records the responses of a server until the test ends and they are checked against the description. */
-export function seeAnswers(server: Server, toDocument: SeenAnswer['toDocument']): void {
+export function recordAnswers(server: Server, toDocument: RecordedAnswer['toDocument']): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '' } = request;
     const [path = ''] = url.split('?', 1);
@@ -77,7 +77,7 @@ export function seeAnswers(server: Server, toDocument: SeenAnswer['toDocument'])
         status: response.statusCode,
         type,
         text,
-        isWhole: response.writableFinished,
+        isComplete: response.writableFinished,
         toDocument,
       });
     });

@@ -1,9 +1,9 @@
-import { areNonconformingUpstreamsAllowed, findOperation, type SeenAnswer, toValues } from './described-answers.ts';
+import { areNonconformingUpstreamsAllowed, findOperation, type RecordedAnswer, toValues } from './described-answers.ts';
 import { type DocumentedOperation, type OpenApiDocument, readOperations } from './documented.ts';
 import { Specification } from './open-responses/specification.ts';
 import { Validators } from './validators.ts';
 
-/** Statuses that the server may return for any request before it finds an operation: for header fields, pace, or method. */
+/** Statuses that the server may return before it finds an operation: for invalid header fields, a slow client, or a wrong method. */
 const generalStatuses: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
 /** Tags of operations that relay upstream replies. These replies may have undocumented fields. */
 const relayedTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
@@ -18,21 +18,21 @@ class Description {
     this.#validators = new Validators(document);
   }
 
-  findErrors({ method, path, status, type, text, isWhole }: SeenAnswer): readonly string[] {
+  findErrors({ method, path, status, type, text, isComplete }: RecordedAnswer): readonly string[] {
     const operation = findOperation(this.#operations, method, path);
     if (operation === undefined || generalStatuses.has(status)) return [];
     const key = status in operation.responses ? status : 'default';
     const documentedResponse = operation.responses[key];
     // A test service may lack optional parts, such as file storage or administration.
-    if (documentedResponse === undefined) return text.includes('"route_not_found"') ? [] : ['its status is not described'];
-    if (text === '' || method === 'HEAD' || (!isWhole && type !== 'text/event-stream')) return [];
+    if (documentedResponse === undefined) return text.includes('"route_not_found"') ? [] : ['its status is not documented'];
+    if (text === '' || method === 'HEAD' || (!isComplete && type !== 'text/event-stream')) return [];
     const { content } = documentedResponse;
-    if (content === undefined) return ['it has a body'];
+    if (content === undefined) return ['its body is not documented'];
     const documentedType = type in content ? type : '*/*';
-    if (!(documentedType in content)) return [`its media type is ${type}`];
+    if (!(documentedType in content)) return [`its media type ${type} is not documented`];
     const isRelayed = 'default' in operation.responses || operation.tags.some((tag) => relayedTags.has(tag));
     if (isRelayed && status < 300 && areNonconformingUpstreamsAllowed()) return [];
-    const check = isRelayed ? 'openAnswer' : 'answer';
+    const check = isRelayed ? 'relayedAnswer' : 'answer';
     const isError = (value: unknown): boolean =>
       type === 'text/event-stream' && typeof value === 'object' && value !== null && 'error' in value;
     const values = toValues(documentedType, text).filter((value) => !isError(value));
@@ -54,15 +54,15 @@ const descriptions = new WeakMap<OpenApiDocument, Description>();
 const specification = new Specification();
 
 /** Returns the differences between a response and the description of its service or the specification of its surface. */
-export function findAnswerErrors(answer: SeenAnswer): readonly string[] {
+export function findAnswerErrors(answer: RecordedAnswer): readonly string[] {
   const document = answer.toDocument();
   const description = descriptions.get(document) ?? new Description(document);
   descriptions.set(document, description);
   const { method, path, status } = answer;
   const specificationErrors = status < 300 && areNonconformingUpstreamsAllowed() ? [] : specification.findAnswerErrors(answer);
   const errors = [
-    ...description.findErrors(answer).map((error) => `/openapi.json says otherwise: ${error}`),
-    ...specificationErrors.map((error) => `Open Responses says otherwise: ${error}`),
+    ...description.findErrors(answer).map((error) => `does not match /openapi.json: ${error}`),
+    ...specificationErrors.map((error) => `does not match Open Responses: ${error}`),
   ];
   return errors.map((error) => `${method} ${path} ${status}: ${error}`);
 }

@@ -29,7 +29,7 @@ import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { describeApi } from './api-description.ts';
-import { seeAnswers } from './described-answers.ts';
+import { recordAnswers } from './described-answers.ts';
 import { MemoryApplicationStore } from './memory-application-store.ts';
 import { MemoryConsentStore } from './memory-consent-store.ts';
 import type { StreamReader } from './read-events.ts';
@@ -134,7 +134,7 @@ export async function startService(configuration: object, options: ServiceOption
     telemetry,
     demoPaceMs,
   });
-  seeAnswers(app.server, () => describeApi(snapshot.current().configuration.aliases));
+  recordAnswers(app.server, () => describeApi(snapshot.current().configuration.aliases));
   await app.listen({ host: '127.0.0.1', port });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const close = async (): Promise<void> => {

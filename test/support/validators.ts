@@ -31,7 +31,7 @@ export class Validators {
   }
 
   /** Returns the check of a response that may have undocumented fields. */
-  openAnswer({ path, method }: DocumentedOperation, status: number | string, type: string): Check {
+  relayedAnswer({ path, method }: DocumentedOperation, status: number | string, type: string): Check {
     return this.#check('open', ['paths', path, method, 'responses', String(status), 'content', type, 'schema']);
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadTokens } from '#base/text/tokens.ts';
+import { loadTokenizer } from '#base/text/tokens.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { createExactCounter } from './count-messages.ts';
@@ -14,15 +14,15 @@ describe('createExactCounter', () => {
     const parts = Array.from({ length: 25 }, (_, part) =>
       Array.from({ length: 10_000 }, (_, index) => ((part * 10_000 + index + 7) * 2_654_435_761).toString(36)).join(''),
     );
-    await loadTokens();
+    await loadTokenizer();
     const work = (): Promise<unknown> => createExactCounter('o200k_base', [createMessage(parts)]);
     expect(await measureEventLoopBlock(work)).toBeLessThan(1_500);
   });
 
   it('extrapolates after 500,000 characters', async () => {
     const texts = Array.from({ length: 40 }, (_, part) => `Part ${part} of a long report about rivers. `.repeat(1_200));
-    const tokens = await loadTokens();
-    const exact = texts.reduce((sum, text) => sum + tokens.count(text), 0);
+    const tokenizer = await loadTokenizer();
+    const exact = texts.reduce((sum, text) => sum + tokenizer.count(text), 0);
     const counter = await createExactCounter('o200k_base', [createMessage(texts)]);
     const count = counter.count(createMessage(texts));
     expect(Math.abs(count - exact)).toBeLessThan(exact / 20);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject } from '#base/json/json.ts';
-import { loadTokens, type Vocabulary } from '#base/text/tokens.ts';
+import { loadTokenizer, type Vocabulary } from '#base/text/tokens.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { estimateHigh } from '#domain/usage/vocabulary.ts';
@@ -29,13 +29,13 @@ export function createEstimator(): MessageCounter {
  * each. After 500,000 characters it scales the estimate by the ratio that it has measured so far.
  */
 export async function createExactCounter(vocabulary: Vocabulary, messages: readonly Message[]): Promise<MessageCounter> {
-  const tokens = await loadTokens(vocabulary);
+  const tokenizer = await loadTokenizer(vocabulary);
   const counts = new Map<string, number>();
   const total = { chars: 0, tokens: 0, estimate: 0 };
   const countText = (text: string): number => {
     const estimate = estimateHigh(text);
     if (total.chars >= maxExactChars) return Math.ceil((estimate * total.tokens) / total.estimate);
-    const count = tokens.count(text);
+    const count = tokenizer.count(text);
     total.chars += text.length;
     total.tokens += count;
     total.estimate += estimate;

@@ -202,7 +202,8 @@ function getText(content: Message['content']): string {
 }
 
 /**
- * Returns the last text of a completed run, with the state of the model's own reply. Returns no message if both are missing.
+ * Returns the final message of a completed run: its last text, and the state of the model's own reply. Returns an empty list if
+ * both are missing.
  */
 function toFinalMessages(
   { function_call: _call, custom_content: _custom, ...message }: Message,
@@ -215,7 +216,7 @@ function toFinalMessages(
 
 /**
  * Returns the text of the last turn of a reply. The reply contains the text of all turns, and `added` repeats the text of the
- * earlier ones, so the model would read it twice. A text that the client changed is returned unchanged.
+ * earlier ones, so the model would read it twice. If the client edited the reply, it is returned as it is.
  */
 export function extractLastText(reply: string, added: readonly Message[]): string {
   const texts = added.flatMap(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? [content] : []));

@@ -4,7 +4,7 @@ import { trimEnd } from './truncate.ts';
 export type Vocabulary = 'o200k_base' | 'cl100k_base';
 
 /** Tokenizer for one vocabulary. */
-export interface Tokens {
+export interface Tokenizer {
   count(text: string): number;
   /** Returns the start of the text, at most `maxTokens` tokens long. */
   first(text: string, maxTokens: number): string;
@@ -21,7 +21,7 @@ const asPlainText = { disallowedSpecial: new Set<string>() };
 const maxStoredWords = 2_000;
 
 /** Loads the vocabulary on first use, which takes about 120 ms. */
-export async function loadTokens(vocabulary: Vocabulary = 'o200k_base'): Promise<Tokens> {
+export async function loadTokenizer(vocabulary: Vocabulary = 'o200k_base'): Promise<Tokenizer> {
   const { countTokens, encode, decode } = await load(vocabulary);
   return {
     count(text) {

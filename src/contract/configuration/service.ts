@@ -128,7 +128,7 @@ export const ConsentSettings = strict(
     directCalls: Type.Enum(['allow', 'require'], {
       default: 'allow',
       description:
-        'Whether a user’s direct call needs consent if a deployment in its form requires it. `allow`: no. `require`: yes.',
+        'Whether a user’s direct call of a deployment needs consent if the deployment’s consent form contains a deployment that requires it. `allow`: no. `require`: yes.',
     }),
   },
   { default: {}, description: 'Consent of users. See [Consent](consent.md).' },
@@ -161,7 +161,7 @@ export const RetrievalOfApplication = strict(
     ),
     maxBytes: Type.Optional(
       Type.Integer({
-        title: 'Most bytes',
+        title: 'Maximum bytes',
         minimum: 1000,
         description: 'Maximum bytes of a search result. Default: the value of the service.',
       }),
@@ -190,11 +190,12 @@ export const ToolSettings = strict(
   {
     connectMs: milliseconds({
       default: 10_000,
-      description: 'Milliseconds until the connection to a tool is open, and until an MCP server responds for the first time.',
+      description:
+        'Maximum milliseconds until the connection to a tool is open, and until an MCP server responds for the first time.',
     }),
     listMs: milliseconds({
       default: 10_000,
-      description: 'Milliseconds from the first response of an MCP server until it has listed its tools.',
+      description: 'Maximum milliseconds from the first response of an MCP server until it has listed its tools.',
     }),
     timeoutMs: milliseconds({ default: 300_000, description: 'Maximum milliseconds of a tool run.' }),
     maxResultBytes: Type.Integer({

@@ -66,7 +66,7 @@ describe('QuickAppForm', () => {
   });
 
   it.each<[string, unknown, string[]]>([
-    ['no settings', {}, ['instructions: is missing', 'model: is missing', 'temperature: is missing']],
+    ['settings without the required keys', {}, ['instructions: is missing', 'model: is missing', 'temperature: is missing']],
     ['a list', [], [': must be an object, but is a list']],
     ['a temperature below 0', { ...settings, temperature: -0.1 }, ['temperature: must be 0 or more']],
     ['a temperature above 1', { ...settings, temperature: 1.01 }, ['temperature: must be 1 or less']],
@@ -84,7 +84,11 @@ describe('QuickAppForm', () => {
       { ...settings, applications_as_tools: [1] },
       ['applications_as_tools[0]: must be a string or an object, but is a number'],
     ],
-    ['no condition', { ...settings, ...conditions() }, ['applications_as_tools[0].conditions: must have at least one item']],
+    [
+      'an empty list of conditions',
+      { ...settings, ...conditions() },
+      ['applications_as_tools[0].conditions: must have at least one item'],
+    ],
     [
       'a condition of another kind',
       { ...settings, ...conditions({ ...equal, condition_type: 'equal' }) },

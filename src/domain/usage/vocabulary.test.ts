@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { loadTokens } from '#base/text/tokens.ts';
+import { loadTokenizer } from '#base/text/tokens.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { estimateHigh, findVocabulary } from './vocabulary.ts';
 
@@ -36,7 +36,7 @@ it.each(Object.keys(texts))(
   'estimateHigh() returns at least the actual count for %s, and less than three times the count of the older vocabulary',
   async (kind) => {
     const text = texts[kind] ?? '';
-    const [newer, older] = [(await loadTokens('o200k_base')).count(text), (await loadTokens('cl100k_base')).count(text)];
+    const [newer, older] = [(await loadTokenizer('o200k_base')).count(text), (await loadTokenizer('cl100k_base')).count(text)];
     expect(estimateHigh(text)).toBeGreaterThanOrEqual(Math.max(newer, older));
     expect(estimateHigh(text)).toBeLessThan(3 * older);
   },

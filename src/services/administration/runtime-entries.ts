@@ -26,7 +26,7 @@ import {
 } from './configuration-layers.ts';
 import type { FileLayer } from './file-layer.ts';
 
-/** Maximum time that a node accepts keys created at run time without the store. */
+/** Maximum time that a node accepts keys created at run time while it cannot read the store. */
 const maxStaleMs = 60_000;
 /** Attempts to store a change while other changes are stored. */
 const maxAttempts = 20;
@@ -69,7 +69,7 @@ export interface ChangeOptions extends Pick<EntryChange, 'author' | 'action' | '
   readonly allowsFileEntries?: boolean;
 }
 
-/** Result of a change. Without writes, nothing was different. */
+/** Result of a change. `writes` is empty if the entries already have the planned values. */
 export interface ChangeResult {
   /** Undefined if nothing was stored. */
   readonly change: EntryChange | undefined;
@@ -209,7 +209,7 @@ export class RuntimeEntries {
       this.#prepared = undefined;
       if (committed !== 'conflict') return { change, writes };
     }
-    throw new StoreError('other changes are stored continuously');
+    throw new StoreError('too many other changes are being stored');
   }
 
   /** Returns the digests that the writes revoke. Throws `key_revoked` if they add a digest that was revoked earlier. */
@@ -253,7 +253,10 @@ export class RuntimeEntries {
     return writes;
   }
 
-  /** Returns the configuration with the writes. Returns undefined if another configuration will be in force. */
+  /**
+   * Validates the configuration with the writes, and returns it. Returns undefined if entries are invalid, because the
+   * configuration in force then omits them and must be computed again.
+   */
   #requireValid(
     writes: readonly EntryWrite[],
     { isForced = false, atMs }: Pick<ChangeOptions, 'isForced'> & { readonly atMs: number },
@@ -289,7 +292,7 @@ export class RuntimeEntries {
     return 'errors' in checked || this.#omitted.size > 0 ? undefined : { valid: checked, omitted: new Set() };
   }
 
-  /** Returns the warnings about missing entries that the current entries do not have. */
+  /** Returns those warnings about missing entries that the current configuration does not cause already. */
   #findNewDangling(warnings: readonly ConfigurationError[]): readonly ConfigurationError[] {
     const findNew = (knownIssues: ReadonlySet<string>) =>
       warnings.filter((issue) => isDangling(issue) && !knownIssues.has(toIssueKey(issue)));
@@ -313,8 +316,8 @@ export class RuntimeEntries {
   }
 
   /**
-   * Returns the paths of keys that have a role or a project which is deleted. Without its entry, such a key would have other limits:
-   * those of `default` instead of a role, and none instead of a project.
+   * Returns the paths of keys whose role or project the writes delete. These keys would have other limits afterward: those of
+   * `default` for a deleted role, and none for a deleted project.
    */
   #findNameUses(writes: readonly EntryWrite[], next: ReadonlyMap<string, RuntimeEntry>): readonly string[] {
     const findDeleted = (kind: EntryRef['kind']) =>
@@ -382,7 +385,7 @@ function toIssueKey({ path, message }: ConfigurationError): string {
 /** An error of an entry. */
 export type EntryError = Pick<ConfigurationError, 'path' | 'message' | 'hint'>;
 
-/** Returns an error with all errors. The paths start at the configuration. */
+/** Returns one error that lists all errors of entries. The paths start at the configuration. */
 export function toInvalidError(entryErrors: readonly EntryError[]): ParleyError {
   const errors = entryErrors.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
   const messages = errors.slice(0, maxListedPaths).map(({ path, message }) => `${path} ${message}`);
@@ -407,7 +410,7 @@ function toInUseError(paths: readonly string[]): ParleyError {
   const suffix = users.length > maxListedPaths ? ', …' : '';
   return new ParleyError(
     'in_use',
-    `Other entries depend on its current value: ${users.slice(0, maxListedPaths).join(', ')}${suffix}. Change them first, or delete it with ?force=true.`,
+    `Other entries depend on the current value: ${users.slice(0, maxListedPaths).join(', ')}${suffix}. Change them first, or delete the entry with ?force=true.`,
     { members: { usedBy: users } },
   );
 }

@@ -271,7 +271,7 @@ export class BackgroundRuns {
     let result: ResponseResult | undefined;
     try {
       const opened: OpenedResponse = {
-        ...{ earlier: opening.earlier, input: opening.input, isStored: true, conversation: opening.conversation },
+        ...{ earlierItems: opening.earlierItems, input: opening.input, isStored: true, conversation: opening.conversation },
         onStarted: () => undefined,
         onEnded(response) {
           result = response;

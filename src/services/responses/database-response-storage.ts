@@ -13,7 +13,7 @@ import { retryUntilStored } from './unconfirmed-writes.ts';
 
 /** Items that a response continues. */
 interface EarlierTurns {
-  readonly earlier: readonly JsonObject[];
+  readonly earlierItems: readonly JsonObject[];
   /** Unique name of this run on its conversation. */
   readonly run?: string;
 }
@@ -30,34 +30,33 @@ export class DatabaseResponseStorage implements ResponseStorage {
     const isStored = isStoredBy(target, request);
     if (request.background === true) requireBackground(target, isStored);
     const conversation = getConversationId(request);
-    const earlierTurns =
+    const { earlierItems, run } =
       conversation === undefined ? await this.#readChain(target, request) : await this.#lockConversation(target, conversation);
     try {
-      const input = await this.#resolve(target, request.input, earlierTurns.earlier);
-      const turn =
-        conversation !== undefined && earlierTurns.run !== undefined ? { conversation, run: earlierTurns.run } : undefined;
-      return new StoredResponseStart(this.#deps, { target, request, isStored, turn, earlier: earlierTurns.earlier, input });
+      const input = await this.#resolve(target, request.input, earlierItems);
+      const turn = conversation !== undefined && run !== undefined ? { conversation, run } : undefined;
+      return new StoredResponseStart(this.#deps, { target, request, isStored, turn, earlierItems, input });
     } catch (error) {
-      if (conversation !== undefined && earlierTurns.run !== undefined)
-        await this.#releaseConversation(conversation, earlierTurns.run);
+      if (conversation !== undefined && run !== undefined) await this.#releaseConversation(conversation, run);
       throw error;
     }
   }
 
   openChatRun(target: Target): StoredResponseStart {
-    const noInput = { turn: undefined, earlier: [], input: [] };
+    const noInput = { turn: undefined, earlierItems: [], input: [] };
     return new StoredResponseStart(this.#deps, { ...noInput, target, request: {}, isStored: true, isChatRun: true });
   }
 
   async openUnlocked(target: Target, request: ResponsesRequest): Promise<OpenedResponse> {
     const conversation = getConversationId(request);
-    const { earlier } =
+    const { earlierItems } =
       conversation === undefined ? await this.#readChain(target, request) : await this.#readConversation(target, conversation);
-    return { ...notStored, earlier: earlier as AnyItem[], input: await this.#resolve(target, request.input, earlier) };
+    const input = await this.#resolve(target, request.input, earlierItems);
+    return { ...notStored, earlierItems: earlierItems as AnyItem[], input };
   }
 
   async #readChain({ call, snapshot }: Target, { previous_response_id: id }: ResponsesRequest): Promise<EarlierTurns> {
-    if (id === undefined) return { earlier: [] };
+    if (id === undefined) return { earlierItems: [] };
     if (!mayUseRecord(call.caller, id) || isChatRunId(id)) throw toPreviousNotFoundError(id, id);
     const { maxBodyBytes: maxBytes } = snapshot.configuration.security;
     const nowMs = this.#deps.clock.epochMs();
@@ -71,7 +70,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     const last = chain.at(-1);
     if (last?.status === 'queued' || last?.status === 'in_progress')
       throw createRequestError(param, 'names a response that has not ended. Wait for its end, or cancel it');
-    return { earlier: chain.flatMap(listCarriedItems) };
+    return { earlierItems: chain.flatMap(listCarriedItems) };
   }
 
   /** Locks the conversation for this run. */
@@ -87,7 +86,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
       if (earlier === 'locked') throw toConversationLockedError(id);
       const { maxBytesPerUser } = snapshot.configuration.responses;
       if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
-      return { earlier, run };
+      return { earlierItems: earlier, run };
     } catch (error) {
       await this.#releaseConversation(id, run);
       throw error;
@@ -108,7 +107,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     if (!mayUseRecord(call.caller, id)) throw toConversationNotFoundError(id);
     const earlier = await this.#deps.conversations.all({ id, subject: call.caller.subject });
     if (earlier === undefined) throw toConversationNotFoundError(id);
-    return { earlier };
+    return { earlierItems: earlier };
   }
 
   /** Replaces references by their items. Omits items that the earlier turns already contain. */

@@ -21,7 +21,7 @@ export interface ResponseResult {
 /** A response that starts, with the items that it continues. */
 export interface OpenedResponse {
   /** Items before the input of the request, in order. */
-  readonly earlier: readonly AnyItem[];
+  readonly earlierItems: readonly AnyItem[];
   /** Input of the request, with references replaced by their items. */
   readonly input: readonly AnyItem[];
   readonly isStored: boolean;
@@ -62,7 +62,7 @@ function skipStorage(_target: Target, request: ResponsesRequest): OpenedResponse
 
 /** Fields of a response that is not stored. */
 export const notStored = {
-  ...{ earlier: [], isStored: false, conversation: undefined },
+  ...{ earlierItems: [], isStored: false, conversation: undefined },
   onStarted: () => undefined,
   onEnded: () => undefined,
 } satisfies Omit<OpenedResponse, 'input'>;

@@ -47,13 +47,13 @@ interface ResponseStartOptions {
   readonly isChatRun?: true;
   readonly isStored: boolean;
   readonly turn: Omit<ConversationTurn, 'items'> | undefined;
-  readonly earlier: readonly JsonObject[];
+  readonly earlierItems: readonly JsonObject[];
   readonly input: readonly AnyItem[];
 }
 
-/** A response that starts, and is stored when it ends. If clients can know it before its end, it is stored from the start. */
+/** A response in progress. It is stored when it ends, or already when it starts if clients can know its ID before the end. */
 export class StoredResponseStart implements OpenedResponse {
-  readonly earlier: readonly AnyItem[];
+  readonly earlierItems: readonly AnyItem[];
   readonly input: readonly AnyItem[];
   readonly isStored: boolean;
   readonly #deps: ResponseStorageDeps;
@@ -66,7 +66,7 @@ export class StoredResponseStart implements OpenedResponse {
   constructor(deps: ResponseStorageDeps, options: ResponseStartOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.earlier = options.earlier as AnyItem[];
+    this.earlierItems = options.earlierItems as AnyItem[];
     this.input = options.input;
     this.isStored = options.isStored;
     this.#holdsLease = options.turn !== undefined;
@@ -116,7 +116,7 @@ export class StoredResponseStart implements OpenedResponse {
     return true;
   }
 
-  /** Continues a run that is already stored, because this node claimed it. */
+  /** Continues a stored run that this node has claimed. */
   async resume(): Promise<void> {
     await this.#holdLease();
     this.#startWrite = Promise.resolve(true);
@@ -192,7 +192,7 @@ export class StoredResponseStart implements OpenedResponse {
     await release().catch(() => this.#releaseLeaseAfter(retryUntilStored(clock, release)));
   }
 
-  /** Writes after the first bytes, which are sent in the first turn. Clients do not know the response before. */
+  /** Stores the start after the first bytes are sent, in a later turn of the event loop. Until then, clients do not know the response. */
   async #begin(response: ResponseObject): Promise<boolean> {
     await nextTurn();
     await nextTurn();

@@ -69,8 +69,8 @@ function suggestPath(url: string, method: string, pathMethods: PathMethods): str
     .join('/')}`;
   if (!displayablePath.test(path)) return undefined;
   const withVersion = path.replace(/^\/\w+(?=\/)/, '$&/v1');
-  const withoutSecond = path.replace(/\/v1(?=\/v1\/)/, '');
-  const candidates = [path, ...bases.map((base) => `${base}${path}`), withVersion, withoutSecond];
+  const withoutRepeatedVersion = path.replace(/\/v1(?=\/v1\/)/, '');
+  const candidates = [path, ...bases.map((base) => `${base}${path}`), withVersion, withoutRepeatedVersion];
   return candidates.find((candidate) => candidate !== requested && pathMethods.at(candidate).includes(method));
 }
 
@@ -115,7 +115,7 @@ class PathMethods {
   readonly #operations: () => readonly MethodOfPath[];
   #patterns: readonly PathPattern[] | undefined;
 
-  /** `operations` is called when the first path is requested. */
+  /** `operations` is first called when a path is requested. */
   constructor(operations: () => readonly MethodOfPath[]) {
     this.#operations = operations;
   }

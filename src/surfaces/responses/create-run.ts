@@ -54,8 +54,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
   if (request.store === false) call.record.isPrivate = true;
   const thoughts = new ThoughtSeal(seal, subject, deployment);
   const omitted = new Set<string>();
-  const earlier = opened.earlier.filter((item) => !isForeignState(item, deployment));
-  if (earlier.length < opened.earlier.length) omitted.add('state');
+  const earlier = opened.earlierItems.filter((item) => !isForeignState(item, deployment));
+  if (earlier.length < opened.earlierItems.length) omitted.add('state');
   const allItems = [...earlier, ...opened.input];
   const earlierCount = earlier.length;
   const positions = new Map(allItems.map((item, index) => [item, index]));

@@ -57,7 +57,7 @@ function toMedia(label: string, { data, mimeType }: { data: string; mimeType: st
   return { text: `[${label} (${type}): the user was shown it.]`, attachment: { type, title: label, data }, isBytes: true };
 }
 
-/** Converts a link to text with the address as its reference, because an attachment must have data or a URL. */
+/** Converts a link to a text attachment that refers to the address, because an attachment must have data or a URL. */
 function toLink({ uri, name, title = name, description, mimeType }: ResourceLink): Part {
   const displayTitle = truncate(title, maxTitleChars);
   const data = description === undefined ? displayTitle : `${displayTitle}\n\n${description}`;

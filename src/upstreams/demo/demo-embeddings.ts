@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '#base/json/json.ts';
-import { loadTokens } from '#base/text/tokens.ts';
+import { loadTokenizer } from '#base/text/tokens.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -20,10 +20,10 @@ export async function embed(request: EmbeddingsRequest, embedder: Embedder, sign
   const vectors = await embedder.embed(texts, signal).catch((error: unknown) => {
     throw toDemoError(error, signal);
   });
-  const tokens = await loadTokens();
+  const tokenizer = await loadTokenizer();
   let tokenCount = 0;
   for (const text of texts) {
-    tokenCount += tokens.count(text);
+    tokenCount += tokenizer.count(text);
     await nextTurn();
   }
   return {

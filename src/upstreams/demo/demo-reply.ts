@@ -1,4 +1,4 @@
-import { loadTokens, type Tokens } from '#base/text/tokens.ts';
+import { loadTokenizer, type Tokenizer } from '#base/text/tokens.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Chunk, Delta, FinishReason, StageDelta } from '#contract/chat/chunk.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
@@ -31,7 +31,7 @@ export async function* createDemoReply(
   const { question } = conversation;
   for (const delta of listStageEnd(0, { content: toReport(situation), status: 'completed' })) yield toPart(delta);
 
-  const tokens = await loadTokens();
+  const tokenizer = await loadTokenizer();
   const { form } = situation.offer;
   const plannedAnswer = await planAnswer(situation).catch((error: unknown) => {
     throw toDemoError(error, signal);
@@ -43,7 +43,7 @@ export async function* createDemoReply(
     content:
       continuation !== undefined && content.startsWith(continuation.text) ? content.slice(continuation.text.length) : content,
   };
-  const limited = limitReply(answer, { ...readBounds(request), form }, tokens);
+  const limited = limitReply(answer, { ...readBounds(request), form }, tokenizer);
 
   for (const [index, step] of situation.steps.entries()) {
     for (const delta of listStageDeltas(index + 1, step)) yield toPart(delta);
@@ -52,7 +52,7 @@ export async function* createDemoReply(
   for (const delta of listReplyDeltas(limited, answer, newCallId)) yield toPart(delta);
   yield toPart({}, limited.finish);
 
-  const prompt_tokens = countPrompt(request, tokens);
+  const prompt_tokens = countPrompt(request, tokenizer);
   yield {
     choices: [],
     usage: { prompt_tokens, completion_tokens: limited.tokens, total_tokens: prompt_tokens + limited.tokens },
@@ -75,7 +75,7 @@ const tokensPerMessage = 3;
 const tokensPerReply = 3;
 
 /** Counts the tokens of a request: its messages, their calls and text attachments, and the offered tools. */
-function countPrompt(request: ChatRequest, tokens: Tokens): number {
+function countPrompt(request: ChatRequest, tokenizer: Tokenizer): number {
   const texts = request.messages.flatMap((message) => [
     message.role,
     getText(message),
@@ -85,7 +85,7 @@ function countPrompt(request: ChatRequest, tokens: Tokens): number {
     ...(message.custom_content?.attachments ?? []).map(({ data }) => data ?? ''),
   ]);
   const joined = [...texts, toText(request.tools ?? request.functions)].filter((text) => text !== '').join('\n');
-  return tokens.count(joined) + request.messages.length * tokensPerMessage + tokensPerReply;
+  return tokenizer.count(joined) + request.messages.length * tokensPerMessage + tokensPerReply;
 }
 
 function toText(value: unknown): string {
@@ -181,20 +181,20 @@ function readBounds(request: ChatRequest): Bounds {
 }
 
 /** Truncates the answer at a stop sequence or at the token limit. */
-function limitReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer['form'] }, tokens: Tokens): LimitedReply {
+function limitReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer['form'] }, tokenizer: Tokenizer): LimitedReply {
   const content = truncateAtStop(answer.content, bounds.stop);
-  const used = tokens.count(content);
+  const used = tokenizer.count(content);
   if (used > bounds.maxTokens) {
-    return { content: tokens.first(content, bounds.maxTokens), calls: [], finish: 'length', tokens: bounds.maxTokens };
+    return { content: tokenizer.first(content, bounds.maxTokens), calls: [], finish: 'length', tokens: bounds.maxTokens };
   }
   let remaining = bounds.maxTokens - used;
   let spent = used;
   const calls: PlannedCall[] = [];
   for (const call of answer.calls ?? []) {
-    const needed = tokens.count(call.name) + tokens.count(call.arguments);
+    const needed = tokenizer.count(call.name) + tokenizer.count(call.arguments);
     if (needed > remaining) {
-      const forArguments = remaining - tokens.count(call.name);
-      if (forArguments > 0) calls.push({ name: call.name, arguments: tokens.first(call.arguments, forArguments) });
+      const forArguments = remaining - tokenizer.count(call.name);
+      if (forArguments > 0) calls.push({ name: call.name, arguments: tokenizer.first(call.arguments, forArguments) });
       return { content, calls, finish: 'length', tokens: bounds.maxTokens };
     }
     calls.push(call);

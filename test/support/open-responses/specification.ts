@@ -1,4 +1,4 @@
-import { type SeenAnswer, toValues } from '../described-answers.ts';
+import { type RecordedAnswer, toValues } from '../described-answers.ts';
 import { Conformance } from './conformance.ts';
 import { differences, ownShapes } from './differences.ts';
 import { events } from './events.ts';
@@ -12,11 +12,11 @@ export class Specification extends Conformance {
     super({ ...objects, ...events, ...ownShapes }, differences);
   }
 
-  findAnswerErrors({ method, path, status, type, text, isWhole }: Omit<SeenAnswer, 'toDocument'>): readonly string[] {
+  findAnswerErrors({ method, path, status, type, text, isComplete }: Omit<RecordedAnswer, 'toDocument'>): readonly string[] {
     const { resource, rest = '' } = surface.exec(path)?.groups ?? {};
     if (resource === undefined || text === '') return [];
     const isStream = type === 'text/event-stream';
-    if (!isStream && !(isWhole && type.endsWith('json'))) return [];
+    if (!isStream && !(isComplete && type.endsWith('json'))) return [];
     const typeName = isStream ? 'StreamingEvent' : status >= 400 ? 'ErrorAnswer' : getType(method, `${resource}/${rest}`);
     return typeName === undefined ? [] : toValues(type, text).flatMap((value) => this.findErrors(typeName, value));
   }

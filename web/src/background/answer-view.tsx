@@ -48,7 +48,7 @@ export function AnswerView({ answers, id }: AnswerViewProps) {
       {reply !== undefined && answer !== undefined && (
         <article className="reply" aria-busy={reply.state === 'running'}>
           <ReplyName reply={reply} />
-          <ReplyBody reply={reply} isLate />
+          <ReplyBody reply={reply} isDeferred />
           <p className="answer-state">
             <StateMark status={answer.status} />
             {isReconnecting && <span className="soft small">{strings.reconnecting}</span>}

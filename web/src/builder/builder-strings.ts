@@ -71,7 +71,7 @@ const plainTitles: Readonly<Record<string, string>> = {
     'Maximum number of passages in a search result, each with the text around it. Left empty: the value of the service.',
   'Minimum score of a passage, from 0 to 1: its similarity of meaning, or the share of the question’s words that it contains. Default: the value of the service.':
     'How well a passage must match, from 0 to 1, by meaning or by share of the words. Left empty: the value of the service.',
-  'Most bytes': 'Maximum size',
+  'Maximum bytes': 'Maximum size',
   'Maximum bytes of a search result. Default: the value of the service.':
     'Maximum size of a search result, in bytes. Left empty: the value of the service.',
   'Long conversations': 'Long chats',

@@ -11,13 +11,13 @@ interface MarkdownProps {
   /** Whether more text may follow. */
   readonly isGrowing: boolean;
   /** Whether drawing waits until the text comes near the view. */
-  readonly isLate?: boolean;
+  readonly isDeferred?: boolean;
 }
 
 /** Untrusted markdown: HTML beyond a few tags is shown as text, links lead only to web addresses, and pictures on other hosts are not loaded. */
-export const Markdown = memo(function Markdown({ text, isGrowing, isLate = false }: MarkdownProps) {
-  const [wasLate] = useState(isLate);
-  if (!wasLate) return <Text {...{ text, isGrowing }} />;
+export const Markdown = memo(function Markdown({ text, isGrowing, isDeferred = false }: MarkdownProps) {
+  const [wasDeferred] = useState(isDeferred);
+  if (!wasDeferred) return <Text {...{ text, isGrowing }} />;
   return (
     <div className="markdown">
       <DrawnWhenNear text={text} isDrawn={isGrowing}>

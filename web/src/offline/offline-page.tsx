@@ -105,7 +105,7 @@ function OfflineThread({ conversation }: { readonly conversation: Conversation }
             {conversation.title || strings.untitled}
           </p>
           {listVisibleTurns(conversation).map((turn, index) => (
-            <ReadOnlyTurn key={turn.id} turn={turn} isLate={index >= drawnTurns} />
+            <ReadOnlyTurn key={turn.id} turn={turn} isDeferred={index >= drawnTurns} />
           ))}
         </div>
       </section>

@@ -77,7 +77,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
             <p className="soft small">{strings.snapshotNote(date.format(expiresAtMs))}</p>
           </div>
           {turns.map((turn, index) => (
-            <ReadOnlyTurn key={turn.id} turn={turn} isLate={index >= eagerTurns} />
+            <ReadOnlyTurn key={turn.id} turn={turn} isDeferred={index >= eagerTurns} />
           ))}
         </div>
       </section>

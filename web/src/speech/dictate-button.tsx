@@ -58,7 +58,7 @@ export function DictateButton({ text, setText }: DictateButtonProps) {
         onClick={isListening ? stop : start}
       />
       <p className="dictation-note small" role="status">
-        {isListening && (mode === 'maker' ? strings.heardByMaker : strings.heardHere)}
+        {isListening && (mode === 'maker' ? strings.recognizedOnline : strings.recognizedOnDevice)}
         {state === 'failed' && strings.dictationFailed}
       </p>
     </>

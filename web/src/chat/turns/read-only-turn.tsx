@@ -6,14 +6,14 @@ import { useStrings } from '../../strings/strings.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 
 /** A turn that can only be read and copied. */
-export function ReadOnlyTurn({ turn, isLate }: { readonly turn: Turn; readonly isLate: boolean }) {
+export function ReadOnlyTurn({ turn, isDeferred }: { readonly turn: Turn; readonly isDeferred: boolean }) {
   const strings = useStrings();
   const getName = useGetName();
   if (turn.kind === 'reply')
     return (
       <article className="reply" aria-label={getName(turn.deployment, turn.deploymentName)}>
         <ReplyName reply={turn} />
-        <ReplyBody reply={turn} isLate={isLate} />
+        <ReplyBody reply={turn} isDeferred={isDeferred} />
         {turn.text !== '' && (
           <div className="actions">
             <CopyButton text={() => turn.text} />

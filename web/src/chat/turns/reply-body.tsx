@@ -49,7 +49,7 @@ function formatContext({ hasNotes, projects }: UsedContext, strings: Strings): s
 }
 
 /** Content of an answer: steps, thoughts, text, attachments, and its end. */
-export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly isLate: boolean }) {
+export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readonly isDeferred: boolean }) {
   const { custom, state, thoughts, stageTimes } = reply;
   const text = hasStageWithoutConsent(reply) ? withoutConsentPath(reply.text) : reply.text;
   const isRunning = state === 'running';
@@ -71,7 +71,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
       {text !== '' && (
         <Guard fallback={plain} pending={plain}>
           <SourcesContext value={sources}>
-            <Markdown text={text} isGrowing={isRunning} isLate={isLate} />
+            <Markdown text={text} isGrowing={isRunning} isDeferred={isDeferred} />
           </SourcesContext>
         </Guard>
       )}

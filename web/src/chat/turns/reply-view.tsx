@@ -29,11 +29,11 @@ interface ReplyViewProps {
   readonly conversationId: string;
   readonly nextQuestion: Question | undefined;
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
-  readonly isLate: boolean;
+  readonly isDeferred: boolean;
 }
 
 /** An answer with all its parts, or its versions side by side. */
-export function ReplyView({ reply, branches, conversationId, nextQuestion, sendMessage, isLate }: ReplyViewProps) {
+export function ReplyView({ reply, branches, conversationId, nextQuestion, sendMessage, isDeferred }: ReplyViewProps) {
   const { custom, state } = reply;
   const strings = useStrings();
   const { replyRunner } = usePage();
@@ -50,20 +50,20 @@ export function ReplyView({ reply, branches, conversationId, nextQuestion, sendM
   useEffect(() => void Promise.allSettled([loadActions(), loadEditor()]), []);
   if (isEditing)
     return (
-      <Guard fallback={<EditorMissing close={() => setIsEditing(false)} />} pending={<ReplyBody {...{ reply, isLate }} />}>
+      <Guard fallback={<EditorMissing close={() => setIsEditing(false)} />} pending={<ReplyBody {...{ reply, isDeferred }} />}>
         <ReplyEditor {...{ reply, conversationId, isLast: sendMessage !== undefined }} close={() => setIsEditing(false)} />
       </Guard>
     );
   return (
     <article ref={article} className="reply" aria-label={name} aria-busy={isRunning}>
       {isSideBySide ? (
-        <Suspense fallback={<ReplyBody {...{ reply, isLate }} />}>
+        <Suspense fallback={<ReplyBody {...{ reply, isDeferred }} />}>
           <SideBySide {...{ conversationId, branches }} close={() => setSideBySide(false)} />
         </Suspense>
       ) : (
         <>
           <ReplyName reply={reply} />
-          <ReplyBody {...{ reply, isLate }} />
+          <ReplyBody {...{ reply, isDeferred }} />
         </>
       )}
       {Array.isArray(custom.controls) && !isRunning && (

@@ -32,7 +32,7 @@ export function SideBySide({ conversationId, branches, close }: SideBySideProps)
       {replies.slice(-maxColumns).map((reply) => (
         <li key={reply.id} className="side">
           <ReplyName reply={reply} />
-          <ReplyBody reply={reply} isLate={false} />
+          <ReplyBody reply={reply} isDeferred={false} />
           {reply.fault !== undefined && <p className="note">{strings.noAnswer}</p>}
           <div className="side-foot">
             <button type="button" className="button slim" onClick={() => choose(reply)}>

@@ -36,7 +36,7 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
               key={turn.id}
               {...{ turn, conversationId: conversation.id, next: turns[index + 1] }}
               sendMessage={index === turns.length - 1 ? sendMessage : undefined}
-              isLate={index < turns.length - drawnTurns}
+              isDeferred={index < turns.length - drawnTurns}
               branches={listVersions(branches.get(turn.parent) ?? [], turn)
                 .map(({ id }) => id)
                 .join(' ')}
@@ -64,7 +64,7 @@ interface TurnViewProps {
   /** IDs of all versions of the turn. */
   readonly branches: string | undefined;
   /** Whether drawing waits until the turn comes near the view. */
-  readonly isLate: boolean;
+  readonly isDeferred: boolean;
 }
 
 /** Drawn again only if its content changes, so that long chats stay fast. */

@@ -135,7 +135,7 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   'Minimum score': 'Mindestwert',
   'Minimum score of a passage, from 0 to 1: its similarity of meaning, or the share of the question’s words that it contains. Default: the value of the service.':
     'Wie gut eine Stelle passen muss, von 0 bis 1, nach Bedeutung oder nach Anteil der Wörter. Leer: der Wert des Dienstes.',
-  'Most bytes': 'Höchstgröße',
+  'Maximum bytes': 'Höchstgröße',
   'Maximum bytes of a search result. Default: the value of the service.':
     'Höchstgröße eines Suchergebnisses, in Bytes. Leer: der Wert des Dienstes.',
   'Long conversations': 'Lange Gespräche',

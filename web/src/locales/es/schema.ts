@@ -134,7 +134,7 @@ export const schemaSpanish: Readonly<Record<string, string>> = {
   'Minimum score': 'Puntuación mínima',
   'Minimum score of a passage, from 0 to 1: its similarity of meaning, or the share of the question’s words that it contains. Default: the value of the service.':
     'Cuánto debe coincidir un pasaje, de 0 a 1, por significado o por proporción de palabras. Vacío: el valor del servicio.',
-  'Most bytes': 'Tamaño máximo',
+  'Maximum bytes': 'Tamaño máximo',
   'Maximum bytes of a search result. Default: the value of the service.':
     'Tamaño máximo de un resultado de búsqueda, en bytes. Vacío: el valor del servicio.',
   'Long conversations': 'Conversaciones largas',

@@ -133,7 +133,7 @@ export const schemaFrench: Readonly<Record<string, string>> = {
   'Minimum score': 'Score minimal',
   'Minimum score of a passage, from 0 to 1: its similarity of meaning, or the share of the question’s words that it contains. Default: the value of the service.':
     'À quel point un passage doit correspondre, de 0 à 1, par le sens ou par la part des mots. Vide : la valeur du service.',
-  'Most bytes': 'Taille maximale',
+  'Maximum bytes': 'Taille maximale',
   'Maximum bytes of a search result. Default: the value of the service.':
     'Taille maximale d’un résultat de recherche, en octets. Vide : la valeur du service.',
   'Long conversations': 'Longues conversations',

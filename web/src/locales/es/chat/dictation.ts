@@ -3,7 +3,7 @@ import type { DictationStrings } from '../../en/chat/dictation.ts';
 export const dictationSpanish: DictationStrings = {
   dictate: 'Dictar',
   stopDictating: 'Terminar el dictado',
-  heardHere: 'Tu voz se convierte en texto en este dispositivo.',
-  heardByMaker: 'Tu voz se envía al fabricante de tu navegador, que la convierte en texto.',
+  recognizedOnDevice: 'Tu voz se convierte en texto en este dispositivo.',
+  recognizedOnline: 'Tu voz se envía al fabricante de tu navegador, que la convierte en texto.',
   dictationFailed: 'El navegador no ha captado nada. Permite el micrófono en esta página o inténtalo de nuevo.',
 };

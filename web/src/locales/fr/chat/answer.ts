@@ -6,7 +6,7 @@ export const answerFrench: AnswerStrings = {
   editAnswer: 'Modifier cette réponse',
   saveEdit: 'Enregistrer',
   editHint:
-    'Votre texte remplace cette réponse quand vous continuez la conversation. La réponse d’origine reste comme autre version.',
+    'Votre texte remplace cette réponse quand vous continuez la conversation. La réponse d’origine reste disponible comme autre version.',
   editHintEarlier: 'Les messages qui suivent cette réponse restent avec la version d’origine.',
   fork: 'Continuer à partir d’ici dans une nouvelle conversation',
   forkTitle: (title) => `${title} (copie)`,
