@@ -1,5 +1,5 @@
 import type { ServiceDeps } from '#app/service/service-deps.ts';
-import { type Answering, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { measure, report, Timings } from './timings.ts';
 
@@ -29,23 +29,23 @@ interface Sending {
 }
 
 /** Replies immediately, complete or in eight chunks. The last chunk follows after a pause. */
-async function answerAtOnce(answering: Answering, sending: Sending): Promise<void> {
-  if (answering.received.body.stream !== true) {
+async function answerAtOnce(exchange: UpstreamExchange, sending: Sending): Promise<void> {
+  if (exchange.received.body.stream !== true) {
     sending.endAtMs = performance.now();
-    await jsonReply(completion)(answering);
+    await jsonReply(completion)(exchange);
     return;
   }
   const chunk = (delta: object, fields: object = {}): object => ({
     ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
     choices: [{ index: 0, delta, finish_reason: null, ...fields }],
   });
-  answering.head();
-  await answering.events(chunk({ role: 'assistant', content: 'Hello' }));
-  for (let index = 0; index < 6; index += 1) await answering.events(chunk({ content: ` ${index}` }));
+  exchange.head();
+  await exchange.events(chunk({ role: 'assistant', content: 'Hello' }));
+  for (let index = 0; index < 6; index += 1) await exchange.events(chunk({ content: ` ${index}` }));
   await new Promise((resolve) => setTimeout(resolve, restMs));
   sending.endAtMs = performance.now();
-  await answering.events(chunk({}, { finish_reason: 'stop' }), { ...chunk({}), choices: [], usage });
-  answering.done();
+  await exchange.events(chunk({}, { finish_reason: 'stop' }), { ...chunk({}), choices: [], usage });
+  exchange.done();
 }
 
 async function withService(
@@ -53,7 +53,7 @@ async function withService(
   work: (service: TestService, sending: Sending) => Promise<void>,
 ): Promise<void> {
   const sending = { endAtMs: 0 };
-  const upstream = await startScriptedUpstream((answering) => answerAtOnce(answering, sending));
+  const upstream = await startScriptedUpstream((exchange) => answerAtOnce(exchange, sending));
   const models = { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'k' }] } };
   const service = await startService({ models, keys: { [key]: { project: 'bench' } } }, { responses });
   try {

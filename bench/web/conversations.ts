@@ -46,16 +46,16 @@ export async function measureStream(world: WebWorld): Promise<readonly Figure[]>
     sections(40_000)
       .match(/.{1,40}/gs)
       ?.slice(0, 1000) ?? [];
-  world.upstream.script(async (answering) => {
-    answering.head();
-    await answering.events(delta({ role: 'assistant' }));
+  world.upstream.script(async (exchange) => {
+    exchange.head();
+    await exchange.events(delta({ role: 'assistant' }));
     const beganMs = performance.now();
     for (const [index, piece] of pieces.entries()) {
-      await answering.events(text(piece));
+      await exchange.events(text(piece));
       await pause(Math.max(0, beganMs + index * 10 - performance.now()));
     }
-    await answering.events(finish());
-    answering.done();
+    await exchange.events(finish());
+    exchange.done();
   });
   await page.evaluate("location.hash = '#/?with=scripted'");
   await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
@@ -94,12 +94,12 @@ export async function measureOpening(world: WebWorld): Promise<readonly Figure[]
 export async function measureArrival(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   const pieces = sections(1_000_000).match(/.{1,4000}/gs) ?? [];
-  world.upstream.script(async (answering) => {
-    answering.head();
-    await answering.events(delta({ role: 'assistant' }));
-    for (const piece of pieces) await answering.events(text(piece));
-    await answering.events(finish());
-    answering.done();
+  world.upstream.script(async (exchange) => {
+    exchange.head();
+    await exchange.events(delta({ role: 'assistant' }));
+    for (const piece of pieces) await exchange.events(text(piece));
+    await exchange.events(finish());
+    exchange.done();
   });
   await page.evaluate("location.hash = '#/?with=scripted'");
   await page.locator('.picker', { hasText: 'Scripted' }).waitFor();

@@ -125,7 +125,7 @@ export function drawServer(random: Random, isLarge: boolean): HostileServer {
   };
 }
 
-interface Answering {
+interface UpstreamExchange {
   readonly hostile: DrawnText;
   readonly attack: (typeof attacks)[number];
   readonly hostileMethod: string;
@@ -140,9 +140,9 @@ interface McpRequest {
 
 const text = (body: string) => ({ contentType: 'application/json', pieces: [Buffer.from(body)], isStream: false });
 
-function toAnswer({ method, id }: McpRequest, answering: Answering): readonly Step[] {
-  const { hostile, attack, hostileMethod, session } = answering;
-  const random = answering.random.fork();
+function toAnswer({ method, id }: McpRequest, exchange: UpstreamExchange): readonly Step[] {
+  const { hostile, attack, hostileMethod, session } = exchange;
+  const random = exchange.random.fork();
   const isHostile = method === hostileMethod;
   const fields = [
     ...(method === 'initialize' ? [`mcp-session-id: ${session}`] : []),
@@ -155,7 +155,7 @@ function toAnswer({ method, id }: McpRequest, answering: Answering): readonly St
       : [];
     return toSteps({ ...text(hostile.build(random.pick([40, 30_000]))), status, fields: [...fields, ...challenge] });
   }
-  const messages = toMessages({ method, id }, { ...answering, random, attack: isHostile ? attack : 'result', isHostile });
+  const messages = toMessages({ method, id }, { ...exchange, random, attack: isHostile ? attack : 'result', isHostile });
   const last = messages.at(-1) ?? '';
   if (messages.length === 1 && attack !== 'framing' && random.chance(0.5)) return toSteps({ ...text(last), fields });
   const events = messages.map((data) => ({ name: 'message', data }));
@@ -168,7 +168,7 @@ function toAnswer({ method, id }: McpRequest, answering: Answering): readonly St
 /** Creates the messages in order. The response is the last one. */
 function toMessages(
   { method, id }: McpRequest,
-  { hostile, attack, random, isHostile }: Answering & { readonly isHostile: boolean },
+  { hostile, attack, random, isHostile }: UpstreamExchange & { readonly isHostile: boolean },
 ): readonly string[] {
   const write = (fields: object): string => toJson({ jsonrpc: '2.0', ...fields }, random);
   const spoil = (value: unknown): unknown => (isHostile ? spoilOnePlace(value, hostile, random).build() : value);
@@ -183,25 +183,25 @@ function toMessages(
 }
 
 /** Steps of the older transport: responses arrive on one stream, some time after each request. */
-function toEventStream(answering: Answering): readonly Step[] {
+function toEventStream(exchange: UpstreamExchange): readonly Step[] {
   const methods = ['initialize', 'tools/list', 'tools/call'];
   const [start, ...remainingSteps] = toSteps({
     contentType: 'text/event-stream',
     pieces: [
       Buffer.from(
-        `event: endpoint\ndata: ${answering.attack === 'session' ? `?s=${encodeURIComponent(answering.hostile.build(2_000).toWellFormed())}` : '?s=1'}\n\n`,
+        `event: endpoint\ndata: ${exchange.attack === 'session' ? `?s=${encodeURIComponent(exchange.hostile.build(2_000).toWellFormed())}` : '?s=1'}\n\n`,
       ),
       ...methods.flatMap((method, id) => {
-        const isHostile = method === answering.hostileMethod;
+        const isHostile = method === exchange.hostileMethod;
         const messages = toMessages(
           { method, id },
-          { ...answering, random: answering.random.fork(), attack: isHostile ? answering.attack : 'result', isHostile },
+          { ...exchange, random: exchange.random.fork(), attack: isHostile ? exchange.attack : 'result', isHostile },
         );
         const events = messages.map((data) => ({ name: 'message', data }));
         return [
           Buffer.concat(
             isHostile
-              ? frameEvents(events, drawFraming(answering.random.fork()), answering.hostile)
+              ? frameEvents(events, drawFraming(exchange.random.fork()), exchange.hostile)
               : events.map(({ data }) => Buffer.from(`event: message\ndata: ${data}\n\n`)),
           ),
         ];

@@ -1,7 +1,7 @@
 import { OAuth2Server } from 'oauth2-mock-server';
 import { toBucket } from '#domain/files/bucket.ts';
 import { finish, plainCompletion, delta as toDelta } from '#test/chunks.ts';
-import { type Answering, eventsReply, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { eventsReply, jsonReply, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { startWatched, type WatchedNode } from '../support/watched-node.ts';
 
@@ -68,8 +68,8 @@ export async function openRightsWorld(): Promise<RightsWorld> {
   const readings: Reading[] = [];
   let attached: readonly string[] = [];
   let nodeUrl = '';
-  const program = async (answering: Answering): Promise<void> => {
-    const { path, headers, text } = answering.received;
+  const program = async (exchange: UpstreamExchange): Promise<void> => {
+    const { path, headers, text } = exchange.received;
     const [, owner = '', name = ''] = path.split(/[/?]/);
     received.push({ program: name, owner, path, text, headers });
     const key = headers['api-key'];
@@ -88,32 +88,32 @@ export async function openRightsWorld(): Promise<RightsWorld> {
       return eventsReply(
         toDelta({ role: 'assistant', content: 'hi', custom_content: { attachments } } as never),
         finish(),
-      )(answering);
+      )(exchange);
     const completion = plainCompletion('hi') as { choices: { message: object }[] };
     const [choice] = completion.choices;
     return jsonReply({
       ...completion,
       choices: [{ ...choice, message: { ...choice?.message, custom_content: { attachments } } }],
-    })(answering);
+    })(exchange);
   };
   // The model calls the first offered tool, so that quick apps call other applications.
-  const model = (answering: Answering): void | Promise<void> => {
-    const { tools, messages = [] } = answering.received.body as {
+  const model = (exchange: UpstreamExchange): void | Promise<void> => {
+    const { tools, messages = [] } = exchange.received.body as {
       tools?: { function: { name: string } }[];
       messages?: { role: string }[];
     };
     if (tools === undefined || messages.at(-1)?.role === 'tool')
-      return eventsReply(toDelta({ role: 'assistant', content: 'hi' }), finish())(answering);
+      return eventsReply(toDelta({ role: 'assistant', content: 'hi' }), finish())(exchange);
     const calls = tools.slice(0, 2).map(({ function: { name } }, index) => ({
       index,
       id: `c${index}`,
       type: 'function' as const,
       function: { name, arguments: JSON.stringify({ query: 'x', prompt: 'x' }) },
     }));
-    return eventsReply(toDelta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(answering);
+    return eventsReply(toDelta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(exchange);
   };
-  const host = await startScriptedUpstream((answering) =>
-    answering.received.path.startsWith('/v1/') ? model(answering) : program(answering),
+  const host = await startScriptedUpstream((exchange) =>
+    exchange.received.path.startsWith('/v1/') ? model(exchange) : program(exchange),
   );
   const node = await startWatched({ configuration: toConfiguration(host, issuerUrl) });
   nodeUrl = node.url;

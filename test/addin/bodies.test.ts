@@ -159,10 +159,10 @@ describe('a reply during an upload', () => {
   });
 
   it('is streamed to the client like any other reply', async () => {
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.bytes('data: one\n\n');
-      answering.done();
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.bytes('data: one\n\n');
+      exchange.done();
     }, refusal(429));
     await using gateway = await startGateway(upstream.url, { bounds });
     const { text, headers } = await gateway.post({}, 'x'.repeat(50_000));

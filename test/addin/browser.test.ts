@@ -121,10 +121,10 @@ describe('a page of another origin in a browser', () => {
   });
 
   it('receives an error if a stream breaks off', async () => {
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.bytes('data: one\n\n');
-      answering.destroyConnection();
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.bytes('data: one\n\n');
+      exchange.destroyConnection();
     });
     await using gateway = await startGateway(upstream.url);
     await using window = await openPage();
@@ -135,9 +135,9 @@ describe('a page of another origin in a browser', () => {
   });
 
   it('cancels the upstream request when it closes', async () => {
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.bytes('data: one\n\n');
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.bytes('data: one\n\n');
     });
     await using gateway = await startGateway(upstream.url);
     await using window = await openPage();

@@ -48,12 +48,12 @@ describe('the add-in gateway mounted in the service', () => {
   it('streams each event as soon as it arrives', async () => {
     await using mounted = await startMounted();
     const continueStream = Promise.withResolvers<void>();
-    mounted.upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'before' }));
+    mounted.upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'before' }));
       await continueStream.promise;
-      await answering.events(text(', after'), finish());
-      answering.done();
+      await exchange.events(text(', after'), finish());
+      exchange.done();
     });
     const response = await fetch(`${mounted.service.url}/addin/msgapi/v1/messages`, {
       method: 'POST',

@@ -30,12 +30,12 @@ function getBody(text: string): string {
 describe('a streamed reply', () => {
   it('arrives piece by piece, each as soon as the upstream sends it', async () => {
     const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
       await steps[0]?.promise;
-      await answering.bytes('data: one\n\n');
+      await exchange.bytes('data: one\n\n');
       await steps[1]?.promise;
-      answering.done();
+      exchange.done();
     });
     await using gateway = await startGateway(upstream.url);
     const caller = new RawCaller(gateway.url);
@@ -200,9 +200,9 @@ describe('a client that disconnects', () => {
   });
 
   it('cancels the upstream request during a stream', async () => {
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.bytes('data: one\n\n');
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.bytes('data: one\n\n');
     });
     await using gateway = await startGateway(upstream.url);
     const caller = new RawCaller(gateway.url);
@@ -226,10 +226,10 @@ describe('a client that disconnects', () => {
 describe('a gateway that shuts down', () => {
   it('finishes calls in progress, and rejects new calls with the CORS headers', async () => {
     const continueStream = Promise.withResolvers<void>();
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
       await continueStream.promise;
-      answering.done();
+      exchange.done();
     });
     await using gateway = await startGateway(upstream.url);
     const first = gateway.post();
@@ -269,10 +269,10 @@ describe('connections', () => {
   });
 
   it('return pipelined responses in order', async () => {
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.bytes('first');
-      answering.response.end();
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.bytes('first');
+      exchange.response.end();
     }, jsonReply('second'));
     await using gateway = await startGateway(upstream.url);
     const text = await sendRaw(

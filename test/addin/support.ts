@@ -67,11 +67,11 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
 
 /** Starts an upstream that ends its stream after this promise resolves. */
 export function startHeldUpstream(canContinue: Promise<void>): Promise<ScriptedUpstream> {
-  return startScriptedUpstream(async (answering) => {
-    answering.head();
-    await answering.bytes('data: one\n\n');
+  return startScriptedUpstream(async (exchange) => {
+    exchange.head();
+    await exchange.bytes('data: one\n\n');
     await canContinue;
-    answering.done();
+    exchange.done();
   });
 }
 

@@ -189,9 +189,9 @@ it('the calls of a key end within 5 s on other nodes after it is deleted', async
   const { json } = await sendWithCredentials(other, key, '/v1/responses', { method: 'POST', body });
   await until(async () => upstream.requests.length === 1);
   let perRequestKey = '';
-  upstream.script(async (answering) => {
-    perRequestKey = String(answering.received.headers['api-key']);
-    await talkOn(answering);
+  upstream.script(async (exchange) => {
+    perRequestKey = String(exchange.received.headers['api-key']);
+    await talkOn(exchange);
   });
   const application = chat(other, key, 'app');
   await until(async () => (await knows(other, perRequestKey)) === 'key:team');

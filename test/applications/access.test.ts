@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { plainCompletion } from '#test/chunks.ts';
-import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, getProjectBucket, ownBucket, quickApp, remove, save, show } from './support.ts';
 
@@ -103,13 +103,13 @@ describe('an owner', () => {
 describe('a per-request key', () => {
   it('cannot read or change applications, including those of its user', async () => {
     const answers: number[] = [];
-    host.script(async (answering: Answering) => {
-      const headers = withKey(String(answering.received.headers['api-key']));
+    host.script(async (exchange: UpstreamExchange) => {
+      const headers = withKey(String(exchange.received.headers['api-key']));
       const sendRequest = (method: string, path: string) => service.sendRequest({ method, path, headers, body: quickApp() });
       for (const method of ['GET', 'PUT', 'DELETE'])
         answers.push((await sendRequest(method, getApplicationPath('private'))).status);
       answers.push((await sendRequest('GET', getApplicationPath(''))).status);
-      await jsonReply(plainCompletion('done'))(answering);
+      await jsonReply(plainCompletion('done'))(exchange);
     });
     expect((await service.chat('outer', { messages: hello })).status).toBe(200);
     expect(answers).toEqual([403, 403, 403, 403]);

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
-import { type Answering, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, ownBucket, quickApp, save } from './support.ts';
@@ -90,14 +90,14 @@ describe('an imported document', () => {
   });
 });
 
-async function callCountStock(answering: Answering): Promise<void> {
-  const messages = answering.received.body.messages as { role: string; content: string }[];
+async function callCountStock(exchange: UpstreamExchange): Promise<void> {
+  const messages = exchange.received.body.messages as { role: string; content: string }[];
   const last = messages.at(-1);
-  if (last?.role === 'tool') return jsonReply(plainCompletion(last.content))(answering);
+  if (last?.role === 'tool') return jsonReply(plainCompletion(last.content))(exchange);
   const args = JSON.stringify({ item: 'shoes & socks', colour: 'red' });
   const call = { id: 'call_1', type: 'function', function: { name: 'countStock', arguments: args } };
   const message = { role: 'assistant', content: null, tool_calls: [call] };
-  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
+  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(exchange);
 }
 
 it('an import treats null fields as absent', async () => {

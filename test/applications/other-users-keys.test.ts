@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import {
-  type Answering,
   jsonReply,
   type ReceivedRequest,
   type ScriptedUpstream,
   startScriptedUpstream,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import type { TestRequest } from '#test/send-request.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -57,15 +57,15 @@ afterAll(async () => {
 beforeEach(() => host.script(callNext));
 
 /** Replies `done` as a model. An application calls the next deployment in the request, and the last one uses its key. */
-async function callNext(answering: Answering): Promise<void> {
-  if (!isModelRequest(answering.received)) {
-    const { headers, body } = answering.received;
+async function callNext(exchange: UpstreamExchange): Promise<void> {
+  if (!isModelRequest(exchange.received)) {
+    const { headers, body } = exchange.received;
     const key = String(headers['api-key']);
     const [next, ...rest] = JSON.parse((body.messages as [{ content: string }])[0].content) as string[];
     if (next === undefined) await withLastKey(key);
     else await service.sendRequest({ path: chatPath(next), headers: withKey(key), body: toBody(rest) });
   }
-  await jsonReply(plainCompletion('done'))(answering);
+  await jsonReply(plainCompletion('done'))(exchange);
 }
 
 function isModelRequest({ path }: ReceivedRequest): boolean {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { type Answering, jsonReply } from '#test/scripted-upstream.ts';
+import { jsonReply, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { type AuditEvent, chatPath, withKey } from '#test/start-service.ts';
 import { type KeysCluster, sendWithCredentials, startKeysCluster } from '../keys/keys-cluster.ts';
@@ -183,13 +183,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an application that is shared 
     const body = { endpoint: `${upstream.url}/foreign`, userRoles: ['team'] };
     expect((await send(users.eve, `/v1/${foreign}`, { method: 'PUT', body })).status).toBe(201);
     const statuses: number[] = [];
-    upstream.script(async (answering: Answering) => {
-      const headers = withKey(String(answering.received.headers['api-key']));
+    upstream.script(async (exchange: UpstreamExchange) => {
+      const headers = withKey(String(exchange.received.headers['api-key']));
       for (const name of ['inner', 'absent'])
         statuses.push(
           (await cluster.nodes[0].sendRequest({ path: chatPath(getId(name)), headers, body: { messages: hello } })).status,
         );
-      await jsonReply(plainCompletion('done'))(answering);
+      await jsonReply(plainCompletion('done'))(exchange);
     });
     expect((await call(users.ada, getId('outer'))).status).toBe(200);
     expect((await call(users.ada, foreign)).status).toBe(200);

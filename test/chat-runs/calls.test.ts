@@ -35,12 +35,12 @@ describe('call of a chat run', () => {
 
   it('has one record with its tokens and cost, although its client disconnects', async () => {
     const released = Promise.withResolvers<void>();
-    application.script(async (answering) => {
-      answering.head();
-      await answering.events(text('Hel'));
+    application.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(text('Hel'));
       await released.promise;
-      await answering.events(text('lo'), finish(), usage(7, 5));
-      answering.done();
+      await exchange.events(text('lo'), finish(), usage(7, 5));
+      exchange.done();
     });
     const startCount = telemetry.starts.length;
     const leaving = new AbortController();
@@ -62,13 +62,13 @@ describe('call of a chat run', () => {
   it('has a per-request key that is valid until the run ends, and that reaches no runs', async () => {
     const released = Promise.withResolvers<void>();
     let key = '';
-    application.script(async (answering) => {
-      key = String(answering.received.headers['api-key']);
-      answering.head();
-      await answering.events(text('One'));
+    application.script(async (exchange) => {
+      key = String(exchange.received.headers['api-key']);
+      exchange.head();
+      await exchange.events(text('One'));
       await released.promise;
-      await answering.events(finish());
-      answering.done();
+      await exchange.events(finish());
+      exchange.done();
     });
     const getStatus = async () => (await fetch(`${service.url}/v1/user/info`, { headers: { 'api-key': key } })).status;
     const leaving = new AbortController();
@@ -86,10 +86,10 @@ describe('call of a chat run', () => {
 
   it('fails if its chunks are larger than 32 MiB, after the chunks before', async () => {
     const megabyte = 'x'.repeat(1024 ** 2);
-    application.script(async (answering) => {
-      answering.head();
-      for (let count = 0; count < 40 && answering.received.isOpen; count += 1) await answering.events(text(megabyte));
-      answering.done();
+    application.script(async (exchange) => {
+      exchange.head();
+      for (let count = 0; count < 40 && exchange.received.isOpen; count += 1) await exchange.events(text(megabyte));
+      exchange.done();
     });
     const run = toRun();
     const events = await readEvents(await startRun(run, 'Hello', { model: 'model' }));

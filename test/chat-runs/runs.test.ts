@@ -30,9 +30,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
     stored = await openResponses(engine);
     upstream = await startScriptedUpstream(countSlowly);
     busy = await startScriptedUpstream(jsonReply({ error: { message: 'Slow down.' } }, 429, { 'retry-after': '7' }));
-    quiet = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.events(text('One'));
+    quiet = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.events(text('One'));
     });
     const toModel = (endpoint: string) => ({ upstreams: [{ endpoint, key: 'k', model: 'm' }], maxRetryAttempts: 1 });
     const configuration = {

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Delta } from '#contract/chat/chunk.ts';
 import { delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import {
-  type Answering,
   eventsReply,
   jsonReply,
   type ReceivedRequest,
   refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
@@ -53,16 +53,16 @@ function callBack(received: ReceivedRequest, deployment: string, body: object = 
 
 /** Returns an application that calls the deployments in sequence and then answers. */
 function callInSequence(...deployments: string[]) {
-  return async (answering: Answering): Promise<void> => {
-    answering.head();
-    await answering.events(delta({ role: 'assistant', content: '' }));
+  return async (exchange: UpstreamExchange): Promise<void> => {
+    exchange.head();
+    await exchange.events(delta({ role: 'assistant', content: '' }));
     for (const deployment of deployments) {
-      const inner = await callBack(answering.received, deployment);
+      const inner = await callBack(exchange.received, deployment);
       const content = inner.status === 200 ? inner.completion.choices[0]?.message.content : 'failed';
-      await answering.events(text(String(content)));
+      await exchange.events(text(String(content)));
     }
-    await answering.events(finish());
-    answering.done();
+    await exchange.events(finish());
+    exchange.done();
   };
 }
 
@@ -83,16 +83,16 @@ describe('application with an endpoint', () => {
 
   it('can call the service while its call is in progress, and not afterwards', async () => {
     let during: number[] = [];
-    host.script(async (answering) => {
-      const { received } = answering;
+    host.script(async (exchange) => {
+      const { received } = exchange;
       during = [
         (await callBack(received, 'm')).status,
         (await callBack(received, 'm', { messages: hello, stream: true })).status,
       ];
       const headers = { authorization: `Bearer ${getKey(received)}` };
       during.push((await sendRequest(service.url, { method: 'GET', path: '/v1/models', headers })).status);
-      answering.head(200, { 'content-type': 'application/json' });
-      answering.response.end(JSON.stringify(plainCompletion('done')));
+      exchange.head(200, { 'content-type': 'application/json' });
+      exchange.response.end(JSON.stringify(plainCompletion('done')));
     });
     expect((await service.chat('app', { messages: hello })).status).toBe(200);
     expect(during).toEqual([200, 200, 200]);
@@ -104,9 +104,9 @@ describe('application with an endpoint', () => {
     host.script(refusal(500));
     await service.chat('app', { messages: hello });
     expect((await callBack(host.requests.at(-1) ?? expect.unreachable(), 'm')).status).toBe(401);
-    host.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+    host.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'hi' }));
     });
     const reader = await service.stream('app', { messages: hello });
     await reader.next();
@@ -119,9 +119,9 @@ describe('application with an endpoint', () => {
 
   it('has only the rights of its caller', async () => {
     let status = 0;
-    host.script(async (answering) => {
-      status = (await callBack(answering.received, 'staff')).status;
-      answering.response.end();
+    host.script(async (exchange) => {
+      status = (await callBack(exchange.received, 'staff')).status;
+      exchange.response.end();
     });
     await service.chat('app', { messages: hello });
     expect(status).toBe(403);
@@ -152,12 +152,12 @@ describe('statistics of an application', () => {
   });
 
   it('include the inner calls of applications that it calls', async () => {
-    host.script(async (answering) => {
-      const { completion } = await callBack(answering.received, 'second');
+    host.script(async (exchange) => {
+      const { completion } = await callBack(exchange.received, 'second');
       expect(completion.statistics?.usage_per_model).toEqual([createUsageItem(0, 'm', 3, 4)]);
-      await callBack(answering.received, 'other');
-      answering.head(200, { 'content-type': 'application/json' });
-      answering.response.end(JSON.stringify(plainCompletion('done', { usage: undefined })));
+      await callBack(exchange.received, 'other');
+      exchange.head(200, { 'content-type': 'application/json' });
+      exchange.response.end(JSON.stringify(plainCompletion('done', { usage: undefined })));
     }, callInSequence('m'));
     upstream.script(createReplyWithUsage(3, 4), createReplyWithUsage(5, 6));
     const { completion } = await service.chat('app', { messages: hello });
@@ -179,11 +179,11 @@ describe('statistics of an application', () => {
 
   it('count the usage if the reply is aborted', async () => {
     upstream.script(createReplyWithUsage(1, 2));
-    host.script(callInSequence('second', 'm'), async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'half' }));
-      await callBack(answering.received, 'm');
-      answering.destroyConnection();
+    host.script(callInSequence('second', 'm'), async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'half' }));
+      await callBack(exchange.received, 'm');
+      exchange.destroyConnection();
     });
     const { chunks, content } = await (await service.stream('app', { messages: hello })).readRest();
     expect(content()).toBe('failedinner');
@@ -194,11 +194,11 @@ describe('statistics of an application', () => {
 describe('chain of applications', () => {
   it('is rejected if it would contain one application a fifth time', async () => {
     const rejections: TestResponse[] = [];
-    host.script(async (answering) => {
-      const inner = await callBack(answering.received, 'app');
+    host.script(async (exchange) => {
+      const inner = await callBack(exchange.received, 'app');
       if (inner.status === 400) rejections.push(inner);
-      answering.head(200, { 'content-type': 'application/json' });
-      answering.response.end(JSON.stringify(plainCompletion('done')));
+      exchange.head(200, { 'content-type': 'application/json' });
+      exchange.response.end(JSON.stringify(plainCompletion('done')));
     });
     const before = host.requests.length;
     expect((await service.chat('app', { messages: hello })).status).toBe(200);
@@ -212,13 +212,13 @@ describe('chain of applications', () => {
     );
     await using deep = await startService({ applications });
     let rejection: TestResponse | undefined;
-    host.script(async (answering) => {
-      const next = `a${Number(answering.received.path.slice(1)) + 1}`;
-      const headers = { 'api-key': getKey(answering.received), 'content-type': 'application/json' };
+    host.script(async (exchange) => {
+      const next = `a${Number(exchange.received.path.slice(1)) + 1}`;
+      const headers = { 'api-key': getKey(exchange.received), 'content-type': 'application/json' };
       const inner = await sendRequest(deep.url, { path: chatPath(next), headers, body: { messages: hello } });
       if (inner.status !== 200) rejection = inner;
-      answering.head(200, { 'content-type': 'application/json' });
-      answering.response.end(JSON.stringify(plainCompletion('done')));
+      exchange.head(200, { 'content-type': 'application/json' });
+      exchange.response.end(JSON.stringify(plainCompletion('done')));
     });
     const before = host.requests.length;
     await deep.chat('a0', { messages: hello });

@@ -35,35 +35,35 @@ const encodeEvents = (...values: unknown[]): string => values.map(toEvent).join(
 
 /** Sends the start of a reply, then runs `end`. */
 function startReply(end: Reply, ...values: unknown[]): Reply {
-  return async (answering) => {
-    answering.head();
-    await answering.events(start, ...values);
-    await end(answering);
+  return async (exchange) => {
+    exchange.head();
+    await exchange.events(start, ...values);
+    await end(exchange);
   };
 }
 
 const abortedReplies: readonly (readonly [string, Reply])[] = [
   ['closes without an end mark', startReply(({ response }) => void response.end())],
   ['closes without an end mark after its finish reason', startReply(({ response }) => void response.end(), finish())],
-  ['closes the connection', startReply((answering) => answering.destroyConnection())],
-  ['resets the connection', startReply((answering) => answering.reset())],
+  ['closes the connection', startReply((exchange) => exchange.destroyConnection())],
+  ['resets the connection', startReply((exchange) => exchange.reset())],
   [
     'closes the connection inside an event',
-    startReply(async (answering) => {
-      await answering.bytes(encodeEvents(text('more')).slice(0, 20));
-      answering.destroyConnection();
+    startReply(async (exchange) => {
+      await exchange.bytes(encodeEvents(text('more')).slice(0, 20));
+      exchange.destroyConnection();
     }),
   ],
   [
     'sends an error',
-    startReply((answering) =>
-      answering.events({ error: { message: 'overheated', type: 'x', code: 'hot' } }).then(() => answering.done()),
+    startReply((exchange) =>
+      exchange.events({ error: { message: 'overheated', type: 'x', code: 'hot' } }).then(() => exchange.done()),
     ),
   ],
-  ['sends invalid JSON', startReply((answering) => answering.bytes('data: {bad\n\n').then(() => answering.done()))],
+  ['sends invalid JSON', startReply((exchange) => exchange.bytes('data: {bad\n\n').then(() => exchange.done()))],
   [
     'sends an error and closes the connection',
-    startReply((answering) => answering.events({ error: 'overheated' }).then(() => answering.destroyConnection())),
+    startReply((exchange) => exchange.events({ error: 'overheated' }).then(() => exchange.destroyConnection())),
   ],
   ['stops sending', startReply(() => undefined)],
 ];
@@ -90,14 +90,14 @@ describe('stream whose upstream', () => {
   });
 
   it.each<[string, Reply]>([
-    ['sends only response headers', (answering) => answering.head()],
+    ['sends only response headers', (exchange) => exchange.head()],
     ['closes an empty stream', piecesReply()],
     ['sends comments only', piecesReply(': hello\n\n', ': there\n\n')],
     [
       'closes the connection after the response headers',
-      (answering) => {
-        answering.head();
-        answering.destroyConnection();
+      (exchange) => {
+        exchange.head();
+        exchange.destroyConnection();
       },
     ],
     [
@@ -150,11 +150,11 @@ describe('stream whose upstream', () => {
 
   it('closes the connection inside tool arguments never has a finish reason', async () => {
     const call = { index: 0, id: 'c1', type: 'function' as const, function: { name: 'pay', arguments: '{"amount": 1' } };
-    upstream.script(startReply((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
+    upstream.script(startReply((exchange) => exchange.destroyConnection(), delta({ tool_calls: [call] })));
     const { chunks, error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(chunks.every(({ choices }) => choices.every(({ finish_reason: reason }) => reason === null))).toBe(true);
     expect(error?.code).toBe('upstream_failed');
-    upstream.script(startReply((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
+    upstream.script(startReply((exchange) => exchange.destroyConnection(), delta({ tool_calls: [call] })));
     expect((await service.chat('m', { messages: hello })).status).toBe(500);
   });
 });
@@ -162,9 +162,9 @@ describe('stream whose upstream', () => {
 describe('open stages of an aborted reply', () => {
   it('are closed as failed before the error', async () => {
     const stage = (part: object) => delta({ custom_content: { stages: [part as { index: number }] } });
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(
         delta({ role: 'assistant' }),
         stage({ index: 0, name: 'done', status: null }),
         stage({ index: 0, status: 'completed' }),
@@ -172,7 +172,7 @@ describe('open stages of an aborted reply', () => {
         stage({ index: 1, content: 'working' }),
         stage({ index: 2, name: 'open too', status: null, content: 'x' }),
       );
-      answering.destroyConnection();
+      exchange.destroyConnection();
     });
     const { chunks, error, isDone, deltas } = await (await service.stream('app', { messages: hello })).readRest();
     const ended = deltas()
@@ -194,10 +194,10 @@ describe('JSON reply', () => {
   it.each([
     [
       'ends early',
-      (async (answering) => {
-        answering.head(200, { 'content-type': 'application/json', 'content-length': String(length) });
-        await answering.bytes(JSON.stringify(plainCompletion('whole')).slice(0, 60));
-        answering.destroyConnection();
+      (async (exchange) => {
+        exchange.head(200, { 'content-type': 'application/json', 'content-length': String(length) });
+        await exchange.bytes(JSON.stringify(plainCompletion('whole')).slice(0, 60));
+        exchange.destroyConnection();
       }) as Reply,
     ],
     [

@@ -124,12 +124,12 @@ describe('stream on /v1', () => {
 
   it('sends chunks without delay', async () => {
     const seen = Promise.withResolvers<string>();
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: '' }), text('now'));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: '' }), text('now'));
       expect(await seen.promise).toContain('now');
-      await answering.events(finish(), usage(1, 1));
-      answering.done();
+      await exchange.events(finish(), usage(1, 1));
+      exchange.done();
     });
     const body = { model: 'm', messages: hello, stream: true };
     const reader = await openStream(service.url, { path, headers: withKey(), body });
@@ -155,10 +155,10 @@ describe('stream on /v1', () => {
   });
 
   it('sends the finish reason before an error', async () => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'hi' }), finish());
-      answering.destroyConnection();
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'hi' }), finish());
+      exchange.destroyConnection();
     });
     const body = { model: 'm', messages: hello, stream: true };
     const reader = await openStream(service.url, { path, headers: withKey(), body });

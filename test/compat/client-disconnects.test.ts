@@ -47,9 +47,9 @@ describe('client disconnect', () => {
   });
 
   it('cancels the upstream request in the middle of a stream and counts the usage', async () => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'some text that was already sent' }));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'some text that was already sent' }));
     });
     const index = upstream.requests.length;
     const reader = await service.stream('m', { messages: hello });
@@ -65,9 +65,9 @@ describe('client disconnect', () => {
 
   it('cancels the upstream request in the middle of a folded reply', async () => {
     const isSent = Promise.withResolvers<void>();
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(...plainReply('half').slice(0, 2));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(...plainReply('half').slice(0, 2));
       isSent.resolve();
     });
     const index = upstream.requests.length;
@@ -148,15 +148,15 @@ describe('client disconnect', () => {
 describe('slow upstream', () => {
   it('sends each event to the client as it arrives', async () => {
     let resume = (): void => undefined;
-    upstream.script(async (answering) => {
-      answering.head();
+    upstream.script(async (exchange) => {
+      exchange.head();
       for (const content of ['one', 'two', 'three']) {
-        await answering.events(text(content));
+        await exchange.events(text(content));
         await new Promise<void>((resolve) => {
           resume = resolve;
         });
       }
-      answering.done();
+      exchange.done();
     });
     const reader = await service.stream('m', { messages: hello });
     for (const content of ['one', 'two', 'three']) {

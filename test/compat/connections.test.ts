@@ -7,8 +7,8 @@ import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import { eventsReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
-const streamOrJson: Reply = (answering) =>
-  (answering.received.body.stream ? eventsReply(...plainReply('Grüße')) : jsonReply(plainCompletion('Grüße')))(answering);
+const streamOrJson: Reply = (exchange) =>
+  (exchange.received.body.stream ? eventsReply(...plainReply('Grüße')) : jsonReply(plainCompletion('Grüße')))(exchange);
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -96,9 +96,9 @@ describe('connection', () => {
   });
 
   it('receives no second response inside a response after an invalid request', async () => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(plainReply('Hi')[0]);
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(plainReply('Hi')[0]);
     }, streamOrJson);
     const socket = raw(...toLines({ messages: hello, stream: true }));
     const [first] = (await once(socket, 'data')) as [Buffer];

@@ -6,11 +6,11 @@ import { callerKey, startService, type TestService } from '#test/start-service.t
 
 const keys = { [callerKey]: { project: 'test' }, ada: { project: 'ada' }, bob: { project: 'bob' }, eve: { project: 'eve' } };
 const poison = [{ role: 'user', content: 'poison' }];
-const answering: Reply = (answer) =>
+const exchange: Reply = (answer) =>
   (answer.received.text.includes('poison') ? refusal(500) : jsonReply(plainCompletion('fine')))(answer);
 
 it('a failing prompt of one caller does not pause the upstream for other callers', async () => {
-  await using upstream = await startScriptedUpstream(answering);
+  await using upstream = await startScriptedUpstream(exchange);
   await using service = await startService({ keys, models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
   for (let call = 0; call < 6; call += 1)
     expect((await service.chat('m', { messages: poison }, { 'api-key': 'eve' })).status).toBe(500);
@@ -46,9 +46,9 @@ describe('single upstream that failed calls of two callers', () => {
     expect((await chat('bob')).status).toBe(500);
     nowMs = 2_000;
     const answered = Promise.withResolvers<void>();
-    upstream.script(async (answering) => {
+    upstream.script(async (exchange) => {
       await answered.promise;
-      await jsonReply(plainCompletion('fine'))(answering);
+      await jsonReply(plainCompletion('fine'))(exchange);
     });
     const probe = chat('bob');
     await upstream.request(3);

@@ -52,10 +52,10 @@ describe('caller without remaining quota for an inner call', () => {
 
   it('does not pause an application that turns the inner error into 500', async () => {
     await using upstream = await startScriptedUpstream(fine);
-    await using host = await startScriptedUpstream(async (answering) => {
-      const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+    await using host = await startScriptedUpstream(async (exchange) => {
+      const headers = { 'api-key': String(exchange.received.headers['api-key']), 'content-type': 'application/json' };
       const inner = await sendRequest(service.url, { path: chatPath('m'), headers, body });
-      return inner.status === 200 ? fine(answering) : refusal(500)(answering);
+      return inner.status === 200 ? fine(exchange) : refusal(500)(exchange);
     });
     await using service = await startWith({
       keys: { ada: { project: 'ada' }, bob: { project: 'bob', role: 'closed' }, eve: { project: 'eve', role: 'closed' } },
@@ -201,10 +201,10 @@ describe('error of an application', () => {
   });
 
   async function streamError(error: object): Promise<unknown> {
-    await using host = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'Half' }), { error });
-      answering.done();
+    await using host = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'Half' }), { error });
+      exchange.done();
     });
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
     const { content, error: answer } = await (await service.stream('app', body, toKeyHeader('ada'))).readRest();
@@ -228,10 +228,10 @@ describe('error of an application', () => {
   });
 
   it('never contains the key that the application received', async () => {
-    await using host = await startScriptedUpstream((answering) => {
-      const key = String(answering.received.headers['api-key']);
+    await using host = await startScriptedUpstream((exchange) => {
+      const key = String(exchange.received.headers['api-key']);
       const fields = { message: `bad ${key}`, type: `t ${key}`, code: `c ${key}`, param: key, display_message: `d ${key}` };
-      return refusal(418, {}, fields)(answering);
+      return refusal(418, {}, fields)(exchange);
     });
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
     const { error } = await service.chat('app', body, toKeyHeader('ada'));

@@ -236,11 +236,11 @@ describe('adapter', () => {
 
   it('can call other deployments during the call', async () => {
     let status = 0;
-    host.script(async (answering) => {
-      const headers = withKey(String(answering.received.headers['api-key']));
+    host.script(async (exchange) => {
+      const headers = withKey(String(exchange.received.headers['api-key']));
       status = (await service.sendRequest({ path: '/v1/chat/completions', headers, body: { model: 'm', messages: hello } }))
         .status;
-      await jsonReply(plainCompletion('hi'))(answering);
+      await jsonReply(plainCompletion('hi'))(exchange);
     });
     expect([(await chat('adapted')).status, status]).toEqual([200, 200]);
   });

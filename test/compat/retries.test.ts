@@ -11,8 +11,8 @@ function startWith(upstreams: readonly object[], fields: object = {}): Promise<T
 }
 
 const fine = jsonReply(plainCompletion('fine'));
-const resets: Reply = (answering) => answering.reset();
-const closes: Reply = (answering) => answering.destroyConnection();
+const resets: Reply = (exchange) => exchange.reset();
+const closes: Reply = (exchange) => exchange.destroyConnection();
 
 describe('failed attempt before the first byte', () => {
   it.each([
@@ -58,9 +58,9 @@ describe('failed attempt before the first byte', () => {
   });
 
   it('is retried if the stream had headers but no event', async () => {
-    const broken = (answering: Parameters<Reply>[0]): void => {
-      answering.head();
-      answering.response.write('data: {"error":{"code":503,"message":"busy"}}\n\n');
+    const broken = (exchange: Parameters<Reply>[0]): void => {
+      exchange.head();
+      exchange.response.write('data: {"error":{"code":503,"message":"busy"}}\n\n');
     };
     await using upstream = await startScriptedUpstream(broken, eventsReply(...plainReply('fine')));
     await using service = await startWith([{ endpoint: upstream.endpoint }]);
@@ -99,10 +99,10 @@ describe('attempt', () => {
   });
 
   it('is not retried after the first event', async () => {
-    const failAfterFirstEvent: Reply = async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'hi' }));
-      answering.destroyConnection();
+    const failAfterFirstEvent: Reply = async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'hi' }));
+      exchange.destroyConnection();
     };
     await using first = await startScriptedUpstream(failAfterFirstEvent);
     await using second = await startScriptedUpstream(fine);
@@ -131,9 +131,9 @@ describe('attempt', () => {
 
 describe('application that closes the connection while it works', () => {
   it('is not called again, even on a reused connection', async () => {
-    const closeLate: Reply = async (answering) => {
+    const closeLate: Reply = async (exchange) => {
       await sleep(1_100);
-      answering.destroyConnection();
+      exchange.destroyConnection();
     };
     await using upstream = await startScriptedUpstream(fine, closeLate);
     await using service = await startService({ applications: { app: { endpoint: `${upstream.url}/app` } } });

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delta, finish, hello, text } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
-import { type Answering, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { startScriptedUpstream, toEvent, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { startService } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
 
@@ -19,7 +19,7 @@ const maxMemoryBytes = 16 * megabyte;
 function flood() {
   const progress = { sentBytes: 0, isOver: false };
   const piece = toEvent(text('x'.repeat(pieceBytes)));
-  const reply = async ({ response, received }: Answering): Promise<void> => {
+  const reply = async ({ response, received }: UpstreamExchange): Promise<void> => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(toEvent(delta({ role: 'assistant', content: '' })));
     while (progress.sentBytes < offeredBytes && received.isOpen) {
@@ -80,11 +80,11 @@ describe('idle stream', () => {
   });
 
   it('receives a comment every 15 s that clients do not treat as an event', async () => {
-    const started = Promise.withResolvers<Answering>();
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'first' }));
-      started.resolve(answering);
+    const started = Promise.withResolvers<UpstreamExchange>();
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'first' }));
+      started.resolve(exchange);
     });
     await using service = await startService({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint, timeouts: { idleMs: 600_000 } }] } },
@@ -92,14 +92,14 @@ describe('idle stream', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const reader = await service.stream('m', { messages: hello });
     await reader.next();
-    const answering = await started.promise;
+    const exchange = await started.promise;
     vi.advanceTimersByTime(14_999);
     vi.advanceTimersByTime(1);
     expect(await reader.comment()).toBe(': ping');
     vi.advanceTimersByTime(15_000);
     expect(await reader.comment()).toBe(': ping');
-    await answering.events(text(' last'), finish());
-    answering.done();
+    await exchange.events(text(' last'), finish());
+    exchange.done();
     const { content, comments, isDone } = await reader.readRest();
     expect([content(), comments.length, isDone]).toEqual(['first last', 2, true]);
   });

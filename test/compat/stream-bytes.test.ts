@@ -85,13 +85,13 @@ describe('stream bytes of an upstream', () => {
   });
 
   it('cause a failure and are canceled if an event grows without end', async () => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'hi' }));
       const megabyte = 'x'.repeat(1024 * 1024);
-      for (let sent = 0; sent < 20 && answering.received.isOpen; sent += 1)
-        await answering.bytes(sent === 0 ? `data: "${megabyte}` : megabyte);
-      answering.response.end();
+      for (let sent = 0; sent < 20 && exchange.received.isOpen; sent += 1)
+        await exchange.bytes(sent === 0 ? `data: "${megabyte}` : megabyte);
+      exchange.response.end();
     });
     const { error, isDone } = await (await service.stream('m', { messages: hello })).readRest();
     expect([error?.code, isDone]).toEqual(['upstream_failed', true]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { accept, deleteConsent, getForm, isAccepted, required } from './support.ts';
 
@@ -43,13 +43,13 @@ afterAll(async () => {
 });
 
 /** Calls the tool `leaf`, then replies with the result of the tool. */
-async function callLeafOnce(answering: Answering): Promise<void> {
-  const messages = answering.received.body.messages as { role: string; content: string }[];
+async function callLeafOnce(exchange: UpstreamExchange): Promise<void> {
+  const messages = exchange.received.body.messages as { role: string; content: string }[];
   const last = messages.at(-1);
-  if (last?.role === 'tool') return jsonReply(plainCompletion(last.content))(answering);
+  if (last?.role === 'tool') return jsonReply(plainCompletion(last.content))(exchange);
   const call = { id: 'call_1', type: 'function', function: { name: 'leaf', arguments: '{"query": "what is new?"}' } };
   const message = { role: 'assistant', content: null, tool_calls: [call] };
-  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
+  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(exchange);
 }
 
 it('the form of a quick app contains its model, its tools, and its dependencies that the caller can use', async () => {

@@ -72,7 +72,7 @@ describe('a submitted form', () => {
     const { service } = landscape;
     const consent = await getForm(service, 'root');
     let isAnswered = false;
-    const answering = postConsent(service, 'root', { consent }).then((answer) => {
+    const exchange = postConsent(service, 'root', { consent }).then((answer) => {
       isAnswered = true;
       return answer;
     });
@@ -81,7 +81,7 @@ describe('a submitted form', () => {
     expect(await isAccepted(service, 'root')).toBe(false);
     expect(isAnswered).toBe(false);
     consents.release();
-    expect((await answering).status).toBe(200);
+    expect((await exchange).status).toBe(200);
     expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');
   });
 
@@ -89,11 +89,11 @@ describe('a submitted form', () => {
     const consents = new SlowStore();
     await using landscape = await startLandscape(applications, { consents });
     const { service } = landscape;
-    const answering = postConsent(service, 'root', { consent: await getForm(service, 'root') });
+    const exchange = postConsent(service, 'root', { consent: await getForm(service, 'root') });
     await consents.putStarted;
     landscape.reload({ ...applications, root: { dependencies: ['leaf', 'more'] }, more: { requires: true } });
     consents.release();
-    expect((await answering).status).toBe(200);
+    expect((await exchange).status).toBe(200);
     expect(await isAccepted(service, 'root')).toBe(false);
     expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');
     expect(await landscape.callThrough(['root', 'more'])).toContain('does not cover more');

@@ -1,6 +1,11 @@
 import type { ConsentForm } from '#contract/consent.ts';
 import { plainCompletion } from '#test/chunks.ts';
-import { type Answering, type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import {
+  type ReceivedRequest,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  type UpstreamExchange,
+} from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath, type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
 
@@ -72,7 +77,7 @@ export async function startLandscape(
   { more: otherSections = {}, ...options }: ServiceOptions & { more?: object } = {},
 ): Promise<Landscape> {
   const sideEffects = new Map<string, SideEffect>();
-  const host = await startScriptedUpstream((answering) => answerScripted(answering, { url: () => service.url, sideEffects }));
+  const host = await startScriptedUpstream((exchange) => answerScripted(exchange, { url: () => service.url, sideEffects }));
   const toConfiguration = (current: Applications): object => ({
     models: {
       model: { upstreams: [{ endpoint: host.endpoint }] },
@@ -116,7 +121,7 @@ interface AnswerOptions {
 }
 
 /** Replies `done` as a model. An application calls the first ID in its message and replies with the outcome. */
-async function answerScripted({ received, response }: Answering, { url, sideEffects }: AnswerOptions): Promise<void> {
+async function answerScripted({ received, response }: UpstreamExchange, { url, sideEffects }: AnswerOptions): Promise<void> {
   response.setHeader('content-type', 'application/json');
   if (received.path.endsWith('/embeddings')) {
     response.end(JSON.stringify({ object: 'list', data: [], usage: { prompt_tokens: 1, total_tokens: 1 } }));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { chatPath } from '#test/start-service.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
@@ -45,14 +45,14 @@ const toBody = (...urls: string[]) => ({
 /** Makes an application answer a request, and returns the result of `work` with its per-request key during the call. */
 async function callWithWork<Result>(
   body: object,
-  work: (key: string, answering: Answering) => Promise<Result>,
+  work: (key: string, exchange: UpstreamExchange) => Promise<Result>,
   deployment = 'app',
 ): Promise<Result> {
   let result: Promise<Result> | undefined;
-  host.script(async (answering) => {
-    result = work(String(answering.received.headers['api-key']), answering);
+  host.script(async (exchange) => {
+    result = work(String(exchange.received.headers['api-key']), exchange);
     await result.catch(() => undefined);
-    jsonReply(plainCompletion('done'))(answering);
+    jsonReply(plainCompletion('done'))(exchange);
   });
   const { status } = await files.service.chat(deployment, body);
   expect(status).toBe(200);
@@ -211,10 +211,10 @@ describe('a per-request key', () => {
   it('gains no access when it references a file in its own request', async () => {
     const statuses = await callWithWork(toBody(toReference('given')), async (outer) => {
       let inner: Promise<number[]> | undefined;
-      host.script((answering) => {
-        const key = String(answering.received.headers['api-key']);
+      host.script((exchange) => {
+        const key = String(exchange.received.headers['api-key']);
         inner = Promise.all(['given', 'kept'].map(async (name) => (await sendAs(key, 'GET', `/v1/${toReference(name)}`)).status));
-        return inner.then(() => jsonReply(plainCompletion('inner'))(answering));
+        return inner.then(() => jsonReply(plainCompletion('inner'))(exchange));
       });
       const headers = { 'api-key': outer, 'content-type': 'application/json' };
       await sendRequest(files.url, { path: chatPath('second'), headers, body: toBody(toReference('kept')) });

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
 import { plainCompletion } from '#test/chunks.ts';
-import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import {
+  eventsReply,
+  jsonReply,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  type UpstreamExchange,
+} from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
@@ -59,7 +65,7 @@ const toBody = (...urls: string[]) => ({
 });
 const plainBody = { messages: [{ role: 'user', content: 'x' }] };
 
-type Work<Result> = (key: string, answering: Answering) => Promise<Result>;
+type Work<Result> = (key: string, exchange: UpstreamExchange) => Promise<Result>;
 
 /** Makes a deployment answer a call, and returns the response and the result of `work` with its per-request key. */
 async function call<Result>(
@@ -68,10 +74,10 @@ async function call<Result>(
   reply: () => object = () => plainCompletion('done'),
 ): Promise<{ done: Result; answer: TestResponse }> {
   let done: Promise<Result> | undefined;
-  host.script(async (answering) => {
-    done = work(String(answering.received.headers['api-key']), answering);
+  host.script(async (exchange) => {
+    done = work(String(exchange.received.headers['api-key']), exchange);
     await done.catch(() => undefined);
-    jsonReply(reply())(answering);
+    jsonReply(reply())(exchange);
   });
   const path = chatPath(encodeURIComponent(deployment));
   const answer = await sendRequest(files.url, { path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
@@ -247,8 +253,8 @@ describe('a file that the reply of an inner call attaches', () => {
   it('can be read as soon as the stream contains its reference', async () => {
     const { done } = await call({}, async (outer) => {
       let url = '';
-      host.script(async (answering) => {
-        const key = String(answering.received.headers['api-key']);
+      host.script(async (exchange) => {
+        const key = String(exchange.received.headers['api-key']);
         url = `files/${(await readBuckets(key)).bucket}/streamed.txt`;
         await sendAs(key, 'PUT', `/v1/${url}`, 'made within');
         const chunk = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
@@ -257,7 +263,7 @@ describe('a file that the reply of an inner call attaches', () => {
           chunk({ custom_content: { attachments: [{ index: 0, type: 'text/plain', url }] } }),
           chunk({ content: 'b' }),
           chunk({}, 'stop'),
-        )(answering);
+        )(exchange);
       });
       const reader = await files.service.stream('second', plainBody, { 'api-key': outer });
       for (let data = await reader.next(); data !== undefined; data = await reader.next())

@@ -3,7 +3,13 @@ import { getBucket, getDeploymentBucket } from '#test/buckets.ts';
 import { delta, finish, plainCompletion } from '#test/chunks.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
-import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import {
+  eventsReply,
+  jsonReply,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  type UpstreamExchange,
+} from '#test/scripted-upstream.ts';
 import type { TestRequest, TestResponse } from '#test/send-request.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, quickApp, save } from '../applications/support.ts';
@@ -19,7 +25,7 @@ const anyApplication = { conditions: [{ condition_type: 'eq', property_name: 'ap
 let host: ScriptedUpstream;
 let service: TestService;
 /** Handlers of requests to the applications `/published`, `/configured`, and `/own`. */
-let handlers: Readonly<Record<string, (answering: Answering) => unknown>>;
+let handlers: Readonly<Record<string, (exchange: UpstreamExchange) => unknown>>;
 
 beforeAll(async () => {
   host = await startScriptedUpstream();
@@ -54,10 +60,10 @@ afterAll(async () => {
 
 beforeEach(() => {
   handlers = {};
-  host.script(async (answering) => {
-    const handler = handlers[answering.received.path.replace(/\?.*$/, '').slice(1)];
-    if (handler === undefined) return callPublished(answering);
-    await handler(answering);
+  host.script(async (exchange) => {
+    const handler = handlers[exchange.received.path.replace(/\?.*$/, '').slice(1)];
+    if (handler === undefined) return callPublished(exchange);
+    await handler(exchange);
   });
 });
 
@@ -67,21 +73,21 @@ function sendAs(key: string, method: string, path: string, body?: unknown): Prom
 }
 
 /** Acts as a model that calls the published application with both files and replies `done` after the tool result. */
-function callPublished(answering: Answering): void | Promise<void> {
-  const { messages, tools = [] } = answering.received.body as {
+function callPublished(exchange: UpstreamExchange): void | Promise<void> {
+  const { messages, tools = [] } = exchange.received.body as {
     messages: { role: string }[];
     tools?: { function: { name: string; description: string } }[];
   };
   const tool = tools.find(({ function: { description } }) => description.includes('published'));
-  if (tool === undefined || messages.at(-1)?.role === 'tool') return jsonReply(plainCompletion('done'))(answering);
+  if (tool === undefined || messages.at(-1)?.role === 'tool') return jsonReply(plainCompletion('done'))(exchange);
   const attachments = [salary, givenFile].map((url) => ({ url }));
   const call = { name: tool.function.name, arguments: JSON.stringify({ query: 'Read', attachments }) };
   const message = { role: 'assistant', content: null, tool_calls: [{ id: 'call_a', type: 'function', function: call }] };
-  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
+  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(exchange);
 }
 
 /** Reads the files with the key of the published application and returns the response statuses. */
-async function readWith({ received }: Answering): Promise<Record<string, number>> {
+async function readWith({ received }: UpstreamExchange): Promise<Record<string, number>> {
   const key = String(received.headers['api-key']);
   const read = async (file: string) => (await sendAs(key, 'GET', `/v1/${file}`)).status;
   return { salary: await read(salary), given: await read(givenFile) };
@@ -194,9 +200,9 @@ describe('a file that an assistant message references', () => {
     let read: unknown = 'not called';
     handlers = {
       ...handlers,
-      published: async (answering) => {
-        read = await readWith(answering);
-        await jsonReply(plainCompletion('done'))(answering);
+      published: async (exchange) => {
+        read = await readWith(exchange);
+        await jsonReply(plainCompletion('done'))(exchange);
       },
     };
     const { status, text } = await service.sendRequest({ path: chatPath(first), headers: withKey('alice'), ...request });
@@ -216,14 +222,14 @@ describe('a file that an assistant message references', () => {
     "is not readable for another user's application through the application %s, which cannot grant access either",
     async (first) => {
       let ownStatuses: unknown;
-      const call = async (answering: Answering): Promise<void> => {
-        ownStatuses = await readWith(answering);
-        const key = String(answering.received.headers['api-key']);
+      const call = async (exchange: UpstreamExchange): Promise<void> => {
+        ownStatuses = await readWith(exchange);
+        const key = String(exchange.received.headers['api-key']);
         const grant = { resourcePermissions: [{ url: salary, permissions: ['READ'] }], receiver: published };
         expect((await sendAs(key, 'POST', '/v1/ops/resource/per-request-permissions/grant', grant)).status).toBe(200);
         const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments: toAttachments(salary) } }] };
         await service.sendRequest({ path: chatPath(published), headers: withKey(key), body });
-        await jsonReply(plainCompletion('done'))(answering);
+        await jsonReply(plainCompletion('done'))(exchange);
       };
       handlers = { configured: call, own: call };
       expect(await readThrough(first, { body: { messages: conversation } })).toEqual(notSalary);
@@ -302,18 +308,18 @@ describe('a file that the reply of an inner call attaches', () => {
     };
     handlers = {
       own: jsonReply(replyWith({ attachments: toAttachments(secret) })),
-      published: async (answering) => {
-        await read(String(answering.received.headers['api-key']));
-        await jsonReply(plainCompletion('done'))(answering);
+      published: async (exchange) => {
+        await read(String(exchange.received.headers['api-key']));
+        await jsonReply(plainCompletion('done'))(exchange);
       },
-      configured: async (answering) => {
-        const key = String(answering.received.headers['api-key']);
+      configured: async (exchange) => {
+        const key = String(exchange.received.headers['api-key']);
         const attachments = toAttachments(secret);
         const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments } }] };
         await service.sendRequest({ path: chatPath(`applications/${alice}/own`), headers: withKey(key), body });
         await read(key);
         await service.sendRequest({ path: chatPath(published), headers: withKey(key), body });
-        await jsonReply(plainCompletion('done'))(answering);
+        await jsonReply(plainCompletion('done'))(exchange);
       },
     };
     expect(

@@ -9,10 +9,10 @@ afterEach(() => vi.restoreAllMocks());
 
 describe('an S3 connection', () => {
   it('that breaks during a read breaks the response instead of ending it regularly', async () => {
-    const half: Reply = async (answering) => {
-      answering.head(200, { 'content-length': '1000' });
-      await answering.bytes('half');
-      answering.destroyConnection();
+    const half: Reply = async (exchange) => {
+      exchange.head(200, { 'content-length': '1000' });
+      await exchange.bytes('half');
+      exchange.destroyConnection();
     };
     await using s3 = await openScriptedS3(half);
     await using store = await openStore('disk');

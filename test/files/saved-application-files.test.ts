@@ -48,10 +48,10 @@ async function saveApp(name: string): Promise<string> {
 /** Calls the application and runs `work` with its per-request key during the call. */
 async function call<Result>(id: string, work: (key: string) => Promise<Result>): Promise<Result> {
   let result: Promise<Result> | undefined;
-  host.script(async (answering) => {
-    result = work(String(answering.received.headers['api-key']));
+  host.script(async (exchange) => {
+    result = work(String(exchange.received.headers['api-key']));
     await result.catch(() => undefined);
-    await jsonReply(plainCompletion('done'))(answering);
+    await jsonReply(plainCompletion('done'))(exchange);
   });
   const answer = await sendAs(callerKey, 'POST', chatPath(id), { messages: hello });
   expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);

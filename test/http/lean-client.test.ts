@@ -7,7 +7,7 @@ import { longTimeouts, post, Recording, Servers, sleep, toPost, until } from './
 const okReply = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 /** Answers each request on a socket. The callback receives the index of the socket and of the request on it. */
-function answering(onRequest: (socket: Socket, nthSocket: number, nthRequest: number) => void) {
+function answerRequests(onRequest: (socket: Socket, nthSocket: number, nthRequest: number) => void) {
   return (socket: Socket, nthSocket: number): void => {
     let nthRequest = 0;
     socket.on('data', () => onRequest(socket, nthSocket, nthRequest++));
@@ -25,7 +25,7 @@ describe('LeanClient', () => {
     await using servers = new Servers();
     const used: number[] = [];
     const url = await servers.startRaw(
-      answering((socket, nthSocket) => {
+      answerRequests((socket, nthSocket) => {
         used.push(nthSocket);
         setTimeout(() => socket.write(okReply), nthSocket * 40);
       }),
@@ -60,7 +60,7 @@ describe('LeanClient', () => {
   it.each(['end', 'reset'])('resends once if a reused connection closes by %s before the first byte', async (how) => {
     await using servers = new Servers();
     const url = await servers.startRaw(
-      answering((socket, _nthSocket, nthRequest) => {
+      answerRequests((socket, _nthSocket, nthRequest) => {
         if (nthRequest === 0) socket.write(okReply);
         else if (how === 'end') socket.end();
         else socket.resetAndDestroy();
@@ -76,7 +76,7 @@ describe('LeanClient', () => {
   it('does not resend a request with isNotRepeatable', async () => {
     await using servers = new Servers();
     const url = await servers.startRaw(
-      answering((socket, _nthSocket, nthRequest) => {
+      answerRequests((socket, _nthSocket, nthRequest) => {
         if (nthRequest === 0) socket.write(okReply);
         else socket.end();
       }),
@@ -92,7 +92,7 @@ describe('LeanClient', () => {
 
   it('resends a request with isNotRepeatable if the connection closes before the request is written', async () => {
     await using servers = new Servers();
-    const url = await servers.startRaw(answering((socket) => socket.write(okReply)));
+    const url = await servers.startRaw(answerRequests((socket) => socket.write(okReply)));
     const client = new LeanClient();
     await post(client, url);
     const sent = Promise.withResolvers<Recording>();
@@ -110,7 +110,7 @@ describe('LeanClient', () => {
   it('does not resend twice', async () => {
     await using servers = new Servers();
     const url = await servers.startRaw(
-      answering((socket, nthSocket, nthRequest) => {
+      answerRequests((socket, nthSocket, nthRequest) => {
         if (nthSocket === 0 && nthRequest === 0) socket.write(okReply);
         else socket.end();
       }),
@@ -127,7 +127,7 @@ describe('LeanClient', () => {
   ])('does not resend %s', async (_when, part) => {
     await using servers = new Servers();
     const url = await servers.startRaw(
-      answering((socket, _nthSocket, nthRequest) => {
+      answerRequests((socket, _nthSocket, nthRequest) => {
         if (nthRequest === 0) socket.write(okReply);
         else socket.end(part);
       }),
@@ -141,7 +141,7 @@ describe('LeanClient', () => {
   it('does not resend after a time limit', async () => {
     await using servers = new Servers();
     const url = await servers.startRaw(
-      answering((socket, _nthSocket, nthRequest) => {
+      answerRequests((socket, _nthSocket, nthRequest) => {
         if (nthRequest === 0) socket.write(okReply);
       }),
     );
@@ -156,7 +156,7 @@ describe('LeanClient', () => {
   it('drops a connection with bytes after the reply, in the same or a later read', async () => {
     await using servers = new Servers();
     const url = await servers.startRaw(
-      answering((socket, nthSocket) => {
+      answerRequests((socket, nthSocket) => {
         if (nthSocket === 0) socket.write(`${okReply}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`);
         else {
           socket.write(okReply);
@@ -177,7 +177,7 @@ describe('LeanClient', () => {
   it('drops a connection that the server closed while it was idle', async () => {
     await using servers = new Servers();
     const url = await servers.startRaw(
-      answering((socket) => {
+      answerRequests((socket) => {
         socket.write(okReply);
         setTimeout(() => socket.end(), 20);
       }),

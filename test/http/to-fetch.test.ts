@@ -52,9 +52,9 @@ describe('fetch over HttpClient', () => {
   });
 
   it('returns the body as it arrives', async () => {
-    server.script(async (answering) => {
-      answering.head();
-      await answering.bytes('one');
+    server.script(async (exchange) => {
+      exchange.head();
+      await exchange.bytes('one');
     });
     const reader = (await fetch(server.url)).body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one');
@@ -86,7 +86,7 @@ describe('fetch over HttpClient', () => {
     await expect(waiting).rejects.toBe(abortReason);
 
     const late = new AbortController();
-    server.script((answering) => answering.head());
+    server.script((exchange) => exchange.head());
     const index = server.requests.length;
     const reply = await fetch(server.url, { signal: late.signal });
     const reading = reply.text();
@@ -96,9 +96,9 @@ describe('fetch over HttpClient', () => {
   });
 
   it('closes the connection if the body is not read completely', async () => {
-    server.script(async (answering) => {
-      answering.head();
-      await answering.bytes('one');
+    server.script(async (exchange) => {
+      exchange.head();
+      await exchange.bytes('one');
     });
     const index = server.requests.length;
     await (await fetch(server.url)).body?.cancel();

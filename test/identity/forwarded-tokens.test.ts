@@ -50,14 +50,14 @@ it.each(['team-key', oddKey])('the key %s is never forwarded', async (key) => {
 
 it('an application that calls another application forwards no token', async () => {
   host.script(
-    async (answering) => {
-      const headers = { authorization: `Bearer ${answering.received.headers['api-key']}` };
+    async (exchange) => {
+      const headers = { authorization: `Bearer ${exchange.received.headers['api-key']}` };
       await service.sendRequest({
         path: chatPath('trusted'),
         headers: { 'content-type': 'application/json', ...headers },
         body: { messages: hello },
       });
-      await jsonReply(plainCompletion('outer'))(answering);
+      await jsonReply(plainCompletion('outer'))(exchange);
     },
     jsonReply(plainCompletion('inner')),
   );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import type { TestService } from '#test/start-service.ts';
 import { AdjustableClock, createProviderEntry, type Issuer, startIssuer, startWithProviders, withProviders } from './support.ts';
@@ -146,9 +146,9 @@ describe('opaque tokens', () => {
 
   it('share one introspection in concurrent requests', async () => {
     const released = Promise.withResolvers<void>();
-    first.script(async (answering: Answering) => {
+    first.script(async (exchange: UpstreamExchange) => {
       await released.promise;
-      await active()(answering);
+      await active()(exchange);
     });
     const answers = Array.from({ length: 8 }, () => send());
     while (countRequests() === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -162,7 +162,7 @@ describe('an identity provider that fails', () => {
   const prefix = 'Parley cannot check the token with the identity provider: ';
   const suffix = '. Send the request again later.';
 
-  it.each<[what: string, answer: (answering: Answering) => unknown, reason: string]>([
+  it.each<[what: string, answer: (exchange: UpstreamExchange) => unknown, reason: string]>([
     ['an error status', jsonReply({ active: true, sub: 'ada' }, 500), 'its introspection endpoint responded with status 500'],
     [
       'a redirect',
@@ -227,9 +227,9 @@ describe('random tokens', () => {
 
   it('are introspected at most 32 at a time', async () => {
     const released = Promise.withResolvers<void>();
-    first.script(async (answering: Answering) => {
+    first.script(async (exchange: UpstreamExchange) => {
       await released.promise;
-      await active()(answering);
+      await active()(exchange);
     });
     const answers = Array.from({ length: 32 }, (_, index) =>
       send(`waiting-${count}-${index}`, { 'x-forwarded-for': `10.2.0.${index}` }),

@@ -75,11 +75,11 @@ describe('call of an application by a user', () => {
     const token = await first.token({ sub: 'grace', roles: ['staff'] });
     const received: string[] = [];
     let userInfo: unknown;
-    await using application = await startScriptedUpstream(async (answering) => {
-      received.push(JSON.stringify(answering.received.headers), answering.received.text);
-      const headers = { 'api-key': String(answering.received.headers['api-key']) };
+    await using application = await startScriptedUpstream(async (exchange) => {
+      received.push(JSON.stringify(exchange.received.headers), exchange.received.text);
+      const headers = { 'api-key': String(exchange.received.headers['api-key']) };
       userInfo = (await node.sendRequest({ method: 'GET', path: '/v1/user/info', headers })).json;
-      await jsonReply(plainCompletion('hi'))(answering);
+      await jsonReply(plainCompletion('hi'))(exchange);
     });
     await using node = await startWithProviders(
       { corporate: createProviderEntry(first, { rolesClaim: 'roles' }) },

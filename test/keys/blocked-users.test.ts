@@ -147,9 +147,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
 
   it('ends streams, waiting calls, and background responses of a user who is blocked', async () => {
     const token = await createToken('ada');
-    cluster.upstream.script(async (answering) => {
-      if (answering.received.text.includes('Wait')) return new Promise(() => undefined);
-      return talkOn(answering);
+    cluster.upstream.script(async (exchange) => {
+      if (exchange.received.text.includes('Wait')) return new Promise(() => undefined);
+      return talkOn(exchange);
     });
     const before = cluster.upstream.requests.length;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -178,9 +178,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
   it('rejects per-request keys of a user who is blocked', async () => {
     const token = await createToken('ada');
     let perRequestKey = '';
-    cluster.upstream.script(async (answering) => {
-      perRequestKey = String(answering.received.headers['api-key']);
-      return talkOn(answering);
+    cluster.upstream.script(async (exchange) => {
+      perRequestKey = String(exchange.received.headers['api-key']);
+      return talkOn(exchange);
     });
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const reading = await openStream(getSecondNode().url, {

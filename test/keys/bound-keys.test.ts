@@ -95,9 +95,9 @@ describe('a key that is bound to deployments', () => {
 
   it("grants no access to the user's files", async () => {
     let status = 0;
-    cluster.upstream.script(async (answering) => {
-      status = (await sendWith(String(answering.received.headers['api-key']), 'GET', `/v1/files/${bucket}/private.txt`)).status;
-      await jsonReply(plainCompletion('hi'))(answering);
+    cluster.upstream.script(async (exchange) => {
+      status = (await sendWith(String(exchange.received.headers['api-key']), 'GET', `/v1/files/${bucket}/private.txt`)).status;
+      await jsonReply(plainCompletion('hi'))(exchange);
     });
     const attachments = [{ type: 'text/plain', url: `files/${bucket}/private.txt` }];
     const messages = [{ role: 'user', content: 'Read', custom_content: { attachments } }];

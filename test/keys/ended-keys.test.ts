@@ -166,16 +166,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     const [, node] = cluster.nodes;
     let perRequestKey = '';
     let inner: Promise<string | undefined> | undefined;
-    cluster.upstream.script(async (answering) => {
-      if (!answering.received.path.startsWith('/app')) return talkOn(answering);
-      perRequestKey = String(answering.received.headers['api-key']);
+    cluster.upstream.script(async (exchange) => {
+      if (!exchange.received.path.startsWith('/app')) return talkOn(exchange);
+      perRequestKey = String(exchange.received.headers['api-key']);
       const reading = await openStream(node.url, {
         path: '/v1/chat/completions',
         headers: { 'api-key': perRequestKey, 'content-type': 'application/json' },
         body: { model: 'm', messages, stream: true },
       });
       inner = reading.readRest().then(({ error }) => error?.code ?? undefined);
-      return talkOn(answering);
+      return talkOn(exchange);
     });
     const outer = (await stream(created, node, 'app')).readRest();
     await vi.waitFor(() => expect(inner).toBeDefined(), soon);

@@ -123,9 +123,9 @@ describe('a key of a configuration file with expiresAt', () => {
   it('invalidates the per-request key of its call when it expires', async () => {
     configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
     let perRequestKey = '';
-    upstream.script(async (answering) => {
-      perRequestKey = String(answering.received.headers['api-key']);
-      await talkOn(answering);
+    upstream.script(async (exchange) => {
+      perRequestKey = String(exchange.received.headers['api-key']);
+      await talkOn(exchange);
     });
     const waiting = chat(service, robot, 'app');
     await vi.waitFor(async () => expect(await knows(service, perRequestKey)).toBe('key:team'), soon);
@@ -218,13 +218,13 @@ describe('a key of a configuration file with deployments', () => {
   it('does not restrict the inner calls of its applications', async () => {
     configure({ deployments: ['app'] });
     let inner = 0;
-    upstream.script(async (answering) => {
-      if (answering.received.path.startsWith('/app')) {
-        const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+    upstream.script(async (exchange) => {
+      if (exchange.received.path.startsWith('/app')) {
+        const headers = { 'api-key': String(exchange.received.headers['api-key']), 'content-type': 'application/json' };
         const body = { model: 'm', messages: hello };
         inner = (await sendRequest(service.url, { method: 'POST', path: '/v1/chat/completions', headers, body })).status;
       }
-      await jsonReply(plainCompletion('hi'))(answering);
+      await jsonReply(plainCompletion('hi'))(exchange);
     });
     expect([await chat(service, robot, 'app'), inner]).toEqual(['200', 200]);
   });

@@ -123,10 +123,10 @@ export async function chat(node: { readonly url: string }, credentials: string, 
 }
 
 /** Streams a delta every 50 ms until the client disconnects. */
-export const talkOn: Reply = async (answering) => {
-  answering.head();
-  while (answering.received.isOpen) {
-    await answering.events({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'on ' } }] });
+export const talkOn: Reply = async (exchange) => {
+  exchange.head();
+  while (exchange.received.isOpen) {
+    await exchange.events({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'on ' } }] });
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import type { Answering, Reply } from '#test/scripted-upstream.ts';
+import type { Reply, UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { chatPath, type TestService } from '#test/start-service.ts';
 import { chat, type LimitedService, readUsed, replyWithUsage, startLimited } from './support.ts';
 
 /** Calls a deployment with the per-request key, as an application does. */
-function callBack(service: TestService, { received }: Answering, deployment: string): Promise<TestResponse> {
+function callBack(service: TestService, { received }: UpstreamExchange, deployment: string): Promise<TestResponse> {
   const headers = { 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' };
   return sendRequest(service.url, { path: chatPath(deployment), headers, body: { messages: hello } });
 }
 
 /** Returns a reply that calls these deployments in order, and collects their responses in `answers`. */
 function callEach({ service }: LimitedService, deployments: readonly string[], answers: TestResponse[] = []): Reply {
-  return async (answering) => {
-    for (const deployment of deployments) answers.push(await callBack(service, answering, deployment));
-    answering.head(200, { 'content-type': 'application/json' });
-    answering.response.end(JSON.stringify(plainCompletion('done', { usage: undefined })));
+  return async (exchange) => {
+    for (const deployment of deployments) answers.push(await callBack(service, exchange, deployment));
+    exchange.head(200, { 'content-type': 'application/json' });
+    exchange.response.end(JSON.stringify(plainCompletion('done', { usage: undefined })));
   };
 }
 

@@ -66,15 +66,15 @@ describe('usage that a saved application declares', () => {
   it('is not counted if a configured application relays it with its mark', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
-    const relay: Reply = async (answering) => {
-      const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+    const relay: Reply = async (exchange) => {
+      const headers = { 'api-key': String(exchange.received.headers['api-key']), 'content-type': 'application/json' };
       const inner = await sendRequest(service.url, {
         path: chatPath(encodeURIComponent(greedy)),
         headers,
         body: { messages: hello },
       });
       const { statistics } = inner.json as { statistics: object };
-      await jsonReply(plainCompletion('hi', { usage: undefined, statistics }))(answering);
+      await jsonReply(plainCompletion('hi', { usage: undefined, statistics }))(exchange);
     };
     upstream.script(relay, replyWithDeclaredUsage());
     expect((await chat(service, 'app')).status).toBe(200);
@@ -85,11 +85,11 @@ describe('usage that a saved application declares', () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
     const disconnect = new AbortController();
-    upstream.script((answering) => {
-      answering.head(200, { 'content-type': 'text/event-stream' });
+    upstream.script((exchange) => {
+      exchange.head(200, { 'content-type': 'text/event-stream' });
       const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x' };
       const choices = [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: null }];
-      answering.response.write(`data: ${JSON.stringify({ ...chunk, choices, usage: declaredUsage })}\n\n`);
+      exchange.response.write(`data: ${JSON.stringify({ ...chunk, choices, usage: declaredUsage })}\n\n`);
     });
     const headers = withKey();
     const body = JSON.stringify({ messages: hello, stream: true });
@@ -103,10 +103,10 @@ describe('usage that a saved application declares', () => {
   it('does not replace the usage of inner calls', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
-    const callModel: Reply = async (answering) => {
-      const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+    const callModel: Reply = async (exchange) => {
+      const headers = { 'api-key': String(exchange.received.headers['api-key']), 'content-type': 'application/json' };
       await sendRequest(service.url, { path: chatPath('m'), headers, body: { messages: hello } });
-      await replyWithDeclaredUsage({ statistics: { usage_per_model: [toItem('m')] } })(answering);
+      await replyWithDeclaredUsage({ statistics: { usage_per_model: [toItem('m')] } })(exchange);
     };
     upstream.script(callModel, replyWithUsage(7, 5));
     expect((await chat(service, greedy)).status).toBe(200);

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import { type Answering, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import {
+  jsonReply,
+  type Reply,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  type UpstreamExchange,
+} from '#test/scripted-upstream.ts';
 import { sendAndDisconnect, sendRequest, type TestResponse } from '#test/send-request.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
@@ -55,9 +61,9 @@ function holdReplies(count: number, ...before: readonly Reply[]): () => void {
     upstream.script(jsonReply(plainCompletion('hi')));
     resolve();
   };
-  const held = async (answering: Answering): Promise<void> => {
+  const held = async (exchange: UpstreamExchange): Promise<void> => {
     await promise;
-    await jsonReply(plainCompletion('hi'))(answering);
+    await jsonReply(plainCompletion('hi'))(exchange);
   };
   upstream.script(...before, ...Array.from({ length: count }, () => held));
   return release;
@@ -137,13 +143,13 @@ describe('maxParallel', () => {
 
   it('counts a stream until its last chunk', async () => {
     const end = Promise.withResolvers<void>();
-    upstream.script(async (answering) => {
-      answering.head();
+    upstream.script(async (exchange) => {
+      exchange.head();
       const [first, ...rest] = plainReply('one', 'two');
-      await answering.events(first as object);
+      await exchange.events(first as object);
       await end.promise;
-      await answering.events(...rest);
-      answering.done();
+      await exchange.events(...rest);
+      exchange.done();
     });
     const reader = await service.stream('m', { messages: hello }, withKey('single'));
     expect((await call('single')).status).toBe(429);

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { chunk, delta, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
-import { type Answering, eventsReply, jsonReply, type Reply, refusal } from '#test/scripted-upstream.ts';
+import { eventsReply, jsonReply, type Reply, refusal, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect, type TestResponse } from '#test/send-request.ts';
 import { chatPath, type TestService, withKey } from '#test/start-service.ts';
 import { chat, getStatus, type LimitedService, readStats, readUsed, replyWithUsage, startLimited } from './support.ts';
@@ -9,9 +9,9 @@ const byMonth = (month: number) => ({ default: { limits: { m: { month } } } });
 
 /** Delays the reply by 30 ms, so that calls are in progress concurrently. */
 function delayReply(reply: Reply): Reply {
-  return async (answering) => {
+  return async (exchange) => {
     await new Promise((resolve) => setTimeout(resolve, 30));
-    await reply(answering);
+    await reply(exchange);
   };
 }
 
@@ -20,9 +20,9 @@ function holdReply(reply: Reply): { reply: Reply; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
     release: resolve,
-    reply: async (answering: Answering) => {
+    reply: async (exchange: UpstreamExchange) => {
       await promise;
-      await reply(answering);
+      await reply(exchange);
     },
   };
 }
@@ -117,10 +117,10 @@ describe('a caller with sequential calls', () => {
 
 /** Returns a reply that calls one deployment with the per-request key. */
 function callDeployment(service: TestService, deployment: string, answers: TestResponse[]): Reply {
-  return async (answering) => {
-    const headers = withKey(String(answering.received.headers['api-key']));
+  return async (exchange) => {
+    const headers = withKey(String(exchange.received.headers['api-key']));
     answers.push(await service.sendRequest({ path: chatPath(deployment), headers, body: { messages: hello } }));
-    await jsonReply(plainCompletion('done', { usage: undefined }))(answering);
+    await jsonReply(plainCompletion('done', { usage: undefined }))(exchange);
   };
 }
 
@@ -165,10 +165,10 @@ describe('the reservation of a call in progress', () => {
     upstream.script(refusal(500));
     expect(await getStatus(chat(service))).toBe(500);
     expect(await readReserved(limited)).toBeUndefined();
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(16)));
-      answering.destroyConnection();
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(16)));
+      exchange.destroyConnection();
     });
     const { error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error).toBeDefined();
@@ -254,12 +254,12 @@ describe('calls that wait for other calls of their caller', () => {
     const { service, upstream } = limited;
     const continueStream = Promise.withResolvers<void>();
     upstream.script(
-      async (answering) => {
-        answering.head();
-        await answering.events(delta({ role: 'assistant', content: '' }), text('x'));
+      async (exchange) => {
+        exchange.head();
+        await exchange.events(delta({ role: 'assistant', content: '' }), text('x'));
         await continueStream.promise;
-        await answering.events(chunk({ choices: [] }), usage(7, 5));
-        answering.done();
+        await exchange.events(chunk({ choices: [] }), usage(7, 5));
+        exchange.done();
       },
       replyWithUsage(7, 5),
     );

@@ -51,9 +51,9 @@ describe('a token limit', () => {
   it('counts an estimate if the client disconnects', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(40)));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(40)));
     });
     const reader = await service.stream('m', { messages: hello });
     await reader.next();
@@ -75,10 +75,10 @@ describe('a token limit', () => {
   it('counts the received part of a reply whose connection breaks', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(40)));
-      answering.destroyConnection();
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(40)));
+      exchange.destroyConnection();
     });
     const { error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');

@@ -104,10 +104,10 @@ describe('a feature with a configured endpoint', () => {
 
   it('receives a per-request key that is valid during the call', async () => {
     let status = 0;
-    host.script(async (answering) => {
-      const key = String(answering.received.headers['api-key']);
+    host.script(async (exchange) => {
+      const key = String(exchange.received.headers['api-key']);
       status = (await post('/v1/chat/completions', { model: 'unbound', messages: hello }, { 'api-key': key })).status;
-      await jsonReply({})(answering);
+      await jsonReply({})(exchange);
     });
     expect([(await post('/v1/app/rate', {})).status, status]).toEqual([200, 200]);
   });
@@ -180,10 +180,10 @@ describe('a feature without a configured endpoint', () => {
 
   it('rejects a rating with a per-request key', async () => {
     let response: Awaited<ReturnType<typeof post>> | undefined;
-    host.script(async (answering) => {
-      const key = String(answering.received.headers['api-key']);
+    host.script(async (exchange) => {
+      const key = String(exchange.received.headers['api-key']);
       response = await post('/v1/plain/rate', { rate: true }, { 'api-key': key });
-      await jsonReply({})(answering);
+      await jsonReply({})(exchange);
     });
     await post('/v1/app/rate', {});
     expect([response?.status, response?.error.code, auditEvents]).toEqual([403, 'access_denied', []]);

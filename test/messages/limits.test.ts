@@ -13,8 +13,8 @@ const native = { id: 'msg_up', type: 'message', role: 'assistant', content: [], 
 
 /** Starts the service with limits. A call of `gpt` uses 7 + 5 tokens, a call of `claude` 12 + 2. */
 async function startLimited(limits: object, costLimit: object = {}) {
-  const upstream = await startScriptedUpstream(({ received, ...answering }) =>
-    jsonReply(received.path.endsWith('/messages') ? native : plainCompletion('hi'))({ received, ...answering } as never),
+  const upstream = await startScriptedUpstream(({ received, ...exchange }) =>
+    jsonReply(received.path.endsWith('/messages') ? native : plainCompletion('hi'))({ received, ...exchange } as never),
   );
   const pricing = { prompt: 1, completion: 10, cacheRead: 0.1, cacheWrite: 2 };
   const service = await startService({

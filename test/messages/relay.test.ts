@@ -5,13 +5,13 @@ import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
-  type Answering,
   eventsReply,
   jsonReply,
   piecesReply,
   refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { openStream } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -136,14 +136,14 @@ describe('call to an anthropic upstream', () => {
   it('that is aborted midway is recorded with the received part and ends with an error event', async () => {
     const text = 'word '.repeat(40);
     const piece = toNamed({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as never);
-    claude.script(async (answering: Answering) => {
-      answering.head();
-      await answering.bytes(toNamed(start));
-      await answering.bytes(
+    claude.script(async (exchange: UpstreamExchange) => {
+      exchange.head();
+      await exchange.bytes(toNamed(start));
+      await exchange.bytes(
         toNamed({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } } as never),
       );
-      await answering.bytes(piece.repeat(10));
-      answering.destroyConnection();
+      await exchange.bytes(piece.repeat(10));
+      exchange.destroyConnection();
     });
     const answer = await post(service, { model: 'm', stream: true });
     expect(readMessageEvents(answer.text).at(-1)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
@@ -189,9 +189,9 @@ describe('call to an anthropic upstream', () => {
   });
 
   it('is canceled if the client disconnects', async () => {
-    claude.script(async (answering) => {
-      answering.head();
-      await answering.bytes(unusualStream.slice(0, unusualStream.indexOf('event: brand_new')));
+    claude.script(async (exchange) => {
+      exchange.head();
+      await exchange.bytes(unusualStream.slice(0, unusualStream.indexOf('event: brand_new')));
     });
     const index = claude.requests.length;
     const reader = await openStream(service.url, { path, headers: withKey(), body: createBody({ model: 'm', stream: true }) });

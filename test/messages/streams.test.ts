@@ -4,12 +4,12 @@ import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { buildBlocks, findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
-  type Answering,
   eventsReply,
   refusal,
   type ScriptedUpstream,
   silence,
   startScriptedUpstream,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { openStream } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -58,12 +58,12 @@ describe('translated stream', () => {
 
   it('is sent as it arrives', async () => {
     const resume = Promise.withResolvers<void>();
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(...plainReply('first').slice(0, 2));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(...plainReply('first').slice(0, 2));
       await resume.promise;
-      await answering.events(...plainReply('second').slice(1));
-      answering.done();
+      await exchange.events(...plainReply('second').slice(1));
+      exchange.done();
     });
     const reader = await open('m');
     let data = await reader.next();
@@ -132,9 +132,9 @@ describe('translated stream', () => {
   it('receives pings while it is idle', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const started = Promise.withResolvers<void>();
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(...plainReply('x').slice(0, 2));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(...plainReply('x').slice(0, 2));
       started.resolve();
     });
     const reader = await open('m');
@@ -150,14 +150,14 @@ describe('translated stream', () => {
 
 describe('upstream error', () => {
   it.each([
-    ['closed connection', (answering: Answering) => answering.destroyConnection()],
-    ['stream without an end mark', (answering: Answering) => void answering.response.end()],
-    ['error event', (answering: Answering) => void answering.response.end('data: {"error":{"message":"Oops."}}\n\n')],
+    ['closed connection', (exchange: UpstreamExchange) => exchange.destroyConnection()],
+    ['stream without an end mark', (exchange: UpstreamExchange) => void exchange.response.end()],
+    ['error event', (exchange: UpstreamExchange) => void exchange.response.end('data: {"error":{"message":"Oops."}}\n\n')],
   ])('midway (%s) causes an error event', async (_form, fail) => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(...plainReply('half').slice(0, 2));
-      fail(answering);
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(...plainReply('half').slice(0, 2));
+      fail(exchange);
     });
     const answer = await post(service, { stream: true });
     expect(answer.status).toBe(200);
@@ -167,12 +167,10 @@ describe('upstream error', () => {
   });
 
   it('midway fails the open stages', async () => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(
-        delta({ role: 'assistant', custom_content: { stages: [{ index: 0, name: 'Work', status: null }] } }),
-      );
-      answering.destroyConnection();
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', custom_content: { stages: [{ index: 0, name: 'Work', status: null }] } }));
+      exchange.destroyConnection();
     });
     const events = readMessageEvents((await post(service, { model: 'app', stream: true })).text);
     expect(events.at(-2)).toEqual({ type: 'ping', parley: { custom_content: { stages: [{ index: 0, status: 'failed' }] } } });
@@ -190,10 +188,10 @@ describe('upstream error', () => {
   });
 
   it('midway causes an error response for a JSON request', async () => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(...plainReply('half').slice(0, 2));
-      answering.destroyConnection();
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(...plainReply('half').slice(0, 2));
+      exchange.destroyConnection();
     });
     const answer = await post(service, {});
     expect([answer.status, (answer.json as { error: { type: string } }).error.type]).toEqual([500, 'api_error']);
@@ -210,9 +208,9 @@ describe('upstream error', () => {
 
 describe('client disconnect', () => {
   it.each(['m', 'app'])('cancels the upstream request of %s during an open reply and counts the usage', async (model) => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(...plainReply('some text that was sent').slice(0, 2));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(...plainReply('some text that was sent').slice(0, 2));
     });
     const index = upstream.requests.length;
     const reader = await open(model);
@@ -242,12 +240,12 @@ describe('slow client', () => {
   it('limits the rate of the upstream', async () => {
     const piece = 'x'.repeat(64 * 1024);
     let sent = 0;
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(...plainReply('x').slice(0, 2));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(...plainReply('x').slice(0, 2));
       const pump = async (): Promise<void> => {
-        while (!answering.response.destroyed && sent < 4_000) {
-          await answering.events(text(piece));
+        while (!exchange.response.destroyed && sent < 4_000) {
+          await exchange.events(text(piece));
           sent += 1;
         }
       };

@@ -25,21 +25,21 @@ interface Turn {
 }
 
 /** Answers like DeepSeek in thinking mode, which requires the thoughts of a turn that called a tool. */
-const deepSeek: Reply = (answering) => {
-  const { messages, stream } = answering.received.body as { messages: Turn[]; stream?: boolean };
+const deepSeek: Reply = (exchange) => {
+  const { messages, stream } = exchange.received.body as { messages: Turn[]; stream?: boolean };
   const isForgotten = messages.some(({ tool_calls, reasoning_content }) => tool_calls !== undefined && !reasoning_content);
   if (isForgotten)
-    return refusal(400, {}, { message: 'The reasoning_content in the thinking mode must be passed back to the API.' })(answering);
-  if (messages.some(({ role }) => role === 'tool')) return jsonReply(plainCompletion('Sunny.'))(answering);
+    return refusal(400, {}, { message: 'The reasoning_content in the thinking mode must be passed back to the API.' })(exchange);
+  if (messages.some(({ role }) => role === 'tool')) return jsonReply(plainCompletion('Sunny.'))(exchange);
   if (stream === true)
     return eventsReply(
       delta({ role: 'assistant', reasoning_content: 'I must ' }),
       delta({ reasoning_content: 'look.' }),
       delta({ tool_calls: [call] } as never),
       finish('tool_calls'),
-    )(answering);
+    )(exchange);
   const message = { role: 'assistant', content: null, reasoning_content: 'I must look.', tool_calls: [call] };
-  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
+  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(exchange);
 };
 
 beforeAll(async () => {

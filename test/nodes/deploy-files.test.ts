@@ -309,13 +309,13 @@ describe('Helm chart', () => {
     const { spec } = render({ ...autoscaled, drainSeconds: 20 }).Deployment.spec.template;
     const environment = Object.fromEntries(spec.containers[0].env.map(({ name, value }) => [name, value]));
     const end = Promise.withResolvers<void>();
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
       const [first, ...rest] = plainReply('one', 'two');
-      await answering.events(first as object);
+      await exchange.events(first as object);
       await end.promise;
-      await answering.events(...rest);
-      answering.done();
+      await exchange.events(...rest);
+      exchange.done();
     });
     const models = { m: { upstreams: [{ endpoint: upstream.endpoint }] } };
     const { PARLEY_DRAIN_MS = '' } = environment;

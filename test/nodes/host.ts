@@ -1,5 +1,5 @@
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
-import type { Answering } from '#test/scripted-upstream.ts';
+import type { UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { withKey } from '#test/start-service.ts';
 
@@ -27,28 +27,28 @@ export function chatAt({ url }: { readonly url: string }, deployment: string): T
 }
 
 /** Answers as a model, or as an application at the path `/app`. */
-export async function answerAsHost(answering: Answering): Promise<void> {
-  const { received, response } = answering;
-  if (received.path === '/app') return runTask(answering);
-  if (received.body.stream === true) return answerInPieces(answering);
+export async function answerAsHost(exchange: UpstreamExchange): Promise<void> {
+  const { received, response } = exchange;
+  if (received.path === '/app') return runTask(exchange);
+  if (received.body.stream === true) return answerInPieces(exchange);
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify(plainCompletion('hi')));
 }
 
 /** Sends a piece every 20 ms. The message specifies the number of pieces, 2 by default. */
-async function answerInPieces(answering: Answering): Promise<void> {
-  const [{ content }] = answering.received.body.messages as [{ content: string }];
-  answering.head();
-  await answering.events(delta({ role: 'assistant', content: '' }));
-  for (let piece = 0; piece < (Number(content) || 2) && answering.received.isOpen; piece += 1) {
-    await answering.events(text('x'));
+async function answerInPieces(exchange: UpstreamExchange): Promise<void> {
+  const [{ content }] = exchange.received.body.messages as [{ content: string }];
+  exchange.head();
+  await exchange.events(delta({ role: 'assistant', content: '' }));
+  for (let piece = 0; piece < (Number(content) || 2) && exchange.received.isOpen; piece += 1) {
+    await exchange.events(text('x'));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  await answering.events(finish(), usage(7, 5));
-  answering.done();
+  await exchange.events(finish(), usage(7, 5));
+  exchange.done();
 }
 
-async function runTask({ received, response }: Answering): Promise<void> {
+async function runTask({ received, response }: UpstreamExchange): Promise<void> {
   const [{ content }] = received.body.messages as [{ content: string }];
   const { ask: requests } = JSON.parse(content) as Task;
   const results: InnerResult[] = [];

@@ -52,12 +52,12 @@ describe('configuration that changes on one node', () => {
   it('does not end streams on other nodes', async () => {
     const [other = expect.unreachable()] = others;
     const resume = Promise.withResolvers<void>();
-    cluster.host.script(async (answering) => {
-      answering.head();
-      await answering.events(text('x'));
+    cluster.host.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(text('x'));
       await resume.promise;
-      await answering.events(...Array(99).fill(text('x')), finish());
-      answering.done();
+      await exchange.events(...Array(99).fill(text('x')), finish());
+      exchange.done();
     });
     const reader = await other.stream('added', { messages: hello });
     await reader.next();

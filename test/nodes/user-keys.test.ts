@@ -58,13 +58,13 @@ it('a call that an application makes on another node ends when the user key of i
   let perRequestKey = '';
   let inner: Promise<string | undefined> | undefined;
   const body = { messages: [{ role: 'user', content: 'Hello' }], stream: true };
-  host.script(async (answering) => {
-    if (!answering.received.path.startsWith('/app')) return talkOn(answering);
-    perRequestKey = String(answering.received.headers['api-key']);
+  host.script(async (exchange) => {
+    if (!exchange.received.path.startsWith('/app')) return talkOn(exchange);
+    perRequestKey = String(exchange.received.headers['api-key']);
     const headers = { 'api-key': perRequestKey, 'content-type': 'application/json' };
     const reading = await openStream(two.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'm' } });
     inner = reading.readRest().then(({ error }) => error?.code ?? undefined);
-    return talkOn(answering);
+    return talkOn(exchange);
   });
   const headers = { 'api-key': createdKey.key, 'content-type': 'application/json' };
   const outer = (

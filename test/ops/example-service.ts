@@ -40,7 +40,7 @@ import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
-import { type Answering, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
 import { type ServiceOptions, startService } from '#test/start-service.ts';
 import { audit, report, usage } from '../admin/support.ts';
@@ -338,7 +338,7 @@ const opsDeps = {
 };
 
 /** Answers example requests to pass-through APIs. */
-function answerPassThrough({ received, response }: Answering): void {
+function answerPassThrough({ received, response }: UpstreamExchange): void {
   const { answer } = passThrough[received.path.replace('/v1/', '') as PassThroughApi];
   const [type, body] = answer === 'audio' ? ['audio/mpeg', 'sound'] : ['application/json', `{"${answer}": []}`];
   response.writeHead(200, { 'content-type': type }).end(body);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
-import { type Answering, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { formType, sound, toForm } from './support.ts';
@@ -29,7 +29,7 @@ const requests: Readonly<Record<string, InnerRequest>> = {
 const send = (key: string, path: string, body: object): Promise<TestResponse> =>
   sendRequest(service.url, { path, headers: withKey(key), body });
 
-async function answerRequest({ received, response }: Answering): Promise<void> {
+async function answerRequest({ received, response }: UpstreamExchange): Promise<void> {
   response.setHeader('content-type', 'application/json');
   if (received.path !== '/app') {
     response.end(JSON.stringify({ results: [], choices: [], text: 'heard' }));

@@ -9,14 +9,14 @@ import { formType, type Part, type RawUpstream, readForm, sendJson, sound, start
 type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 let failing: Answer;
-let answering: Answer;
+let working: Answer;
 let first: RawUpstream;
 let second: RawUpstream;
 let service: TestService;
 
 beforeAll(async () => {
   first = await startRawUpstream((request, response) => failing(request, response));
-  second = await startRawUpstream((request, response) => answering(request, response));
+  second = await startRawUpstream((request, response) => working(request, response));
   const api = ['rerank', 'completions', 'audio/speech', 'audio/transcriptions'];
   const next = { endpoint: second.endpoint, key: 'second-key', model: 'second', api, tier: 1 };
   service = await startService({
@@ -71,7 +71,7 @@ const large: Part = { ...sound, value: Buffer.alloc(3 * 1024 ** 2, 'sound ') };
 
 describe.each([429, 502, 503, 504])('pass-through call whose first upstream answers %i', (status) => {
   it('sends JSON to the second upstream with the model name and the key of that upstream', async () => {
-    [failing, answering] = [createRejection(status), echoRequest];
+    [failing, working] = [createRejection(status), echoRequest];
     const body = { query: 'a', documents: ['b'] };
     const { json, headers } = await post('rerank', body);
     expect(json).toMatchObject({ sent: { model: 'second', ...body }, key: 'Bearer second-key' });
@@ -79,7 +79,7 @@ describe.each([429, 502, 503, 504])('pass-through call whose first upstream answ
   });
 
   it('sends a buffered form to the second upstream, byte by byte', async () => {
-    [failing, answering] = [createRejection(status), echoForm];
+    [failing, working] = [createRejection(status), echoForm];
     const file: Part = { ...sound, value: Buffer.alloc(500_000, 'sound ') };
     const { json, headers } = await sendForm('two', file);
     const expected = { model: 'second', prompt: 'A name', key: 'Bearer second-key', bytes: file.value.toString('latin1') };
@@ -88,7 +88,7 @@ describe.each([429, 502, 503, 504])('pass-through call whose first upstream answ
   });
 
   it.each([false, true])('does not resend a form that is being streamed (first upstream answers early: %s)', async (isEarly) => {
-    [failing, answering] = [createRejection(status, isEarly), echoForm];
+    [failing, working] = [createRejection(status, isEarly), echoForm];
     const before = second.requestCount;
     const { headers, error } = await sendForm('two', large);
     expect([headers['x-upstream-attempts'], error.code]).toEqual([
@@ -104,25 +104,25 @@ describe('pass-through call whose first upstream is unreachable', () => {
     ['small', { ...sound, value: 'RIFF' }],
     ['large', large],
   ])('sends a complete %s form to the second upstream', async (_size, file) => {
-    answering = echoForm;
+    working = echoForm;
     const { status, json, headers } = await sendForm('gone', file);
     expect([status, headers['x-upstream-attempts']]).toEqual([200, '2']);
     expect(json).toMatchObject({ model: 'second', bytes: file.value.toString('latin1') });
   });
 
   it('returns JSON, audio, and streams from the second upstream', async () => {
-    answering = echoRequest;
+    working = echoRequest;
     expect((await post('rerank', { model: 'gone', query: 'a', documents: ['b'] })).status).toBe(200);
-    answering = (_request, response) => void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('sound');
+    working = (_request, response) => void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('sound');
     expect((await post('audio/speech', { model: 'gone', input: 'a', voice: 'b' })).text).toBe('sound');
-    answering = (_request, response) =>
+    working = (_request, response) =>
       void response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: {"choices":[]}\n\ndata: [DONE]\n\n');
     expect((await post('completions', { model: 'gone', prompt: 'a', stream: true })).text).toContain('{"choices":[]}');
   });
 });
 
 it('an upstream that resets before it answers is replaced, but not one that aborts its answer', async () => {
-  [failing, answering] = [(request) => void request.socket.resetAndDestroy(), echoRequest];
+  [failing, working] = [(request) => void request.socket.resetAndDestroy(), echoRequest];
   expect((await post('rerank', { query: 'a', documents: ['b'] })).headers['x-upstream-attempts']).toBe('2');
   failing = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"choices":[{"text":"a"}]}\n\n');
@@ -135,14 +135,14 @@ it('an upstream that resets before it answers is replaced, but not one that abor
 });
 
 it.each([400, 401, 413, 422, 500])('an upstream that answers %i is not followed by another', async (status) => {
-  [failing, answering] = [createRejection(status), echoRequest];
+  [failing, working] = [createRejection(status), echoRequest];
   const before = second.requestCount;
   const { headers } = await post('rerank', { query: 'a', documents: ['b'] });
   expect([headers['x-upstream-attempts'], second.requestCount]).toEqual(['1', before]);
 });
 
 it('a rate-limited upstream is skipped by the next call', async () => {
-  [failing, answering] = [createRejection(429), echoRequest];
+  [failing, working] = [createRejection(429), echoRequest];
   await post('rerank', { query: 'a', documents: ['b'] });
   const { headers } = await post('rerank', { query: 'a', documents: ['b'] });
   expect(headers['x-upstream-attempts']).toBe('1');

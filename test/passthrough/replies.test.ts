@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
-  type Answering,
   eventsReply,
   jsonReply,
   refusal,
@@ -11,6 +10,7 @@ import {
   silence,
   startScriptedUpstream,
   toEvent,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect, type TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -117,12 +117,12 @@ describe('stream', () => {
 
   it('of images contains each image', async () => {
     const picture = { type: 'image_generation.completed', b64_json: 'AAAA' };
-    upstream.script(async (answering: Answering) => {
-      answering.head();
-      await answering.events({ type: 'image_generation.partial_image', b64_json: 'AA', partial_image_index: 0 });
-      await answering.events(picture);
-      await answering.events(picture);
-      answering.response.end();
+    upstream.script(async (exchange: UpstreamExchange) => {
+      exchange.head();
+      await exchange.events({ type: 'image_generation.partial_image', b64_json: 'AA', partial_image_index: 0 });
+      await exchange.events(picture);
+      await exchange.events(picture);
+      exchange.response.end();
     });
     const types: string[] = [];
     const stream = await createOpenAI().images.generate({ model: 'all', prompt: 'a cat', stream: true });
@@ -131,14 +131,14 @@ describe('stream', () => {
   });
 
   it.each([
-    ['without its end event', async (answering: Answering) => answering.response.end()],
-    ['in the middle', (answering: Answering) => answering.destroyConnection()],
-    ['with an error event', (answering: Answering) => answering.events({ error: { message: 'no more' } })],
+    ['without its end event', async (exchange: UpstreamExchange) => exchange.response.end()],
+    ['in the middle', (exchange: UpstreamExchange) => exchange.destroyConnection()],
+    ['with an error event', (exchange: UpstreamExchange) => exchange.events({ error: { message: 'no more' } })],
   ])('that ends %s is closed with an error', async (_how, breakOff) => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(text('he'));
-      await breakOff(answering);
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(text('he'));
+      await breakOff(exchange);
     });
     const { text: body } = await post('completions', { prompt: 'hi', stream: true });
     expect(body).toMatch(/^data: \{"choices".*\n\ndata: \{"error":\{.*"code":"upstream_failed".*\}\n\ndata: \[DONE\]\n\n$/s);
@@ -161,10 +161,10 @@ describe('audio reply', () => {
   });
 
   it('is aborted for the client if the upstream aborts it', async () => {
-    upstream.script(async (answering) => {
-      answering.head(200, { 'content-type': 'audio/mpeg' });
-      await answering.bytes('begun');
-      answering.destroyConnection();
+    upstream.script(async (exchange) => {
+      exchange.head(200, { 'content-type': 'audio/mpeg' });
+      await exchange.bytes('begun');
+      exchange.destroyConnection();
     });
     await expect(post('audio/speech', speechRequest)).rejects.toThrow();
   });
@@ -214,7 +214,7 @@ describe('upstream of a pass-through call', () => {
   });
 
   it.each([
-    ['HTML', ({ response }: Answering) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+    ['HTML', ({ response }: UpstreamExchange) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
     ['an error', jsonReply({ error: { message: 'no' } })],
     ['JSON of another API', jsonReply({ object: 'list' })],
   ])('that answers %s with status 200 causes a 500', async (_what, reply) => {

@@ -54,12 +54,12 @@ it.each([
   ['SIGINT', 'the group'],
 ] as const)('%s to %s stops npm start after its open stream has ended', async (signal, target) => {
   const continuation = Promise.withResolvers<void>();
-  await using upstream = await startScriptedUpstream(async (answering) => {
-    answering.head();
-    await answering.events(delta({ role: 'assistant', content: 'before' }));
+  await using upstream = await startScriptedUpstream(async (exchange) => {
+    exchange.head();
+    await exchange.events(delta({ role: 'assistant', content: 'before' }));
     await continuation.promise;
-    await answering.events(finish());
-    answering.done();
+    await exchange.events(finish());
+    exchange.done();
   });
   await using folder = await openFolder();
   using npm = await startNpm(folder.path, { m: { upstreams: [{ endpoint: upstream.endpoint }] } });

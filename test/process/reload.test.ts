@@ -20,11 +20,11 @@ async function getHealth(node: TestProcess): Promise<{ status: string; reasons: 
 
 describe('a changed configuration', () => {
   it('takes effect under load without a failed call', async () => {
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      for (const piece of ['one ', 'two ', 'three']) await answering.events(delta({ role: 'assistant', content: piece }));
-      await answering.events(finish());
-      answering.done();
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      for (const piece of ['one ', 'two ', 'three']) await exchange.events(delta({ role: 'assistant', content: piece }));
+      await exchange.events(finish());
+      exchange.done();
     });
     const model = (key: string) => ({ upstreams: [{ endpoint: upstream.endpoint, key }] });
     await using node = await startProcess({ configuration: { models: { m: model('key-0'), old: model('key-0') } } });
@@ -61,12 +61,12 @@ describe('a changed configuration', () => {
 
   it('does not affect a stream in progress, even if its model is removed', async () => {
     const continuation = Promise.withResolvers<void>();
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'before' }));
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'before' }));
       await continuation.promise;
-      await answering.events(text(', after'), finish());
-      answering.done();
+      await exchange.events(text(', after'), finish());
+      exchange.done();
     });
     await using node = await startProcess({ configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } } });
     const reader = await node.stream('m', { messages: hello });

@@ -11,12 +11,12 @@ const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
 /** Starts a node with one open stream from an upstream that continues when `resume` is called. */
 async function withOpenStream(environment: Readonly<Record<string, string>> = {}) {
   const continuation = Promise.withResolvers<void>();
-  const upstream = await startScriptedUpstream(async (answering) => {
-    answering.head();
-    await answering.events(delta({ role: 'assistant', content: 'before' }));
+  const upstream = await startScriptedUpstream(async (exchange) => {
+    exchange.head();
+    await exchange.events(delta({ role: 'assistant', content: 'before' }));
     await continuation.promise;
-    await answering.events(text(', after'), finish());
-    answering.done();
+    await exchange.events(text(', after'), finish());
+    exchange.done();
   });
   const node = await startProcess({
     configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } },
@@ -99,9 +99,9 @@ describe('a node that receives a stop signal', () => {
 
   it('closes the connection with every response, so that no client reuses it', async () => {
     const late = Promise.withResolvers<void>();
-    await using upstream = await startScriptedUpstream(async (answering) => {
+    await using upstream = await startScriptedUpstream(async (exchange) => {
       await late.promise;
-      await jsonReply(plainCompletion('late'))(answering);
+      await jsonReply(plainCompletion('late'))(exchange);
     });
     const models = { ...demo.models, m: { upstreams: [{ endpoint: upstream.endpoint }] } };
     await using node = await startProcess({ configuration: { models }, environment: { PARLEY_LAME_DUCK_MS: '60000' } });

@@ -41,9 +41,9 @@ describe('a node whose client disconnects', () => {
     const waiting = await upstream.request(index);
     await expectClosedOnDisconnect(waiting, () => client.disconnect());
 
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'hi' }));
     });
     const reader = await node.stream('m', { messages: hello });
     await reader.next();
@@ -52,9 +52,9 @@ describe('a node whose client disconnects', () => {
   });
 
   it('cancels the upstream requests of 100 clients that disconnect concurrently', async () => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'hi' }));
     });
     const first = upstream.requests.length;
     const readers = await Promise.all(Array.from({ length: 100 }, () => node.stream('m', { messages: hello })));
@@ -68,10 +68,10 @@ describe('a node whose client disconnects', () => {
 
 describe('a node whose upstream disconnects', () => {
   it('sends an error event and continues to serve', async () => {
-    upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant', content: 'half' }));
-      answering.reset();
+    upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant', content: 'half' }));
+      exchange.reset();
     });
     const { content, error, isDone } = await (await node.stream('m', { messages: hello })).readRest();
     expect([content(), error?.code, isDone]).toEqual(['half', 'upstream_failed', true]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
-import { type Answering, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { calls, quickApp, says, user } from './support.ts';
@@ -14,7 +14,7 @@ let model: ScriptedUpstream;
 let node: TestProcess;
 
 /** Echoes the request, breaks the connection, or rejects the request. */
-function echoRequest({ received, response }: Answering): void {
+function echoRequest({ received, response }: UpstreamExchange): void {
   if (received.path.startsWith('/cut')) return void response.destroy();
   const echo = JSON.stringify({ url: received.path, headers: received.headers, body: received.text });
   response.writeHead(/^\/(token|refused)/.test(received.path) ? 401 : 200, { 'content-type': 'application/json' }).end(echo);

@@ -119,10 +119,10 @@ describe('a run with long results', () => {
   });
 
   it('can read cleared results again, also in the next run of the conversation', async () => {
-    const readAgain = (): Reply => async (answering) => {
-      const { messages } = answering.received.body as { messages: SentMessage[] };
+    const readAgain = (): Reply => async (exchange) => {
+      const { messages } = exchange.received.body as { messages: SentMessage[] };
       const [, id] = /read_result with id "(r_\w+)"/.exec(messages.find(({ role }) => role === 'tool')?.content ?? '') ?? [];
-      await calls(['read_result', { id, search: 'one tells' }])(answering);
+      await calls(['read_result', { id, search: 'one tells' }])(exchange);
     };
     await using rig = await start([...createSixCalls().slice(0, 6), readAgain(), says('Done.'), readAgain(), says('Read.')], {
       limits: smallModel,

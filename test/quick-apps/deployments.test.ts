@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StageDelta } from '#contract/chat/chunk.ts';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
-import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import {
+  eventsReply,
+  jsonReply,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  type UpstreamExchange,
+} from '#test/scripted-upstream.ts';
 import { watchNode } from '#test/watch-node.ts';
 import { calls, getMessage, getStages, quickApp, type Rig, says, startRig, toldTo, user } from './support.ts';
 
@@ -334,13 +340,13 @@ describe('a chain of inner calls', () => {
 });
 
 /** Calls the only tool that is offered, then replies with its result. */
-function callToolOnce(answering: Answering): void | Promise<void> {
-  const { messages, tools = [] } = answering.received.body as {
+function callToolOnce(exchange: UpstreamExchange): void | Promise<void> {
+  const { messages, tools = [] } = exchange.received.body as {
     messages: { role: string; content: string }[];
     tools?: { function: { name: string } }[];
   };
   const last = messages.at(-1);
   const [tool] = tools;
-  if (last?.role === 'tool' || tool === undefined) return says(`It said: ${last?.content.slice(0, 40)}`)(answering);
-  return calls([tool.function.name, { query: 'again' }])(answering);
+  if (last?.role === 'tool' || tool === undefined) return says(`It said: ${last?.content.slice(0, 40)}`)(exchange);
+  return calls([tool.function.name, { query: 'again' }])(exchange);
 }

@@ -33,10 +33,10 @@ const findResultId = (text: string | null | undefined): string => /read_result w
 /** Returns a reply that calls `read_result` for the last truncated result. */
 const readResult =
   (args: object): Reply =>
-  async (answering) => {
-    const { messages } = answering.received.body as { messages: { role: string; content: string | null }[] };
+  async (exchange) => {
+    const { messages } = exchange.received.body as { messages: { role: string; content: string | null }[] };
     const truncated = messages.findLast(({ role, content }) => role === 'tool' && findResultId(content) !== '');
-    await calls(['read_result', { id: findResultId(truncated?.content), ...args }])(answering);
+    await calls(['read_result', { id: findResultId(truncated?.content), ...args }])(exchange);
   };
 
 describe('the reply of a web API', () => {

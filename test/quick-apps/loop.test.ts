@@ -150,9 +150,9 @@ describe('a run', () => {
   });
 
   it('closes its stages, reports the error, and ends if its model closes the connection', async () => {
-    await using rig = await startRigWith(tools('one'), calls(['one', {}]), (answering) => {
-      answering.head();
-      answering.destroyConnection();
+    await using rig = await startRigWith(tools('one'), calls(['one', {}]), (exchange) => {
+      exchange.head();
+      exchange.destroyConnection();
     });
     const result = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
     expect([result.error?.code, result.isDone]).toEqual(['upstream_unavailable', true]);

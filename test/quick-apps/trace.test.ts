@@ -135,10 +135,10 @@ describe('the trace of a run', () => {
 
   it('contains errors, and does not hide them from the client', async () => {
     api.script(({ response }) => void response.writeHead(500).end('broken'));
-    const brokenReply: Reply = async (answering) => {
-      answering.head();
-      await answering.events(text('Half'));
-      answering.destroyConnection();
+    const brokenReply: Reply = async (exchange) => {
+      exchange.head();
+      await exchange.events(text('Half'));
+      exchange.destroyConnection();
     };
     await using rig = await startTraceRig(buildOperations(api, 'one'), [calls(['one', {}]), brokenReply]);
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traceHeaders);

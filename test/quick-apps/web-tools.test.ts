@@ -288,7 +288,7 @@ describe('the reply of an API', () => {
     ['an error without a reason', ({ response }) => void response.writeHead(500).end(), 'HTTP 500', 'failed'],
     ['a long error, truncated', jsonReply('x'.repeat(9000), 400), /^HTTP 400: "x{1999}…$/, 'failed'],
     ['an empty reply', ({ response }) => void response.writeHead(204).end(), 'Done: HTTP 204, no content.', 'completed'],
-    ['a broken connection', (answering) => answering.destroyConnection(), /^The tool failed: /, 'failed'],
+    ['a broken connection', (exchange) => exchange.destroyConnection(), /^The tool failed: /, 'failed'],
   ])('is sent to the model: %s', async (_description, reply, expected, status) => {
     api.script(reply);
     const { rig, response } = await call(toolset(operation()), {});

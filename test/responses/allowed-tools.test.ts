@@ -44,7 +44,7 @@ function nativeCall(): Reply {
     { type: 'response.completed', response },
   ].map((event, sequence_number) => ({ ...event, sequence_number }));
   const bytes = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-  return (answering) => (answering.received.body.stream === true ? piecesReply(bytes) : jsonReply(response))(answering);
+  return (exchange) => (exchange.received.body.stream === true ? piecesReply(bytes) : jsonReply(response))(exchange);
 }
 
 describe('tool_choice of the type allowed_tools', () => {

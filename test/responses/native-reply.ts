@@ -46,5 +46,5 @@ export function nativeReply(): Reply {
     { type: 'response.completed', response: completeResponse },
   ].map((event, sequence_number) => ({ ...event, sequence_number }));
   const bytes = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-  return (answering) => (answering.received.body.stream === true ? piecesReply(bytes) : jsonReply(completeResponse))(answering);
+  return (exchange) => (exchange.received.body.stream === true ? piecesReply(bytes) : jsonReply(completeResponse))(exchange);
 }

@@ -35,10 +35,10 @@ describe('per-request key of an application', () => {
   /** Calls the application, which sends one request with its per-request key. Returns the answer that it received. */
   async function sendAsApplication(method: string, path: string, body?: object): Promise<TestResponse> {
     let answer: TestResponse | undefined;
-    application.script(async (answering) => {
-      const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+    application.script(async (exchange) => {
+      const headers = { 'api-key': String(exchange.received.headers['api-key']), 'content-type': 'application/json' };
       answer = await sendRequest(service.url, { method, path, headers, ...(body && { body }) });
-      await jsonReply(plainCompletion('done'))(answering);
+      await jsonReply(plainCompletion('done'))(exchange);
     });
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
     await service.sendRequest({ path: '/v1/chat/completions', headers, body: { model: 'app', messages: hello } });

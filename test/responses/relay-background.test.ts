@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import { type Answering, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { createClient } from './support.ts';
 
@@ -54,10 +54,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background responses on %s', (
 
   describe('run with an upstream of the Responses API', () => {
     it('streams from the upstream without its storage, and is stored with its events in Parley', async () => {
-      upstream.script(async (answering: Answering) => {
-        answering.head();
-        await answering.events(...opening, ...ending);
-        answering.done();
+      upstream.script(async (exchange: UpstreamExchange) => {
+        exchange.head();
+        await exchange.events(...opening, ...ending);
+        exchange.done();
       });
       const client = createClient(service);
       const queued = await client.responses.create({ model: 'm', input: 'Hi', background: true });
@@ -92,9 +92,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background responses on %s', (
 
     it('cancels the upstream request when it is canceled', async () => {
       const requestIndex = upstream.requests.length;
-      upstream.script(async (answering: Answering) => {
-        answering.head();
-        await answering.events(...opening);
+      upstream.script(async (exchange: UpstreamExchange) => {
+        exchange.head();
+        await exchange.events(...opening);
       });
       const client = createClient(service);
       const { id } = await client.responses.create({ model: 'm', input: 'Hi', background: true });

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import {
-  type Answering,
   eventsReply,
   jsonReply,
   piecesReply,
   refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { nativeReply } from './native-reply.ts';
@@ -242,10 +242,10 @@ describe('Responses client of an upstream with the Responses API', () => {
 
   it('receives an error event with the next number if the reply is aborted', async () => {
     const toStarted = createStream([message]).slice(0, 5);
-    native.script(async (answering: Answering) => {
-      answering.head();
-      await answering.bytes(toBytes(toStarted));
-      answering.destroyConnection();
+    native.script(async (exchange: UpstreamExchange) => {
+      exchange.head();
+      await exchange.bytes(toBytes(toStarted));
+      exchange.destroyConnection();
     });
     const { text } = await post(service, { ...request, stream: true });
     expect(text.startsWith(toBytes(toStarted))).toBe(true);
@@ -263,10 +263,10 @@ describe('Responses client of an upstream with the Responses API', () => {
 
   it('receives the parts that arrived in the final response if the reply is aborted', async () => {
     const toStarted = createStream([reasoning, message, call]).slice(0, -3);
-    native.script(async (answering: Answering) => {
-      answering.head();
-      await answering.bytes(toBytes(toStarted));
-      answering.destroyConnection();
+    native.script(async (exchange: UpstreamExchange) => {
+      exchange.head();
+      await exchange.bytes(toBytes(toStarted));
+      exchange.destroyConnection();
     });
     const { text } = await post(service, { model: 'm', input: 'Hello', stream: true });
     const [, data = ''] = /^event: response.failed\ndata: (.*)$/m.exec(text) ?? [];

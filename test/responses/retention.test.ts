@@ -18,9 +18,9 @@ it('a response that expires while another continues it is deleted after that one
   const gate = Promise.withResolvers<void>();
   let isHeld = false;
   await using stored = await openResponses('SQLite');
-  await using upstream = await startScriptedUpstream(async (answering) => {
+  await using upstream = await startScriptedUpstream(async (exchange) => {
     if (isHeld) await gate.promise;
-    await jsonReply(plainCompletion('Hi'))(answering);
+    await jsonReply(plainCompletion('Hi'))(exchange);
   });
   const configuration = {
     models: { m: { upstreams: [{ endpoint: upstream.endpoint, model: 'up' }] } },
@@ -42,13 +42,13 @@ it('a response that expires while another continues it is deleted after that one
   nowMs = start + dayMs - 5_000;
   isHeld = true;
   const queryCount = upstream.requests.length;
-  const answering = create({ previous_response_id: first.id });
+  const exchange = create({ previous_response_id: first.id });
   await upstream.request(queryCount);
   nowMs = start + dayMs + 5_000;
   expect(await sweep()).toEqual([1, 1]);
   expect((await create({ previous_response_id: first.id })).status).toBe(400);
   gate.resolve();
-  const second = (await answering).json as { id: string };
+  const second = (await exchange).json as { id: string };
   const third = await create({ previous_response_id: second.id });
   expect(third.status, third.text).toBe(200);
   nowMs = start + 4 * dayMs;

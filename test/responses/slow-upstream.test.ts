@@ -62,12 +62,12 @@ describe('response.created', () => {
   /** Scripts a reply that waits until the returned function is called. */
   function scriptHeld(reply: Reply, before?: string): () => void {
     const gate = Promise.withResolvers<void>();
-    upstream.script((answering) => {
+    upstream.script((exchange) => {
       if (before !== undefined) {
-        answering.response.writeHead(200, { 'content-type': 'text/event-stream' });
-        answering.response.write(before);
+        exchange.response.writeHead(200, { 'content-type': 'text/event-stream' });
+        exchange.response.write(before);
       }
-      void gate.promise.then(() => reply(answering));
+      void gate.promise.then(() => reply(exchange));
     });
     return gate.resolve;
   }

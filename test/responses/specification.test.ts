@@ -5,12 +5,12 @@ import { allowNonconformingUpstreams, toValues } from '#test/described-answers.t
 import { Specification } from '#test/open-responses/specification.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import {
-  type Answering,
   eventsReply,
   jsonReply,
   type Reply,
   type ScriptedUpstream,
   startScriptedUpstream,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, text as said, startStateless } from '../mcp/servers.ts';
@@ -181,10 +181,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('responses of two nodes with %s
       {},
     ])
       expect((await sendChecked('POST', 'responses', { input: 'Hi', ...body })).status).toBeGreaterThanOrEqual(400);
-    upstream.script(async (answering: Answering) => {
-      answering.head();
-      await answering.events(text('Half'));
-      answering.destroyConnection();
+    upstream.script(async (exchange: UpstreamExchange) => {
+      exchange.head();
+      await exchange.events(text('Half'));
+      exchange.destroyConnection();
     });
     const { text: bytes } = await sendChecked('POST', 'responses', { model: 'm', input: 'Hi', stream: true });
     expect(bytes).toContain('event: response.failed');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { plainReply } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { eventsReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { post } from './support.ts';
@@ -98,13 +98,13 @@ describe('storage of a user', () => {
 describe('background run', () => {
   it('is rejected for a per-request key', async () => {
     let rejection: unknown;
-    upstream.script(async (answering: Answering) => {
-      if (answering.received.path === '/app') {
-        const key = String(answering.received.headers['api-key']);
+    upstream.script(async (exchange: UpstreamExchange) => {
+      if (exchange.received.path === '/app') {
+        const key = String(exchange.received.headers['api-key']);
         const body = { model: 'm', input: 'Hi', background: true };
         rejection = getError(await service.sendRequest({ path: '/v1/responses', headers: withKey(key), body }));
       }
-      await eventsReply(...plainReply('Hi'))(answering);
+      await eventsReply(...plainReply('Hi'))(exchange);
     });
     expect((await post(service, { model: 'app', input: 'Hi' })).status).toBe(200);
     expect(rejection).toEqual([400, 'invalid_request', 'background']);

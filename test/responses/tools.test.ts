@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
-import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { eventsReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { post, type ResponseEvent, readEvents, readResponse, requireOrder } from './support.ts';
 
@@ -235,10 +235,10 @@ describe('response that ends early', () => {
   });
 
   it('has an error event in a started stream, and is marked as failed', async () => {
-    upstream.script(async (answering: Answering) => {
-      answering.head();
-      await answering.events(call(0, 'a', 'f', '{"x":'));
-      answering.destroyConnection();
+    upstream.script(async (exchange: UpstreamExchange) => {
+      exchange.head();
+      await exchange.events(call(0, 'a', 'f', '{"x":'));
+      exchange.destroyConnection();
     });
     const { status, text: bytes } = await post(service, { model: 'm', input: 'Hi', stream: true });
     expect(status).toBe(200);

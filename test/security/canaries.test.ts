@@ -107,7 +107,7 @@ async function runTraffic(): Promise<void> {
 
 beforeAll(async () => {
   [host, issuer, redis] = await Promise.all([
-    startScriptedUpstream((answering) => answerAll(answering, host.url, (key) => perRequestKeys.add(key))),
+    startScriptedUpstream((exchange) => answerAll(exchange, host.url, (key) => perRequestKeys.add(key))),
     startIssuer(),
     startRedis('--requirepass', secrets['redis password']),
   ]);

@@ -1,5 +1,5 @@
 import { delta, finish, plainCompletion, plainReply } from '#test/chunks.ts';
-import { type Answering, eventsReply, jsonReply } from '#test/scripted-upstream.ts';
+import { eventsReply, jsonReply, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { quickApp } from '../applications/support.ts';
 import { createProviderEntry, type Issuer } from '../identity/support.ts';
 
@@ -151,32 +151,32 @@ export function configuration(hostUrl: string, issuer: Issuer): object {
 }
 
 /** Returns the complete request in an error, like a hostile server. */
-function echo({ received, response }: Answering, status: number): void {
+function echo({ received, response }: UpstreamExchange, status: number): void {
   const { path, headers, text } = received;
   response.writeHead(status, { 'content-type': 'application/json', 'x-echo': 'yes' });
   response.end(JSON.stringify({ error: { message: `cannot serve ${path} ${JSON.stringify(headers)} ${text}` } }));
 }
 
 /** A model that calls each offered tool and fails as the message requests. */
-function answerAsModel(answering: Answering): void | Promise<void> {
-  const { received } = answering;
+function answerAsModel(exchange: UpstreamExchange): void | Promise<void> {
+  const { received } = exchange;
   const command = /do: (\w+)/.exec(received.text)?.[1];
   const { authorization, 'x-api-key': key, 'x-extra': extra } = received.headers;
   const message = `the key ${authorization ?? key} of ${extra} is wrong`;
-  if (command === 'refuse') return jsonReply({ error: { message } }, 401)(answering);
-  if (command === 'fail') return jsonReply({ error: { message } }, 400)(answering);
-  if (command === 'break') return answering.destroyConnection();
-  if (command === 'late') return eventsReply(delta({ role: 'assistant', content: 'Well' }), { error: { message } })(answering);
+  if (command === 'refuse') return jsonReply({ error: { message } }, 401)(exchange);
+  if (command === 'fail') return jsonReply({ error: { message } }, 400)(exchange);
+  if (command === 'break') return exchange.destroyConnection();
+  if (command === 'late') return eventsReply(delta({ role: 'assistant', content: 'Well' }), { error: { message } })(exchange);
   if (received.path.endsWith('/embeddings'))
-    return jsonReply({ object: 'list', data: [{ index: 0, embedding: [1] }], usage: {} })(answering);
+    return jsonReply({ object: 'list', data: [{ index: 0, embedding: [1] }], usage: {} })(exchange);
   const body = received.body as { tools?: { function: { name: string } }[]; messages: { role: string }[] };
   if (body.tools === undefined || body.messages.at(-1)?.role === 'tool')
-    return eventsReply(...plainReply(contents.reply))(answering);
+    return eventsReply(...plainReply(contents.reply))(exchange);
   const calls = body.tools.map(({ function: { name } }, index) => {
     const args = JSON.stringify({ word: contents.argument });
     return { index, id: `c${index}`, type: 'function' as const, function: { name, arguments: args } };
   });
-  return eventsReply(delta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(answering);
+  return eventsReply(delta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(exchange);
 }
 
 function addonDocument(hostUrl: string): object {
@@ -191,15 +191,15 @@ function addonDocument(hostUrl: string): object {
 }
 
 /** Serves models, applications, tools, and addons. `onKey` is called with each key that an application receives. */
-export function answerAll(answering: Answering, hostUrl: string, onKey: (key: string) => void): void | Promise<void> {
-  const { path, headers, text } = answering.received;
-  if (path.startsWith('/v1/')) return answerAsModel(answering);
-  if (path === '/addon') return jsonReply(addonDocument(hostUrl))(answering);
-  if (path === '/token') return jsonReply({ access_token: secrets['access token'], expires_in: 60 })(answering);
-  if (!path.startsWith('/app')) return echo(answering, path.startsWith('/tool') ? 200 : 500);
+export function answerAll(exchange: UpstreamExchange, hostUrl: string, onKey: (key: string) => void): void | Promise<void> {
+  const { path, headers, text } = exchange.received;
+  if (path.startsWith('/v1/')) return answerAsModel(exchange);
+  if (path === '/addon') return jsonReply(addonDocument(hostUrl))(exchange);
+  if (path === '/token') return jsonReply({ access_token: secrets['access token'], expires_in: 60 })(exchange);
+  if (!path.startsWith('/app')) return echo(exchange, path.startsWith('/tool') ? 200 : 500);
   onKey(String(headers['api-key']));
   const message = `Api-Key: ${headers['api-key']} cannot do it`;
   return text.includes('do: fail')
-    ? jsonReply({ error: { message } }, 500)(answering)
-    : jsonReply(plainCompletion(contents.reply))(answering);
+    ? jsonReply({ error: { message } }, 500)(exchange)
+    : jsonReply(plainCompletion(contents.reply))(exchange);
 }

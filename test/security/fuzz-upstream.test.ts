@@ -49,12 +49,12 @@ interface UpstreamAnswer {
 }
 
 /** Sends a request while the upstream gives the answer, and requires a complete answer without an internal error. */
-async function requireMapped({ deployment, isStreamed, isMessages }: ClientRequest, answering: UpstreamAnswer): Promise<void> {
+async function requireMapped({ deployment, isStreamed, isMessages }: ClientRequest, exchange: UpstreamAnswer): Promise<void> {
   // Parley pauses an upstream after a failure.
   fullService.service.forgetFailures();
   fullService.host.script(({ response }) => {
-    response.writeHead(answering.status, { 'content-type': answering.type });
-    response.end(answering.bytes);
+    response.writeHead(exchange.status, { 'content-type': exchange.type });
+    response.end(exchange.bytes);
   });
   const path = isMessages ? '/msgapi/v1/messages' : deployment === 'vectors' ? '/v1/embeddings' : '/v1/chat/completions';
   const body = { model: deployment, max_tokens: 5, messages: hello, input: 'x', stream: isStreamed };
@@ -102,8 +102,8 @@ describe('upstream', () => {
   it("that answers with arbitrary bytes causes an upstream error in the format of the client's API", async () => {
     const bytes = fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each));
     await fc.assert(
-      fc.asyncProperty(clientRequest, fc.record({ status, type, bytes }), (request, answering) =>
-        requireMapped(request, answering),
+      fc.asyncProperty(clientRequest, fc.record({ status, type, bytes }), (request, exchange) =>
+        requireMapped(request, exchange),
       ),
       bounds(150),
     );

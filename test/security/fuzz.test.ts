@@ -97,8 +97,8 @@ const claudeReply = {
   ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } },
 };
 
-function answerValid(answering: Parameters<ReturnType<typeof jsonReply>>[0]): void | Promise<void> {
-  const { path } = answering.received;
+function answerValid(exchange: Parameters<ReturnType<typeof jsonReply>>[0]): void | Promise<void> {
+  const { path } = exchange.received;
   const vectors = {
     object: 'list',
     data: [{ object: 'embedding', index: 0, embedding: [1] }],
@@ -106,7 +106,7 @@ function answerValid(answering: Parameters<ReturnType<typeof jsonReply>>[0]): vo
     usage: { prompt_tokens: 1, total_tokens: 1 },
   };
   const value = path.startsWith('/anthropic') ? claudeReply : path.endsWith('/embeddings') ? vectors : plainCompletion('hi');
-  return jsonReply(value)(answering);
+  return jsonReply(value)(exchange);
 }
 
 /** Sends a body to a route and requires an answer without an internal error. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passThroughApis } from '#contract/pass-through.ts';
 import { plainCompletion } from '#test/chunks.ts';
-import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { chatPath } from '#test/start-service.ts';
 import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
@@ -50,11 +50,11 @@ beforeAll(async () => {
   for (const [kind, record] of Object.entries(records))
     for (const name of ['kept', 'doomed']) await as('owner-key', 'PUT', `/v1/${kind}/${ownerBucket}/${name}`, record);
   for (const name of ['made', 'doomed']) await as('owner-key', 'PUT', `/v1/applications/${ownerBucket}/${name}`, madeApplication);
-  const ended = await getCallKey((answering) => jsonReply(plainCompletion('over'))(answering));
-  const chain = await getCallKey(async (answering) => {
+  const ended = await getCallKey((exchange) => jsonReply(plainCompletion('over'))(exchange));
+  const chain = await getCallKey(async (exchange) => {
     fullService.host.script(jsonReply(plainCompletion('hi')));
     await released.promise;
-    await jsonReply(plainCompletion('over'))(answering);
+    await jsonReply(plainCompletion('over'))(exchange);
   });
   credentials = {
     nobody: {},
@@ -85,11 +85,11 @@ function as(key: string, method: string, path: string, body?: unknown): Promise<
 }
 
 /** Returns the per-request key of a call by the owner, who attaches the file `given`. */
-async function getCallKey(answer: (answering: Answering) => unknown): Promise<string> {
+async function getCallKey(answer: (exchange: UpstreamExchange) => unknown): Promise<string> {
   const sent = Promise.withResolvers<string>();
-  fullService.host.script(async (answering) => {
-    sent.resolve(String(answering.received.headers['api-key']));
-    await answer(answering);
+  fullService.host.script(async (exchange) => {
+    sent.resolve(String(exchange.received.headers['api-key']));
+    await answer(exchange);
   });
   const attachments = [{ index: 0, type: 'text/plain', url: `files/${ownerBucket}/given` }];
   const body = { messages: [{ role: 'user', content: 'read', custom_content: { attachments } }] };

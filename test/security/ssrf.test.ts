@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
 import { delta, finish, plainReply } from '#test/chunks.ts';
 import { waitUntilListening } from '#test/listening.ts';
-import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { eventsReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, quickApp, save } from '../applications/support.ts';
@@ -44,19 +44,19 @@ async function stop({ server }: InternalServer): Promise<void> {
 }
 
 /** Calls each offered tool once, then answers with text. */
-function callTools(answering: Answering): void | Promise<void> {
-  const { tools = [], messages } = answering.received.body as {
+function callTools(exchange: UpstreamExchange): void | Promise<void> {
+  const { tools = [], messages } = exchange.received.body as {
     tools?: { function: { name: string } }[];
     messages: { role: string }[];
   };
-  if (tools.length === 0 || messages.at(-1)?.role === 'tool') return eventsReply(...plainReply('done'))(answering);
+  if (tools.length === 0 || messages.at(-1)?.role === 'tool') return eventsReply(...plainReply('done'))(exchange);
   const calls = tools.map(({ function: { name } }, index) => ({
     index,
     id: `c${index}`,
     type: 'function' as const,
     function: { name, arguments: '{}' },
   }));
-  return eventsReply(delta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(answering);
+  return eventsReply(delta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(exchange);
 }
 
 beforeAll(async () => {

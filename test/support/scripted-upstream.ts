@@ -18,7 +18,7 @@ export interface ReceivedRequest {
 }
 
 /** The reply to one request, sent in pieces. */
-export class Answering {
+export class UpstreamExchange {
   readonly received: ReceivedRequest;
   readonly response: ServerResponse;
 
@@ -59,7 +59,7 @@ export class Answering {
   }
 }
 
-export type Reply = (answering: Answering) => void | Promise<void>;
+export type Reply = (exchange: UpstreamExchange) => void | Promise<void>;
 
 export interface ScriptedUpstream extends AsyncDisposable {
   /** `http://127.0.0.1:port` */
@@ -86,7 +86,7 @@ export async function startScriptedUpstream(...replies: readonly Reply[]): Promi
     for (const { index, resolve } of waiting) if (index === requests.length - 1) resolve(received);
     const reply = script.length > 1 ? script.shift() : script[0];
     try {
-      await reply?.(new Answering(received, response));
+      await reply?.(new UpstreamExchange(received, response));
     } catch (error) {
       response.destroy();
       throw error;
@@ -138,10 +138,10 @@ export function eventsReply(...values: unknown[]): Reply {
 
 /** Creates a reply of raw bytes, each piece in a separate segment. */
 export function piecesReply(...pieces: readonly (string | Buffer)[]): Reply {
-  return async (answering) => {
-    answering.head();
-    for (const piece of pieces) await answering.bytes(piece);
-    answering.response.end();
+  return async (exchange) => {
+    exchange.head();
+    for (const piece of pieces) await exchange.bytes(piece);
+    exchange.response.end();
   };
 }
 

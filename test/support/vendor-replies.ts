@@ -24,10 +24,10 @@ export function createUpstream(vendor: Vendor, url: string) {
 /** Replies with a recorded stream, split into the given segments. */
 export function recorded(vendor: Vendor, name: string, split: (bytes: Buffer) => readonly Buffer[] = (bytes) => [bytes]): Reply {
   const contentType = vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
-  return async (answering) => {
-    answering.head(200, { 'content-type': contentType });
-    for (const piece of split(readRecordedBytes(vendor, name))) await answering.bytes(piece);
-    answering.response.end();
+  return async (exchange) => {
+    exchange.head(200, { 'content-type': contentType });
+    for (const piece of split(readRecordedBytes(vendor, name))) await exchange.bytes(piece);
+    exchange.response.end();
   };
 }
 

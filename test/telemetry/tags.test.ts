@@ -65,15 +65,15 @@ it('an invalid list of tags is rejected with the name of the header', async () =
 it('inner calls inherit the tags, and cannot replace them', async () => {
   const tags = { team: 'search', env: 'prod', run: '7' };
   expect(await getCallTags('quick', { 'x-parley-tags': 'run=7' })).toEqual([tags, tags]);
-  upstream.script(async (answering) => {
-    const { received, response } = answering;
+  upstream.script(async (exchange) => {
+    const { received, response } = exchange;
     expect(received.headers).not.toHaveProperty('x-parley-tags');
     const headers = {
       ...{ 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' },
       'x-parley-tags': 'run=8,step=2',
     };
     await sendRequest(service.url, { path: chatPath('m'), headers, body: { messages: hello } });
-    answering.head(200, { 'content-type': 'application/json' });
+    exchange.head(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(plainCompletion('done')));
   });
   expect(await getCallTags('app', { 'x-parley-tags': 'run=7' })).toEqual([tags, { ...tags, step: '2' }]);

@@ -198,9 +198,9 @@ describe('reply of an anthropic upstream', () => {
   it('is canceled within 100 ms after the client disconnects', async () => {
     for (const reply of [
       silence as Reply,
-      (async (answering) => {
-        answering.head();
-        await answering.bytes(fixture('text').slice(0, 900));
+      (async (exchange) => {
+        exchange.head();
+        await exchange.bytes(fixture('text').slice(0, 900));
       }) as Reply,
     ]) {
       const index = first.requests.length;
@@ -217,9 +217,9 @@ describe('reply of an anthropic upstream', () => {
     const connections = new Set<number | undefined>();
     const recordConnection =
       (reply: Reply): Reply =>
-      (answering) => {
-        connections.add(answering.response.socket?.remotePort);
-        return reply(answering);
+      (exchange) => {
+        connections.add(exchange.response.socket?.remotePort);
+        return reply(exchange);
       };
     first.script(recordConnection(streamed('text')));
     for (let call = 0; call < 3; call += 1) await (await service.stream('claude', { messages: hello })).readRest();

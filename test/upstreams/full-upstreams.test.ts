@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import {
-  type Answering,
   jsonReply,
   refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
   toEvent,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 
@@ -15,11 +15,11 @@ let upstream: ScriptedUpstream;
 let spare: ScriptedUpstream;
 let service: TestService;
 /** Replies that the upstream holds back, in order of arrival. */
-let held: Answering[] = [];
+let held: UpstreamExchange[] = [];
 
 beforeAll(async () => {
-  upstream = await startScriptedUpstream((answering) => void held.push(answering));
-  spare = await startScriptedUpstream((answering) => answer(answering));
+  upstream = await startScriptedUpstream((exchange) => void held.push(exchange));
+  spare = await startScriptedUpstream((exchange) => answer(exchange));
   const { endpoint } = upstream;
   service = await startService({
     models: {
@@ -54,7 +54,7 @@ beforeEach(() => {
   held = [];
 });
 
-function answer({ response, received }: Answering): void {
+function answer({ response, received }: UpstreamExchange): void {
   const isStreamed = received.body.stream === true;
   response.writeHead(200, { 'content-type': isStreamed ? 'text/event-stream' : 'application/json' });
   if (isStreamed) response.end(`${plainReply('Hi.').map(toEvent).join('')}data: [DONE]\n\n`);
@@ -90,7 +90,7 @@ describe('maxParallel of an upstream', () => {
     for (let ended = 0; ended < 7; ended += 1) {
       await waitFor(() => held.length === Math.min(7, ended + 2));
       expect([...service.loadBalancer.queue.sizes()]).toEqual(ended < 5 ? [{ deployment: 'gpt', size: 5 - ended }] : []);
-      answer(held[ended] as Answering);
+      answer(held[ended] as UpstreamExchange);
     }
     expect((await Promise.all(replies)).map(({ status }) => status)).toEqual(Array(7).fill(200));
     expect(getUsers()).toEqual(['n1', 'n2', 'a1', 'b1', 'a2', 'a3', 'n3']);
@@ -106,7 +106,7 @@ describe('maxParallel of an upstream', () => {
     await waitForWaiting('single', 1);
     stream.disconnect();
     await waitFor(() => held.length === 2);
-    answer(held[1] as Answering);
+    answer(held[1] as UpstreamExchange);
     expect((await waiting).status).toBe(200);
   });
 
@@ -119,7 +119,7 @@ describe('maxParallel of an upstream', () => {
       '1',
       { error: { code: 'overloaded', message: 'Every upstream of hurried is busy. Try again in 1 s.' } },
     ]);
-    answer(held[0] as Answering);
+    answer(held[0] as UpstreamExchange);
     expect((await first).status).toBe(200);
   });
 
@@ -127,7 +127,7 @@ describe('maxParallel of an upstream', () => {
     const first = send('unqueued', 'ada');
     await waitFor(() => held.length === 1);
     expect((await send('unqueued', 'ada')).status).toBe(503);
-    answer(held[0] as Answering);
+    answer(held[0] as UpstreamExchange);
     await first;
   });
 
@@ -136,7 +136,7 @@ describe('maxParallel of an upstream', () => {
     await waitFor(() => held.length === 1);
     expect((await send('spilling', 'ada')).status).toBe(200);
     expect(spare.requests).toHaveLength(1);
-    answer(held[0] as Answering);
+    answer(held[0] as UpstreamExchange);
     await first;
   });
 
@@ -145,7 +145,7 @@ describe('maxParallel of an upstream', () => {
     await waitFor(() => held.length === 1);
     const others = [send('single', 'bob'), send('single', 'ada')];
     await waitForWaiting('single', 2);
-    await refusal(429, { 'retry-after': '7' })(held[0] as Answering);
+    await refusal(429, { 'retry-after': '7' })(held[0] as UpstreamExchange);
     const replies = await Promise.all([first, ...others]);
     expect(replies.map(({ status, headers }) => [status, headers['retry-after']])).toEqual(Array(3).fill([429, '7']));
     service.forgetFailures();
@@ -161,7 +161,7 @@ describe('the quota that an upstream reports', () => {
     };
     const first = send('single', 'ada');
     await waitFor(() => held.length === 1);
-    await jsonReply(plainCompletion('Hi.'), 200, fields)(held[0] as Answering);
+    await jsonReply(plainCompletion('Hi.'), 200, fields)(held[0] as UpstreamExchange);
     expect((await first).status).toBe(200);
     const { status, headers } = await send('single', 'ada');
     expect([status, headers['retry-after'], held.length]).toEqual([429, '5', 1]);
@@ -173,8 +173,8 @@ describe('the quota that an upstream reports', () => {
 async function openHeldStream() {
   const opening = service.stream('single', { messages: hello }, withKey('ada'));
   await waitFor(() => held.length === 1);
-  const [answering] = held;
-  answering?.head();
-  await answering?.events(plainReply('Hi.')[0]);
+  const [exchange] = held;
+  exchange?.head();
+  await exchange?.events(plainReply('Hi.')[0]);
   return await opening;
 }

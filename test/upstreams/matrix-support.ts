@@ -168,9 +168,9 @@ function listContents(output: unknown): unknown {
 /** A recorded stream of the Messages API. */
 export function anthropicStream(name: string): Reply {
   const bytes = readFileSync(new URL(`../fixtures/anthropic/${name}.sse`, import.meta.url));
-  return async (answering) => {
-    answering.head();
-    await answering.bytes(bytes);
-    answering.response.end();
+  return async (exchange) => {
+    exchange.head();
+    await exchange.bytes(bytes);
+    exchange.response.end();
   };
 }

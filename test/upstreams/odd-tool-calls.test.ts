@@ -121,7 +121,7 @@ function callsReply(calls: readonly Part[], reason: string): Reply {
   );
   const message = { role: 'assistant', content: null, tool_calls: calls };
   const completeReply = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: reason }] }));
-  return (answering) => (answering.received.body.stream === true ? events(answering) : completeReply(answering));
+  return (exchange) => (exchange.received.body.stream === true ? events(exchange) : completeReply(exchange));
 }
 
 function textReply(reason: string): Reply {
@@ -129,7 +129,7 @@ function textReply(reason: string): Reply {
   const events = eventsReply(delta({ role: 'assistant' }), text('No '), between, finish(reason as never), usage(1, 1));
   const message = { role: 'assistant', content: 'No wind' };
   const completeReply = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: reason }] }));
-  return (answering) => (answering.received.body.stream === true ? events(answering) : completeReply(answering));
+  return (exchange) => (exchange.received.body.stream === true ? events(exchange) : completeReply(exchange));
 }
 
 const weather = { name: 'get_weather', arguments: '{"city":"Oslo"}' };
@@ -348,7 +348,7 @@ describe('tool_choice that limits the calls', () => {
     );
     const message = { role: 'assistant', content, tool_calls: calls };
     const completeReply = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }));
-    return (answering) => (answering.received.body.stream === true ? events(answering) : completeReply(answering));
+    return (exchange) => (exchange.received.body.stream === true ? events(exchange) : completeReply(exchange));
   };
 
   describe.each(['JSON', 'stream'])('(%s)', (form) => {
@@ -381,7 +381,7 @@ describe('tool_choice that limits the calls', () => {
         plainCompletion('', { choices: [{ index: 0, message: apiCount, finish_reason: 'function_call' }] }),
       );
       const events = eventsReply(delta(apiCount as never), delta({ function_call: { arguments: ' ' } }), finish('function_call'));
-      upstream.script((answering) => (answering.received.body.stream === true ? events : completeReply)(answering));
+      upstream.script((exchange) => (exchange.received.body.stream === true ? events : completeReply)(exchange));
       const body = { messages: [question], functions: [{ name, parameters }], function_call: 'none', stream: form === 'stream' };
       const { text } = await service.chat('model', body);
       expect(text).toContain('Windy.');

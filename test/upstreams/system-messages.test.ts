@@ -7,13 +7,13 @@ let upstream: ScriptedUpstream;
 let service: TestService;
 
 /** Acts like the chat template of Qwen, which accepts a single system message, only at the start. */
-const strictTemplate: Reply = (answering) => {
-  const { messages } = answering.received.body as { messages: { role: string }[] };
+const strictTemplate: Reply = (exchange) => {
+  const { messages } = exchange.received.body as { messages: { role: string }[] };
   const isStrict = messages.slice(1).every(({ role }) => role !== 'system' && role !== 'developer');
   const reply = isStrict
     ? jsonReply(plainCompletion('Hello.'))
     : refusal(400, {}, { message: 'System message must be at the beginning.' });
-  return reply(answering);
+  return reply(exchange);
 };
 
 beforeAll(async () => {

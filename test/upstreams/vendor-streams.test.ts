@@ -124,11 +124,11 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor
 
   it.each(['ends without its end', 'is cut'])('ends with an error if the upstream stream %s', async (how) => {
     const bytes = readRecordedBytes(vendor, 'text');
-    const reply: Reply = async (answering) => {
-      answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
-      await answering.bytes(firstEvents(vendor, bytes));
-      if (how === 'is cut') answering.destroyConnection();
-      else answering.response.end();
+    const reply: Reply = async (exchange) => {
+      exchange.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
+      await exchange.bytes(firstEvents(vendor, bytes));
+      if (how === 'is cut') exchange.destroyConnection();
+      else exchange.response.end();
     };
     const { chunks, error } = await streamed(vendor, reply);
     expect(error).toMatchObject({ type: 'upstream_error', code: 'upstream_failed' });
@@ -138,9 +138,9 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor
   });
 
   it('is answered with 500 if its bytes are garbage', async () => {
-    const garbage: Reply = async (answering) => {
-      answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
-      answering.response.end('data: {"oops"\n\n\u0000\u0001\u0002 not at all\n\n');
+    const garbage: Reply = async (exchange) => {
+      exchange.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
+      exchange.response.end('data: {"oops"\n\n\u0000\u0001\u0002 not at all\n\n');
     };
     upstream.script(garbage);
     expect(await service.chat(vendor, { messages: hello, stream: true })).toMatchObject({
@@ -314,9 +314,9 @@ describe.each(vendorNames)('request to the %s upstream when the client disconnec
   it('is canceled in the middle of the reply', async () => {
     const index = upstream.requests.length;
     const name = vendor === 'vertex' ? 'streamed-arguments' : 'text';
-    upstream.script(async (answering) => {
-      answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
-      await answering.bytes(readRecordedBytes(vendor, name).subarray(0, -200));
+    upstream.script(async (exchange) => {
+      exchange.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
+      await exchange.bytes(readRecordedBytes(vendor, name).subarray(0, -200));
     });
     const reader = await service.stream(vendor, { messages: hello });
     await reader.next();

@@ -3,12 +3,12 @@ import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { hello } from '#test/chunks.ts';
 import {
-  type Answering,
   jsonReply,
   type Reply,
   type ScriptedUpstream,
   silence,
   startScriptedUpstream,
+  type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { createUpstream, recorded, type Vendor, vendorNames } from '#test/vendor-replies.ts';
@@ -265,7 +265,7 @@ describe.each(vendorNames)('upstream with the protocol %s', (vendor) => {
     for (const reply of [
       jsonReply({ message: 'Busy.' }, 503),
       jsonReply({ message: 'Slow.' }, 429),
-      (answering: Answering) => answering.destroyConnection(),
+      (exchange: UpstreamExchange) => exchange.destroyConnection(),
     ]) {
       service.forgetFailures();
       upstream.script(reply as Reply);
@@ -299,8 +299,8 @@ describe('embeddings', () => {
 
   it('of many texts use one call per text for Titan and keep the order of the texts', async () => {
     const texts = Array.from({ length: 20 }, (_, nth) => `${nth}`);
-    const titan: Reply = (answering) =>
-      jsonReply({ embedding: [Number(answering.received.body.inputText), 1], inputTextTokenCount: 3 })(answering);
+    const titan: Reply = (exchange) =>
+      jsonReply({ embedding: [Number(exchange.received.body.inputText), 1], inputTextTokenCount: 3 })(exchange);
     upstream.script(titan);
     const index = upstream.requests.length;
     const { json } = await embed('bedrock-vectors', texts, { dimensions: 256 });

@@ -2,20 +2,20 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import type { Answering } from '#test/scripted-upstream.ts';
+import type { UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let database: ResponseDatabase;
 let fixture: PageFixture;
-let answerings: Answering[] = [];
+let answerings: UpstreamExchange[] = [];
 
 beforeAll(async () => {
   database = await openResponses('SQLite');
   fixture = await startPageFixture({}, { responses: database.stores() });
-  fixture.upstream.script(async (answering) => {
-    answerings.push(answering);
+  fixture.upstream.script(async (exchange) => {
+    answerings.push(exchange);
   });
 });
 
@@ -33,15 +33,15 @@ async function askInBackground(input: string, fields: object = {}) {
   const body = { model: 'scripted', input, background: true, ...fields };
   const { json } = await fixture.service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
   await expect.poll(() => answerings.length).toBeGreaterThan(0);
-  const answering = answerings.pop() as Answering;
-  answering.head();
-  await answering.events(delta({ role: 'assistant' }));
-  return { id: String((json as { id: string }).id), answering };
+  const exchange = answerings.pop() as UpstreamExchange;
+  exchange.head();
+  await exchange.events(delta({ role: 'assistant' }));
+  return { id: String((json as { id: string }).id), exchange };
 }
 
-async function endAnswer(answering: Answering): Promise<void> {
-  await answering.events(finish());
-  answering.done();
+async function endAnswer(exchange: UpstreamExchange): Promise<void> {
+  await exchange.events(finish());
+  exchange.done();
 }
 
 function openAt(id = '', options = {}): Promise<TestPage> {
@@ -56,20 +56,20 @@ const getState = (page: Page, words: string) => page.locator('.reply .state-mark
 
 describe('background answers', () => {
   it('are listed for the user, stream to the page, and continue in a chat', async () => {
-    const { answering } = await askInBackground('Tell me of the sea', { instructions: 'Be short.' });
+    const { exchange } = await askInBackground('Tell me of the sea', { instructions: 'Be short.' });
     const { page, sendMessage, issues } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('link', { name: 'Background answers' }).click();
     const item = page.getByRole('link', { name: /Tell me of the sea/ });
     await item.getByText('In progress').waitFor();
     await item.click();
-    await answering.events(delta({ reasoning_content: 'They want it short.' }), text('It is '));
+    await exchange.events(delta({ reasoning_content: 'They want it short.' }), text('It is '));
     await page.locator('.reply > .markdown', { hasText: 'It is' }).waitFor();
     await page.getByText('They want it short.').waitFor({ state: 'hidden' });
     await page.locator('.reply .thoughts summary').click();
     await page.getByText('They want it short.').waitFor();
-    await answering.events(text('wide.'));
+    await exchange.events(text('wide.'));
     await page.locator('.reply > .markdown', { hasText: 'It is wide.' }).waitFor();
-    await endAnswer(answering);
+    await endAnswer(exchange);
     await getState(page, 'Done').waitFor();
     await page.reload();
     await getState(page, 'Done').waitFor();
@@ -88,9 +88,9 @@ describe('background answers', () => {
   });
 
   it('resume after a lost connection without repeated text', async () => {
-    const { id, answering } = await askInBackground('Count');
+    const { id, exchange } = await askInBackground('Count');
     const { page } = await openAt();
-    await answering.events(text('one '));
+    await exchange.events(text('one '));
     const streamUrls: string[] = [];
     await page.route(/stream=true/, async (route) => {
       if (streamUrls.push(route.request().url()) === 1) await route.abort('connectionfailed');
@@ -98,21 +98,21 @@ describe('background answers', () => {
     });
     await page.evaluate(`location.hash = '#/background/${id}'`);
     await page.locator('.reply > .markdown', { hasText: 'one' }).waitFor();
-    await answering.events(text('two'));
-    await endAnswer(answering);
+    await exchange.events(text('two'));
+    await endAnswer(exchange);
     await getState(page, 'Done').waitFor();
     expect((await page.locator('.reply > .markdown').textContent())?.trim()).toBe('one two');
     expect(streamUrls.length).toBe(2);
   });
 
   it('can be stopped and deleted', async () => {
-    const { id, answering } = await askInBackground('Answer without an end');
+    const { id, exchange } = await askInBackground('Answer without an end');
     const { page } = await openAt(id);
-    await answering.events(text('On '));
+    await exchange.events(text('On '));
     await page.locator('.reply > .markdown', { hasText: 'On' }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await getState(page, 'Stopped').waitFor();
-    await expect.poll(() => answering.received.isOpen).toBe(false);
+    await expect.poll(() => exchange.received.isOpen).toBe(false);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.locator('.sheet:not(.answer-sheet)[aria-busy="false"]').waitFor();
@@ -122,9 +122,9 @@ describe('background answers', () => {
   });
 
   it('show the error and the partial text if they failed', async () => {
-    const { id, answering } = await askInBackground('Break');
-    await answering.events(text('Half '));
-    await answering.destroyConnection();
+    const { id, exchange } = await askInBackground('Break');
+    await exchange.events(text('Half '));
+    await exchange.destroyConnection();
     const { page } = await openAt(id);
     await getState(page, 'Failed').waitFor();
     await page.locator('.reply .trouble').waitFor();
@@ -132,10 +132,10 @@ describe('background answers', () => {
   });
 
   it.each(viewports)('have no accessibility violations or overflow: %s', async (_name, options) => {
-    const { id, answering } = await askInBackground(
+    const { id, exchange } = await askInBackground(
       'What is a very long question that does not fit into one line of a phone, or of most lists?',
     );
-    await answering.events(text('An answer with **words** and a list:\n\n- one\n- two'));
+    await exchange.events(text('An answer with **words** and a list:\n\n- one\n- two'));
     const { page } = await openAt('', options);
     await page.getByText('In progress').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -143,7 +143,7 @@ describe('background answers', () => {
     await page.evaluate(`location.hash = '#/background/${id}'`);
     await page.locator('.reply > .markdown li').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
-    await endAnswer(answering);
+    await endAnswer(exchange);
     await getState(page, 'Done').waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(await measureOverflow(page)).toBe(0);

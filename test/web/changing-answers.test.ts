@@ -92,14 +92,14 @@ describe('an answer that reached its token limit', () => {
 
   it('continues after the user stopped it or the connection failed, and keeps its text', async () => {
     fixture.upstream.script(
-      async (answering) => {
-        answering.head();
-        await answering.events(delta({ role: 'assistant' }), text('One two three'));
-        answering.destroyConnection();
+      async (exchange) => {
+        exchange.head();
+        await exchange.events(delta({ role: 'assistant' }), text('One two three'));
+        exchange.destroyConnection();
       },
-      async (answering) => {
-        answering.head();
-        await answering.events(delta({ role: 'assistant' }), text('One two three four'));
+      async (exchange) => {
+        exchange.head();
+        await exchange.events(delta({ role: 'assistant' }), text('One two three four'));
       },
       eventsReply(...plainReply('One two three four five.')),
     );

@@ -230,10 +230,10 @@ describe('an error', () => {
 
   it('keeps the partial answer if the stream breaks, and a retry succeeds', async () => {
     fixture.upstream.script(
-      async (answering) => {
-        answering.head();
-        await answering.events(delta({ role: 'assistant' }), text('It begins'));
-        answering.destroyConnection();
+      async (exchange) => {
+        exchange.head();
+        await exchange.events(delta({ role: 'assistant' }), text('It begins'));
+        exchange.destroyConnection();
       },
       eventsReply(...plainReply('Whole.')),
     );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
-import type { Answering } from '#test/scripted-upstream.ts';
+import type { UpstreamExchange } from '#test/scripted-upstream.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
 
 let fixture: PageFixture;
@@ -25,13 +25,13 @@ const askAgainAtOnce = `(async () => {
 
 describe('several chats', () => {
   it('stream answers concurrently, mark running and new answers in the list, and do not mix them', async () => {
-    const open = new Map<string, Answering>();
-    fixture.upstream.script(async (answering) => {
-      const { messages } = answering.received.body as { messages: { content: string }[] };
+    const open = new Map<string, UpstreamExchange>();
+    fixture.upstream.script(async (exchange) => {
+      const { messages } = exchange.received.body as { messages: { content: string }[] };
       const question = messages.at(-1)?.content ?? '';
-      open.set(question, answering);
-      answering.head();
-      await answering.events(delta({ role: 'assistant' }), text(`${question}: `));
+      open.set(question, exchange);
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant' }), text(`${question}: `));
     });
     const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
     const head = (title: string) => page.locator('.head', { hasText: title });

@@ -175,10 +175,10 @@ it('rejects a prompt without a name or a text and focuses the missing field', as
 
 it('does not mark a stage as done if the user stopped the answer', async () => {
   const { page, sendMessage } = await fixture.open('scripted');
-  fixture.upstream.script(async (answering) => {
-    answering.head();
-    await answering.events(delta({ role: 'assistant', content: '' }));
-    await answering.events(delta({ custom_content: { stages: [{ index: 0, name: 'Look', status: null }] } }));
+  fixture.upstream.script(async (exchange) => {
+    exchange.head();
+    await exchange.events(delta({ role: 'assistant', content: '' }));
+    await exchange.events(delta({ custom_content: { stages: [{ index: 0, name: 'Look', status: null }] } }));
   });
   await sendMessage('Hello');
   await page.getByText('Look').waitFor();

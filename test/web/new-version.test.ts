@@ -18,12 +18,12 @@ it.each(viewports)(
   async (_look, options) => {
     const { page, sendMessage, readAnswer, issues } = await fixture.open('scripted', options);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    fixture.upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(text('Begun'));
+    fixture.upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(text('Begun'));
       await ended;
-      await answering.events(text(' and ended'), finish());
-      answering.done();
+      await exchange.events(text(' and ended'), finish());
+      exchange.done();
     });
     const address = `${fixture.service.url}/`;
     const waitForPage = (): Promise<unknown> => page.waitForResponse(address);

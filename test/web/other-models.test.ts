@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
-import { type Answering, eventsReply } from '#test/scripted-upstream.ts';
+import { eventsReply, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
@@ -148,12 +148,12 @@ describe('an answer from another model', () => {
       await page.keyboard.press('Enter');
       expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
       const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const answerLate = (nth: number) => async (answering: Answering) => {
-        answering.head();
-        await answering.events(delta({ role: 'assistant' }), text(`Begun ${nth}.`));
+      const answerLate = (nth: number) => async (exchange: UpstreamExchange) => {
+        exchange.head();
+        await exchange.events(delta({ role: 'assistant' }), text(`Begun ${nth}.`));
         await gates[nth]?.promise;
-        await answering.events(text(' Ended.'), finish());
-        answering.done();
+        await exchange.events(text(' Ended.'), finish());
+        exchange.done();
       };
       fixture.upstream.script(answerLate(0), answerLate(1));
       await sendMessage('Count to 12');

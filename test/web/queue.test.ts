@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
-import type { Answering } from '#test/scripted-upstream.ts';
+import type { UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
@@ -10,7 +10,7 @@ allowNonconformingUpstreams();
 
 let fixture: PageFixture;
 /** The answers in progress by question. Each streams "<question>:" and stays open. */
-let openAnswers: Map<string, Answering>;
+let openAnswers: Map<string, UpstreamExchange>;
 
 beforeAll(async () => {
   fixture = await startPageFixture();
@@ -20,15 +20,15 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 beforeEach(() => {
   openAnswers = new Map();
-  fixture.upstream.script(async (answering) => {
-    const question = listContents(answering).at(-1) ?? '';
-    openAnswers.set(question, answering);
-    answering.head();
-    await answering.events(delta({ role: 'assistant' }), text(`${question}: `));
+  fixture.upstream.script(async (exchange) => {
+    const question = listContents(exchange).at(-1) ?? '';
+    openAnswers.set(question, exchange);
+    exchange.head();
+    await exchange.events(delta({ role: 'assistant' }), text(`${question}: `));
   });
 });
 
-function listContents({ received }: Answering): readonly string[] {
+function listContents({ received }: UpstreamExchange): readonly string[] {
   return (received.body as { messages: { content: string }[] }).messages.map(({ content }) => content);
 }
 
@@ -71,7 +71,7 @@ describe('a message that is sent while an answer is in progress', () => {
     await endAnswer('Third');
     await page.locator('.reply').nth(2).locator('.actions').waitFor();
     expect(await readQuestions(opened)).toEqual(['First', 'Second', 'Third']);
-    expect(openAnswers.has('Third') && listContents(openAnswers.get('Third') as Answering)).toEqual([
+    expect(openAnswers.has('Third') && listContents(openAnswers.get('Third') as UpstreamExchange)).toEqual([
       ...['First', 'First: done.', 'Second', 'Second: done.', 'Third'],
     ]);
     expect(issues).toEqual({ externalRequests: [], errors: [] });

@@ -130,12 +130,12 @@ describe('stages', () => {
 
   it('are expanded while they run and show their duration', async () => {
     const gate = Promise.withResolvers<void>();
-    fixture.upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant' }), stage({ index: 0, name: 'Slow step', status: null }));
+    fixture.upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant' }), stage({ index: 0, name: 'Slow step', status: null }));
       await gate.promise;
-      await answering.events(stage({ index: 0, status: 'completed' }), text('Done.'), finish());
-      answering.done();
+      await exchange.events(stage({ index: 0, status: 'completed' }), text('Done.'), finish());
+      exchange.done();
     });
     const { page, sendMessage, readAnswer } = await fixture.open('raw');
     await sendMessage('Hello');

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { delta, finish, text, usage } from '#test/chunks.ts';
-import type { Answering } from '#test/scripted-upstream.ts';
+import type { UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { type PageFront, startPageFront } from './page-front.ts';
@@ -11,7 +11,7 @@ import { findViolations } from './violations.ts';
 let fixture: ChatsFixture;
 let front: PageFront;
 /** The answers in progress by question. Each streams "<question>:" and stays open. */
-let openAnswers: Map<string, Answering>;
+let openAnswers: Map<string, UpstreamExchange>;
 
 beforeAll(async () => {
   fixture = await startChatsFixture();
@@ -25,24 +25,24 @@ afterAll(async () => {
 
 beforeEach(() => {
   openAnswers = new Map();
-  fixture.upstream.script(async (answering) => {
-    const { messages } = answering.received.body as { messages: { content: string }[] };
+  fixture.upstream.script(async (exchange) => {
+    const { messages } = exchange.received.body as { messages: { content: string }[] };
     const question = messages.at(-1)?.content ?? '';
-    openAnswers.set(question, answering);
-    answering.head();
+    openAnswers.set(question, exchange);
+    exchange.head();
     const stage = { index: 0, name: 'Reads the shelf', status: null };
-    await answering.events(delta({ role: 'assistant', custom_content: { stages: [stage] } }), text(`${question}: `));
+    await exchange.events(delta({ role: 'assistant', custom_content: { stages: [stage] } }), text(`${question}: `));
   });
 });
 
 afterEach(() => front.comeBack());
 
 async function endAnswer(question: string): Promise<void> {
-  const answering = openAnswers.get(question);
+  const exchange = openAnswers.get(question);
   const stages = [{ index: 0, status: 'completed' as const }];
   const attachments = [{ index: 0, title: 'shelf.md', type: 'text/markdown', data: 'Books' }];
-  await answering?.events(delta({ custom_content: { stages, attachments } }), text('done.'), finish(), usage(7, 5));
-  answering?.done();
+  await exchange?.events(delta({ custom_content: { stages, attachments } }), text('done.'), finish(), usage(7, 5));
+  exchange?.done();
 }
 
 const getReply = (page: Page) => page.locator('.reply > .markdown');

@@ -34,15 +34,15 @@ const attachments = [0, 1].map((index) => ({ index, title: 'mill.md', data: 'A p
 /** Streams an answer in 250 pieces, many times faster than a model. */
 function script(markdown: string): void {
   const chars = Math.ceil(markdown.length / 250);
-  fixture.upstream.script(async (answering) => {
-    answering.head();
-    await answering.events(delta({ role: 'assistant' }));
+  fixture.upstream.script(async (exchange) => {
+    exchange.head();
+    await exchange.events(delta({ role: 'assistant' }));
     for (let index = 0; index < markdown.length; index += chars) {
-      await answering.events(text(markdown.slice(index, index + chars)));
+      await exchange.events(text(markdown.slice(index, index + chars)));
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
-    await answering.events(delta({ custom_content: { attachments } }), finish());
-    answering.done();
+    await exchange.events(delta({ custom_content: { attachments } }), finish());
+    exchange.done();
   });
 }
 

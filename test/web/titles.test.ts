@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
-import type { Answering } from '#test/scripted-upstream.ts';
+import type { UpstreamExchange } from '#test/scripted-upstream.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
 
 let fixture: PageFixture;
-let answerings: Answering[] = [];
+let answerings: UpstreamExchange[] = [];
 
 beforeAll(async () => {
   fixture = await startPageFixture({ page: { titleModel: 'scripted' } });
-  fixture.upstream.script(async (answering) => {
-    answerings.push(answering);
+  fixture.upstream.script(async (exchange) => {
+    answerings.push(exchange);
   });
 });
 
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 const answerWith = async (title: string): Promise<void> => {
-  const answering = answerings.at(-1);
-  answering?.head();
-  await answering?.events(delta({ role: 'assistant' }), text(title), finish());
-  answering?.done();
+  const exchange = answerings.at(-1);
+  exchange?.head();
+  await exchange?.events(delta({ role: 'assistant' }), text(title), finish());
+  exchange?.done();
 };
 
 describe('the title of a chat', () => {

@@ -84,11 +84,11 @@ describe('the typeface', () => {
     const { promise: enough, resolve: finish } = Promise.withResolvers<void>();
     await page.route('**/*public-sans*', (route) => held.then(() => route.continue()));
     await page.goto(fixture.service.url);
-    fixture.upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(text('It begins'));
+    fixture.upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(text('It begins'));
       await enough;
-      answering.done();
+      exchange.done();
     });
     await page.evaluate(`location.hash = '#key=${callerKey}'`);
     await page.locator('#message').waitFor();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
-import { type Answering, eventsReply, refusal, silence } from '#test/scripted-upstream.ts';
+import { eventsReply, refusal, silence, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { usersDemoPaceMs } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
 import { findViolations } from './violations.ts';
@@ -83,11 +83,11 @@ describe('a pending answer', () => {
   });
 
   it('arrives although a part of the page cannot be loaded, and the session stays', async () => {
-    const firstAnswering = Promise.withResolvers<Answering>();
-    fixture.upstream.script(async (answering) => {
-      answering.head();
-      await answering.events(delta({ role: 'assistant' }), text('One'));
-      firstAnswering.resolve(answering);
+    const firstExchange = Promise.withResolvers<UpstreamExchange>();
+    fixture.upstream.script(async (exchange) => {
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant' }), text('One'));
+      firstExchange.resolve(exchange);
     });
     const { page, sendMessage, readAnswer } = await fixture.open('raw');
     await page.route(/files-page/, (route) => route.abort());
@@ -95,9 +95,9 @@ describe('a pending answer', () => {
     await page.locator('.reply .markdown').getByText('One').waitFor();
     await page.evaluate("location.hash = '#/files'");
     await page.getByRole('heading', { name: 'This part of the page cannot be shown' }).waitFor();
-    const answering = await firstAnswering.promise;
-    await answering.events(text(' two'), finish());
-    answering.done();
+    const exchange = await firstExchange.promise;
+    await exchange.events(text(' two'), finish());
+    exchange.done();
     await page.locator('.head', { hasText: 'Count' }).getByRole('link').click();
     expect(await readAnswer()).toBe('One two');
     // The page loads the part again without a reload.
