@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -97,9 +97,9 @@ function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, wri
       ))}
       {writes.length < writeCount && (
         <div>
-          <button type="button" className="button slim" onClick={() => void expand()}>
+          <TextButton className="button slim" onClick={() => void expand()}>
             {strings.showAll(writeCount.toLocaleString(language))}
-          </button>
+          </TextButton>
         </div>
       )}
       {dialog}

@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import type { EditorProps } from '../builder/editors/form.ts';
 import { ValueEditor } from '../builder/editors/value-editor.tsx';
 import { usePage } from '../page/page.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { QuestionDialog, useConfirmation } from '../parts/question-dialog.tsx';
 import { SecretField } from '../parts/secret-field.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
@@ -57,11 +57,7 @@ function FileNote({ kind, stored }: Pick<EntryActionsProps, 'kind' | 'stored'>) 
   return (
     <div className="file-note">
       <p role="status">{isMoved ? strings.moved : strings.fileNote}</p>
-      {isAdmin && !isMoved && (
-        <button type="button" className="button" onClick={move}>
-          {strings.move}
-        </button>
-      )}
+      {isAdmin && !isMoved && <TextButton onClick={move}>{strings.move}</TextButton>}
       <AdminError error={error} />
     </div>
   );
@@ -210,9 +206,9 @@ export function SecretDialog({ createdKey, onClose }: { readonly createdKey: Cre
       <SecretField secret={createdKey.key} name={strings.newKey} copyLabel={strings.copyKey} />
       <p>{strings.shownOnce}</p>
       <div className="row end">
-        <button type="button" className="button primary" onClick={closeDialog}>
+        <TextButton className="button primary" onClick={closeDialog}>
           {strings.keySaved}
-        </button>
+        </TextButton>
       </div>
     </dialog>
   );

@@ -10,7 +10,7 @@ import { getValueAt } from '../builder/entry-parts.ts';
 import { useFormsStrings } from '../forms/forms-strings.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -285,12 +285,10 @@ function ConflictNote({ kind, draft, conflict: { author, theirs, merged, stored 
       <p>{author === '' ? strings.changedMeanwhile : strings.changedMeanwhileBy(author)}</p>
       <DifferenceList differences={differences} />
       <div className="row">
-        <button type="button" className="button primary" onClick={() => draft.accept(stored, merged)}>
+        <TextButton className="button primary" onClick={() => draft.accept(stored, merged)}>
           {strings.mergeChanges}
-        </button>
-        <button type="button" className="button" onClick={() => draft.accept(stored)}>
-          {strings.discardOwn}
-        </button>
+        </TextButton>
+        <TextButton onClick={() => draft.accept(stored)}>{strings.discardOwn}</TextButton>
       </div>
     </section>
   );

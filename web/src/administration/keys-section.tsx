@@ -1,6 +1,7 @@
 import { useCallback, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -122,13 +123,13 @@ function UserKeys({ keys, isLoading, reload }: KeyListProps & { readonly reload:
     name: strings.actions,
     render: (entry) => (
       <span className="row">
-        <button type="button" className="button slim" onClick={() => void revoke(entry)}>
+        <TextButton className="button slim" onClick={() => void revoke(entry)}>
           {strings.revoke}
-        </button>
+        </TextButton>
         {!isBlocked(entry.user) && entry.user !== ownUser && (
-          <button type="button" className="button slim" onClick={() => void block(entry.user)}>
+          <TextButton className="button slim" onClick={() => void block(entry.user)}>
             {strings.blockUser}
-          </button>
+          </TextButton>
         )}
       </span>
     ),

@@ -6,7 +6,7 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { type ImportedMessage, toTurns } from '../transfer/imported-conversation.ts';
@@ -101,18 +101,14 @@ function AnswerActions({ answers, followed }: { readonly answers: BackgroundAnsw
   return (
     <div className="row">
       {isRunning ? (
-        <button type="button" className="button" onClick={stop}>
-          {strings.stop}
-        </button>
+        <TextButton onClick={stop}>{strings.stop}</TextButton>
       ) : (
-        <button type="button" className="button primary" onClick={continueInConversation}>
+        <TextButton className="button primary" onClick={continueInConversation}>
           {strings.continueInChat}
-        </button>
+        </TextButton>
       )}
       {reply.text !== '' && <CopyButton text={() => reply.text} />}
-      <button type="button" className="button" onClick={() => void remove()}>
-        {strings.remove}
-      </button>
+      <TextButton onClick={() => void remove()}>{strings.remove}</TextButton>
       {dialog}
     </div>
   );

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { AnswerView, StateMark } from './answer-view.tsx';
 import { type AnswerPage, BackgroundAnswers, isInProgress, type ListedAnswer } from './background-answers.ts';
@@ -64,11 +65,7 @@ function AnswerList({ answers }: { readonly answers: BackgroundAnswers }) {
           <AnswerItem key={answer.id} answer={answer} />
         ))}
       </ul>
-      {last?.has_more === true && (
-        <button type="button" className="button" onClick={addOlder}>
-          {strings.showMore}
-        </button>
-      )}
+      {last?.has_more === true && <TextButton onClick={addOlder}>{strings.showMore}</TextButton>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { AppSheet } from './app-sheet.tsx';
@@ -121,9 +121,7 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
     <div className="builder-bar">
       <span className="soft small">{isDirty ? (hasUsers ? unsavedShared : unsaved) : allSaved}</span>
       {isDirty && (stored !== undefined || isRestored) && (
-        <button type="button" className="button" onClick={discard}>
-          {builderStrings.discardChanges}
-        </button>
+        <TextButton onClick={discard}>{builderStrings.discardChanges}</TextButton>
       )}
       {/* Not `disabled`, because saving would then lose the focus. */}
       <button type="button" className="button" aria-disabled={isBlocked} onClick={isBlocked ? undefined : tryIt}>

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { isJsonObject, JsonError, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -197,12 +198,8 @@ function Rejection({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrit
     return (
       <div className="banner" role="alert">
         <p>{builderStrings.changedElsewhere}</p>
-        <button type="button" className="button" onClick={load}>
-          {builderStrings.loadStored}
-        </button>
-        <button type="button" className="button" onClick={overwrite}>
-          {builderStrings.overwriteStored}
-        </button>
+        <TextButton onClick={load}>{builderStrings.loadStored}</TextButton>
+        <TextButton onClick={overwrite}>{builderStrings.overwriteStored}</TextButton>
       </div>
     );
   }

@@ -3,6 +3,7 @@ import { CodeBlock } from '../markdown/code-block.tsx';
 import { usePage } from '../page/page.tsx';
 import { loadKey } from '../page/visitor.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
@@ -55,9 +56,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
       <KeyHint file={snippet.file} createdKey={snippet === selected ? createdKey : null} />
       <CodeBlock text={snippet.text} language={snippet.language} isComplete isInitiallyWrapped={isNarrow} />
       <div className="row end">
-        <button type="button" className="button" onClick={closeDialog}>
-          {strings.close}
-        </button>
+        <TextButton onClick={closeDialog}>{strings.close}</TextButton>
       </div>
     </dialog>
   );

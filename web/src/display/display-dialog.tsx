@@ -6,6 +6,7 @@ import { displaySpanish } from '../locales/es/display.ts';
 import { displayFrench } from '../locales/fr/display.ts';
 import { areNotificationsEnabled, setNotifications, supportsNotifications } from '../notifications/answer-notifications.ts';
 import { useGetName, usePage } from '../page/page.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { canRecognizeSpeech, chooseDictation, type DictationChoice, readDictation } from '../speech/recognition.ts';
@@ -57,9 +58,9 @@ export function DisplayDialog({ close }: { readonly close: () => void }) {
       <FollowUpSection />
       <DictationSection />
       <div className="row end">
-        <button type="button" className="button primary" onClick={closeDialog}>
+        <TextButton className="button primary" onClick={closeDialog}>
           {common.close}
-        </button>
+        </TextButton>
       </div>
     </dialog>
   );

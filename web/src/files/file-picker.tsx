@@ -3,6 +3,7 @@ import type { Attachment } from '#contract/chat/message.ts';
 import { readContent } from '../attachments/read-content.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
@@ -112,9 +113,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
           {count === 0 && (isSingle ? strings.chooseSingleFirst : strings.chooseFirst)}
         </p>
         <div className="row end">
-          <button type="button" className="button" onClick={closeDialog}>
-            {common.cancel}
-          </button>
+          <TextButton onClick={closeDialog}>{common.cancel}</TextButton>
           {/* Not `disabled`, so that it can be focused and its reason is read. */}
           <button type="submit" className="button primary" aria-disabled={count === 0} aria-describedby={hint}>
             {isSingle ? strings.useFile : strings.attach}

@@ -2,7 +2,7 @@ import { type DragEvent, type FormEvent, useCallback, useId, useState } from 're
 import { usePage, useVisibility } from '../page/page.tsx';
 import { FileButton, saveFile } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -198,9 +198,9 @@ function NewFolder({ folder }: { readonly folder: string }) {
         <button type="submit" className="button">
           {filesStrings.open}
         </button>
-        <button type="button" className="button quiet" onClick={() => setIsOpen(false)}>
+        <TextButton className="button quiet" onClick={() => setIsOpen(false)}>
           {strings.cancel}
-        </button>
+        </TextButton>
       </div>
       <p id={hint} className={isInvalid ? 'trouble' : 'soft small'}>
         {isInvalid ? filesStrings.badFolderName : filesStrings.folderHint}

@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
 import { memo, type ReactNode, useState } from 'react';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { DrawnWhenNear } from './drawn-when-near.tsx';
@@ -213,9 +213,9 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
         </table>
       </div>
       {hidden > 0 && (
-        <button type="button" className="button slim" onClick={() => setShowsAll(true)}>
+        <TextButton className="button slim" onClick={() => setShowsAll(true)}>
           {strings.showMoreRows(hidden, language)}
-        </button>
+        </TextButton>
       )}
     </>
   );

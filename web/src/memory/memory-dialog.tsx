@@ -6,6 +6,7 @@ import { memorySpanish } from '../locales/es/memory.ts';
 import { memoryFrench } from '../locales/fr/memory.ts';
 import { usePage, useVisibility } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -62,9 +63,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
         <ErrorMessage error={error ?? readError} />
         <p role="status">{saved !== undefined && draft === undefined && strings.saved}</p>
         <div className="row end">
-          <button type="button" className="button" onClick={closeDialog}>
-            {draft === undefined ? common.close : common.cancel}
-          </button>
+          <TextButton onClick={closeDialog}>{draft === undefined ? common.close : common.cancel}</TextButton>
           <button {...{ type: 'submit', className: 'button primary', disabled: draft === undefined }}>{common.savePreset}</button>
         </div>
       </form>

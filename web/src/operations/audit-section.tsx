@@ -4,6 +4,7 @@ import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import type { Service } from '../service/service.ts';
 import { toPersonName } from '../share/chat-shares.ts';
@@ -52,9 +53,7 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
       {pages.length > 0 && records.length === 0 && <p className="soft">{strings.noRecords}</p>}
       {hasNewer && (
         <div>
-          <button type="button" className="button" onClick={reload}>
-            {strings.newer}
-          </button>
+          <TextButton onClick={reload}>{strings.newer}</TextButton>
         </div>
       )}
       {records.length > 0 && <Records records={records} />}

@@ -3,7 +3,7 @@ import { createPortal } from 'react-dom';
 import { hasAppDrafts } from '../chat/composer/drafts.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { useCommands } from '../palette/use-commands.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -120,9 +120,9 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
             </button>
           </div>
           <div className="row end">
-            <button type="button" className="button primary" onClick={close}>
+            <TextButton className="button primary" onClick={close}>
               {strings.close}
-            </button>
+            </TextButton>
           </div>
         </dialog>,
         document.body,

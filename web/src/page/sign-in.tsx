@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useId, useState } from 'react';
 import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { readKnownUser } from '../offline/known-user.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { Logo, OperatorNotice } from '../parts/operator-brand.tsx';
 import { listenForSharedSignIn, type SharedSignIn } from '../sign-in/shared-sign-in.ts';
@@ -68,9 +68,9 @@ export function SignIn({ isTrying, failure, onFailure, onKey, onShared, provider
         {providerSignOut !== undefined && (
           <div className="farewell" role="status">
             <p className="soft">{signInStrings.signedOutHere(providerSignOut.name)}</p>
-            <button type="button" className="button" onClick={() => location.assign(providerSignOut.address)}>
+            <TextButton onClick={() => location.assign(providerSignOut.address)}>
               {signInStrings.signOutThere(providerSignOut.name)}
-            </button>
+            </TextButton>
           </div>
         )}
         {isUnreachable && <UnreachableNote onReadOffline={onReadOffline} />}
@@ -194,11 +194,7 @@ function UnreachableNote({ onReadOffline }: { readonly onReadOffline: () => void
         <Icon name="offline" />
         {strings.awaySigningIn(!navigator.onLine)}
       </p>
-      {readKnownUser() !== undefined && (
-        <button type="button" className="button" onClick={onReadOffline}>
-          {strings.readOffline}
-        </button>
-      )}
+      {readKnownUser() !== undefined && <TextButton onClick={onReadOffline}>{strings.readOffline}</TextButton>}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { AnswerNotifications } from '../notifications/answer-notifications.ts';
 import { OfflineNote } from '../offline/offline-note.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Shortcuts } from '../palette/shortcuts.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
 import { listDeployments } from '../service/deployments.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -179,14 +179,10 @@ function VersionNote() {
     <div className="banner over-note version-note" role="status">
       <Icon name="again" />
       <p>{isBusy ? strings.newVersionWaits : strings.newVersion}</p>
-      {!isBusy && (
-        <button type="button" className="button" onClick={reload}>
-          {strings.reload}
-        </button>
-      )}
-      <button type="button" className="button quiet" onClick={() => setIsDismissed(true)}>
+      {!isBusy && <TextButton onClick={reload}>{strings.reload}</TextButton>}
+      <TextButton className="button quiet" onClick={() => setIsDismissed(true)}>
         {strings.later}
-      </button>
+      </TextButton>
     </div>
   );
 }

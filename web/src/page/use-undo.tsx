@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useCommands } from '../palette/use-commands.ts';
+import { TextButton } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { UndoOffer } from './page.tsx';
 import './undo-note.css';
@@ -61,9 +62,9 @@ function UndoNote({ offer, close }: { readonly offer: UndoOffer; readonly close:
       onBlur={() => setIsPaused(false)}
     >
       <p>{offer.message}</p>
-      <button type="button" className="button slim" onClick={undo}>
+      <TextButton className="button slim" onClick={undo}>
         {strings.undo}
-      </button>
+      </TextButton>
     </div>
   );
 }

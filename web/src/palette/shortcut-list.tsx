@@ -1,5 +1,6 @@
 import { Fragment, useId } from 'react';
 import type { PaletteStrings } from '../locales/en/palette.ts';
+import { TextButton } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { formatKeys } from './keys.ts';
@@ -76,9 +77,7 @@ export function ShortcutList({ close }: { readonly close: () => void }) {
         </section>
       ))}
       <div className="row end">
-        <button type="button" className="button" onClick={closeDialog}>
-          {strings.close}
-        </button>
+        <TextButton onClick={closeDialog}>{strings.close}</TextButton>
       </div>
     </dialog>
   );

@@ -83,3 +83,8 @@ export function IconButton({ icon, label, className = '', ...props }: IconButton
     </button>
   );
 }
+
+/** A button with a text. */
+export function TextButton(props: ComponentProps<'button'>) {
+  return <button type="button" className="button" {...props} />;
+}

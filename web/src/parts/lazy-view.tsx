@@ -1,5 +1,6 @@
 import { Component, type ComponentType, createElement, lazy, type ReactNode, Suspense, useId, useState } from 'react';
 import { useStrings } from '../strings/strings.tsx';
+import { TextButton } from './icon.tsx';
 import { useModalDialog } from './use-modal-dialog.ts';
 import './question-dialog.css';
 
@@ -75,9 +76,9 @@ export function MissingPart() {
       <div className="sheet missing-part" role="alert">
         <h1>{strings.partMissing}</h1>
         <p>{navigator.onLine ? strings.partMissingWhy : strings.partMissingOffline}</p>
-        <button type="button" className="button primary" onClick={() => location.reload()}>
+        <TextButton className="button primary" onClick={() => location.reload()}>
           {strings.reload}
-        </button>
+        </TextButton>
       </div>
     </main>
   );
@@ -102,12 +103,10 @@ function MissingDialog({ close: onClose }: { readonly close: () => void }) {
       <h2 id={title}>{strings.partMissing}</h2>
       <p>{navigator.onLine ? strings.partMissingWhy : strings.partMissingOffline}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={closeDialog}>
-          {strings.close}
-        </button>
-        <button type="button" className="button primary" onClick={() => location.reload()}>
+        <TextButton onClick={closeDialog}>{strings.close}</TextButton>
+        <TextButton className="button primary" onClick={() => location.reload()}>
           {strings.reload}
-        </button>
+        </TextButton>
       </div>
     </dialog>
   );

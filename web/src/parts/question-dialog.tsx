@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback, useId, useState } from 'react';
 import { useStrings } from '../strings/strings.tsx';
+import { TextButton } from './icon.tsx';
 import { useModalDialog } from './use-modal-dialog.ts';
 import './question-dialog.css';
 import { createPortal } from 'react-dom';
@@ -31,13 +32,11 @@ export function QuestionDialog({ question, confirmLabel, onConfirm, cancelLabel,
       <p id={textId}>{question}</p>
       {children}
       <div className="row end">
-        <button type="button" className="button" onClick={closeDialog}>
-          {cancelLabel ?? strings.cancel}
-        </button>
+        <TextButton onClick={closeDialog}>{cancelLabel ?? strings.cancel}</TextButton>
         {confirmLabel !== undefined && (
-          <button type="button" className="button danger" onClick={confirm}>
+          <TextButton className="button danger" onClick={confirm}>
             {confirmLabel}
-          </button>
+          </TextButton>
         )}
       </div>
     </dialog>

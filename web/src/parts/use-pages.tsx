@@ -1,5 +1,6 @@
 import { useCallback, useState } from 'react';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { TextButton } from './icon.tsx';
 import { useLoaded } from './use-loaded.ts';
 
 interface Pages<Page> {
@@ -43,9 +44,7 @@ export function MoreButton({ loadMore, label }: { readonly loadMore: (() => void
   if (loadMore === undefined) return null;
   return (
     <div>
-      <button type="button" className="button" onClick={loadMore}>
-        {label}
-      </button>
+      <TextButton onClick={loadMore}>{label}</TextButton>
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { useUpdateAttributes } from '../page/conversation-menu.tsx';
 import { usePage, useSummaries, useVisibility } from '../page/page.tsx';
 import { FileButton } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -158,9 +159,7 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
         {storesFiles && !isKnown && <InstructionsField value={instructions} onChange={setInstructions} />}
         <ErrorMessage error={error} />
         <div className="row end">
-          <button type="button" className="button" onClick={closeDialog}>
-            {cancel}
-          </button>
+          <TextButton onClick={closeDialog}>{cancel}</TextButton>
           <button type="submit" className="button primary" disabled={project === '' || isSaving}>
             {strings.startProject}
           </button>
@@ -243,9 +242,7 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
       </div>
       <ErrorMessage error={error} />
       <div className="row end">
-        <button type="button" className="button" onClick={closeDialog}>
-          {common.cancel}
-        </button>
+        <TextButton onClick={closeDialog}>{common.cancel}</TextButton>
         <button {...{ type: 'submit', className: 'button primary', disabled: isBlocked }}>{common.savePreset}</button>
       </div>
     </form>

@@ -3,7 +3,7 @@ import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#bas
 import { usePage } from '../page/page.tsx';
 import { FileButton, saveFile, toFileName } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
-import { IconButton } from '../parts/icon.tsx';
+import { IconButton, TextButton } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -74,9 +74,9 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
             <details key={prompt.name}>
               <summary>{prompt.name}</summary>
               <p className="shared-prompt">{prompt.content}</p>
-              <button type="button" className="button slim" onClick={() => attempt(addPrompts(service, [prompt], names))}>
+              <TextButton className="button slim" onClick={() => attempt(addPrompts(service, [prompt], names))}>
                 {promptsStrings.copyShared}
-              </button>
+              </TextButton>
             </details>
           ))}
         </section>
@@ -99,9 +99,7 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
           />
         </div>
         <div className="row end">
-          <button type="button" className="button" onClick={closeDialog}>
-            {strings.close}
-          </button>
+          <TextButton onClick={closeDialog}>{strings.close}</TextButton>
           <button type="submit" className="button primary">
             {strings.savePreset}
           </button>
@@ -137,9 +135,9 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
           onFile={(file) => attempt(importFile(file))}
         />
         {names.length > 0 && (
-          <button type="button" className="button slim" onClick={() => attempt(exportPrompts(service, names, strings.prompts))}>
+          <TextButton className="button slim" onClick={() => attempt(exportPrompts(service, names, strings.prompts))}>
             {strings.saveAll}
-          </button>
+          </TextButton>
         )}
       </div>
       <p className="soft small" role="status">

@@ -4,6 +4,7 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
@@ -43,9 +44,7 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
         <ShareList {...{ shares, links }} isOnlyContent={conversation === undefined} onRemoved={(id) => update(id, '')} />
       )}
       <div className="row end">
-        <button type="button" className="button" onClick={closeDialog}>
-          {closeLabel}
-        </button>
+        <TextButton onClick={closeDialog}>{closeLabel}</TextButton>
       </div>
     </dialog>
   );

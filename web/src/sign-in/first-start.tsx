@@ -2,6 +2,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import type { SignInStrings } from '../locales/en/sign-in.ts';
 import { formatRoute } from '../page/route.ts';
+import { TextButton } from '../parts/icon.tsx';
 import { SecretField } from '../parts/secret-field.tsx';
 import { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
@@ -66,9 +67,9 @@ function CreatedKey({ createdKey, onContinue }: { readonly createdKey: string; r
       <h2>{firstStartKey}</h2>
       <p role="status">{firstStartKeyHint}</p>
       <SecretField secret={createdKey} name={firstStartKey} copyLabel={firstStartCopy} />
-      <button type="button" className="button primary" onClick={onContinue}>
+      <TextButton className="button primary" onClick={onContinue}>
         {firstStartContinue}
-      </button>
+      </TextButton>
     </section>
   );
 }

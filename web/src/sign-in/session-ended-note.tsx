@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { VisitorProvider } from '../page/visitor.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, TextButton } from '../parts/icon.tsx';
 import { type Language, useLanguage } from '../strings/strings.tsx';
 import { SignInError, type SignInProblem } from './sign-in-error.ts';
 
@@ -20,9 +20,7 @@ export function SessionEndedNote({ provider }: { readonly provider: VisitorProvi
     <div className="banner over-note" role="alert">
       <Icon name="leave" />
       <p>{message || strings.signInEnded}</p>
-      <button type="button" className="button" onClick={() => void signInAgain()}>
-        {strings.signInAgain}
-      </button>
+      <TextButton onClick={() => void signInAgain()}>{strings.signInAgain}</TextButton>
     </div>
   );
 }

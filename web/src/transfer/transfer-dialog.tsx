@@ -3,6 +3,7 @@ import type { Conversation } from '../conversation/conversation.ts';
 import { toExportJson } from '../conversation/export.ts';
 import { usePage } from '../page/page.tsx';
 import { FileButton, saveFile } from '../parts/device-files.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import { type ImportReport, importFile } from './import-file.ts';
@@ -40,14 +41,8 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
       />
       <State transfer={transfer} />
       <div className="row end">
-        {isBusy && (
-          <button type="button" className="button" onClick={stop}>
-            {stopLabel}
-          </button>
-        )}
-        <button type="button" className="button" onClick={closeDialog}>
-          {closeLabel}
-        </button>
+        {isBusy && <TextButton onClick={stop}>{stopLabel}</TextButton>}
+        <TextButton onClick={closeDialog}>{closeLabel}</TextButton>
       </div>
     </dialog>
   );

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -42,9 +43,7 @@ export function CallView({ call, close }: CallViewProps) {
         <h3 ref={heading} tabIndex={-1}>
           {strings.oneCall}
         </h3>
-        <button type="button" className="button" onClick={close}>
-          {strings.backToCalls}
-        </button>
+        <TextButton onClick={close}>{strings.backToCalls}</TextButton>
       </div>
       <dl className="call-facts">
         {facts.map(([name, value]) => (

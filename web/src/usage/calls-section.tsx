@@ -2,6 +2,7 @@ import { type FormEvent, useCallback, useEffect, useId, useMemo, useRef, useStat
 import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
+import { TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { useLanguage } from '../strings/strings.tsx';
@@ -46,9 +47,7 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
         <h3 ref={heading} tabIndex={-1}>
           <CallsName filter={base} />
         </h3>
-        <button type="button" className="button" onClick={close}>
-          {strings.backToSums}
-        </button>
+        <TextButton onClick={close}>{strings.backToSums}</TextButton>
       </div>
       <div className="usage-choices">
         <Segments<Outcome | ''>

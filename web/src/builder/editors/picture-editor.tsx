@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { StoredItem } from '../../files/stored-files.ts';
 import { usePage } from '../../page/page.tsx';
 import { FileButton } from '../../parts/device-files.tsx';
+import { TextButton } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { StoredFileButton } from './documents-editor.tsx';
 import type { BuilderForm } from './form.ts';
@@ -46,9 +47,9 @@ export function PictureEditor({ value, form }: PictureEditorProps) {
         />
         <StoredFileButton {...{ className: 'button slim', select: chooseStored, findRejection, isSingle: true }} />
         {value !== undefined && (
-          <button type="button" className="button slim" onClick={() => form.change(path, undefined)}>
+          <TextButton className="button slim" onClick={() => form.change(path, undefined)}>
             {strings.removePicture}
-          </button>
+          </TextButton>
         )}
       </div>
       <p className="trouble" role="alert">

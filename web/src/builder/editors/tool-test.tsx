@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#
 import { SchemaForm } from '../../forms/schema-form.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, TextButton } from '../../parts/icon.tsx';
 import { readFirstMessage } from '../../service/complete-text.ts';
 import { encodePath, type Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
@@ -40,9 +40,9 @@ export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = fa
         {isRunning && (
           <div className="row">
             <span className="soft">{strings.running}</span>
-            <button type="button" className="button slim" onClick={stop}>
+            <TextButton className="button slim" onClick={stop}>
               {strings.stop}
-            </button>
+            </TextButton>
           </div>
         )}
         <div role="status">{result !== undefined && <Outcome result={result} />}</div>

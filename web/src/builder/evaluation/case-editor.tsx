@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, TextButton } from '../../parts/icon.tsx';
 import { useFocusInside } from '../../parts/use-focus-inside.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
@@ -63,15 +63,15 @@ export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
       )}
       {problem !== undefined && <p className="trouble">{problem}</p>}
       <div className="row">
-        <button type="button" className="button slim" onClick={save}>
+        <TextButton className="button slim" onClick={save}>
           {strings.saveCase}
-        </button>
-        <button type="button" className="button slim" onClick={onCancel}>
+        </TextButton>
+        <TextButton className="button slim" onClick={onCancel}>
           {cancel}
-        </button>
-        <button type="button" className="button slim quiet" onClick={toggleView}>
+        </TextButton>
+        <TextButton className="button slim quiet" onClick={toggleView}>
           {text === undefined ? strings.writeAsJson : strings.writeAsForm}
-        </button>
+        </TextButton>
       </div>
     </div>
   );

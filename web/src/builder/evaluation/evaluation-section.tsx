@@ -1,5 +1,6 @@
 import { FileButton } from '../../parts/device-files.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
+import { TextButton } from '../../parts/icon.tsx';
 import type { OwnApplication } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { EvaluationList } from './evaluation-list.tsx';
@@ -53,9 +54,9 @@ function RunBar({ evaluationState, isDirty }: Pick<EvaluationSectionProps, 'eval
       <div className="row" role="status">
         <progress max={total} value={done} aria-label={label} />
         <span className="small">{label}</span>
-        <button type="button" className="button slim" onClick={cancel}>
+        <TextButton className="button slim" onClick={cancel}>
           {strings.cancelEvaluation}
-        </button>
+        </TextButton>
       </div>
     );
   }

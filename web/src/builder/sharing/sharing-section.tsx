@@ -5,7 +5,7 @@ import { usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, TextButton } from '../../parts/icon.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
@@ -95,9 +95,7 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
         </>
       )}
       <div className="row end">
-        <button type="button" className="button" onClick={closeDialog}>
-          {closeLabel}
-        </button>
+        <TextButton onClick={closeDialog}>{closeLabel}</TextButton>
       </div>
     </dialog>
   );

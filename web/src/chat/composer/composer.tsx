@@ -13,7 +13,7 @@ import type { ChatSettings } from '../../conversation/chat-settings.ts';
 import type { UserMessage } from '../../conversation/conversation.ts';
 import type { QueuedMessage } from '../../conversation/outbox.ts';
 import { usePage } from '../../page/page.tsx';
-import { Icon, IconButton } from '../../parts/icon.tsx';
+import { Icon, IconButton, TextButton } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -223,9 +223,9 @@ function PasteOffer({ settle }: { readonly settle: (isAccepted: boolean) => void
     <p className="paste-offer small" role="status">
       <Icon name="picture" />
       {strings.pictureInPaste}
-      <button type="button" className="button slim" onClick={() => settle(true)}>
+      <TextButton className="button slim" onClick={() => settle(true)}>
         {strings.attachPicture}
-      </button>
+      </TextButton>
       <IconButton icon="close" onClick={() => settle(false)} label={strings.close} />
     </p>
   );

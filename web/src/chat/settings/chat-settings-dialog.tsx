@@ -8,7 +8,7 @@ import '../../parts/question-dialog.css';
 import './chat-settings.css';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
-import { IconButton } from '../../parts/icon.tsx';
+import { IconButton, TextButton } from '../../parts/icon.tsx';
 import { maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { deleteDocument, listDocuments } from '../../service/user-documents.ts';
@@ -84,12 +84,8 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
         {/* Applications have their own tools. */}
         {deployment?.isApplication === false && <ToolChoice selectedIds={draft.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">
-          <button type="button" className="button" onClick={() => setDraft(toDraft({}))}>
-            {settingsStrings.resetAll}
-          </button>
-          <button type="button" className="button" onClick={closeDialog}>
-            {strings.cancel}
-          </button>
+          <TextButton onClick={() => setDraft(toDraft({}))}>{settingsStrings.resetAll}</TextButton>
+          <TextButton onClick={closeDialog}>{strings.cancel}</TextButton>
           <button type="submit" className="button primary">
             {settingsStrings.apply}
           </button>
@@ -144,9 +140,9 @@ function Presets({ settings, apply }: PresetsProps) {
         <ul className="row">
           {names.map((presetName) => (
             <li key={presetName} className="preset">
-              <button type="button" className="button slim" onClick={() => void use(presetName)}>
+              <TextButton className="button slim" onClick={() => void use(presetName)}>
                 {presetName}
-              </button>
+              </TextButton>
               <IconButton
                 icon="close"
                 label={strings.deleteConversation(presetName)}

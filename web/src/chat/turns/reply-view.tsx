@@ -3,7 +3,7 @@ import { listClientCalls, type Question, type Reply, type UserMessage } from '..
 import { useGetName, usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
 import { ErrorSupport } from '../../parts/error-message.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, TextButton } from '../../parts/icon.tsx';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
 import type { ConsentForm } from '../../service/consents.ts';
 import { type ErrorDetails, isRejection } from '../../service/service-error.ts';
@@ -114,9 +114,9 @@ function EditorMissing({ close }: { readonly close: () => void }) {
   return (
     <p className="note">
       {strings.partMissing}{' '}
-      <button type="button" className="button slim" onClick={close}>
+      <TextButton className="button slim" onClick={close}>
         {strings.close}
-      </button>
+      </TextButton>
     </p>
   );
 }
@@ -167,11 +167,7 @@ function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry 
             {strings.reviewPermissions}
           </a>
         )}
-        {error.status === 401 && (
-          <button type="button" className="button" onClick={signOut}>
-            {strings.signIn}
-          </button>
-        )}
+        {error.status === 401 && <TextButton onClick={signOut}>{strings.signIn}</TextButton>}
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
 import { type Reply, withVisibleTurn } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
+import { TextButton } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { UsageLine } from '../reply-usage.tsx';
@@ -35,9 +36,9 @@ export function SideBySide({ conversationId, branches, close }: SideBySideProps)
           <ReplyBody reply={reply} isDeferred={false} />
           {reply.fault !== undefined && <p className="note">{strings.noAnswer}</p>}
           <div className="side-foot">
-            <button type="button" className="button slim" onClick={() => choose(reply)}>
+            <TextButton className="button slim" onClick={() => choose(reply)}>
               {strings.continueWithVersion}
-            </button>
+            </TextButton>
             <UsageLine reply={reply} />
           </div>
         </li>

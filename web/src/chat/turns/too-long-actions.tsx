@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { type Conversation, listTurnsUpTo, type Turn } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
+import { TextButton } from '../../parts/icon.tsx';
 import { completeText } from '../../service/complete-text.ts';
 import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
@@ -54,9 +55,7 @@ export function TooLongActions({ conversationId, questionId, deployment }: TooLo
   return (
     <>
       <div className="row">
-        <button type="button" className="button" onClick={shorten}>
-          {strings.leaveOutOldest}
-        </button>
+        <TextButton onClick={shorten}>{strings.leaveOutOldest}</TextButton>
         <button type="button" className="button" disabled={isSummarizing} onClick={() => void continueInNewChat()}>
           {isSummarizing ? strings.summarizing : strings.continueWithSummary}
         </button>

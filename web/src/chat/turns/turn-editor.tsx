@@ -1,4 +1,5 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { TextButton } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { useStrings } from '../../strings/strings.tsx';
 
@@ -62,9 +63,7 @@ export function TurnEditor({
       />
       {children}
       <div className="row end">
-        <button type="button" className="button" onClick={close}>
-          {strings.cancel}
-        </button>
+        <TextButton onClick={close}>{strings.cancel}</TextButton>
         <button type="submit" className="button primary" disabled={isBlocked}>
           {submitLabel}
         </button>
