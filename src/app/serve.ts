@@ -312,7 +312,7 @@ function toStores({ settings: { shared }, state }: NodeReportDeps): readonly Sto
 }
 
 function toUpstream({ loadBalancer, clock }: NodeReportDeps, deployment: Deployment, upstream: Upstream): UpstreamReport {
-  const { reason, failuresInARow, refusedStatus, lastError, offForMs, parallel, maxParallel } = loadBalancer.getDetailedState(
+  const { reason, failuresInARow, refusedStatus, lastError, pausedForMs, parallel, maxParallel } = loadBalancer.getDetailedState(
     upstream,
     clock.nowMs(),
   );
@@ -332,6 +332,6 @@ function toUpstream({ loadBalancer, clock }: NodeReportDeps, deployment: Deploym
     failuresInARow,
     refusedStatus: refusedStatus ?? null,
     lastError: lastError ?? null,
-    offUntil: offForMs === 0 ? null : Math.round(clock.epochMs() + offForMs),
+    offUntil: pausedForMs === 0 ? null : Math.round(clock.epochMs() + pausedForMs),
   };
 }

@@ -55,7 +55,7 @@ function callUpstreams(
   const attempts = {
     target,
     account,
-    mayRepeat: () => !('form' in request) || request.form.isComplete,
+    mayRepeat: () => !('form' in request) || request.form.canReopen,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassThroughFrame>): Handle {
       const protocol = deps.protocols[upstream.protocol];
       const headers = toTraceHeaders(target, attempt);

@@ -78,7 +78,7 @@ export class ContentRecorder implements ReplySink, ContentSource {
   #readRelayed({ bytes }: Frame, { dialect, isCompleteReply }: Native): void {
     if (isCompleteReply) this.#add(createDialect[dialect]().readComplete(bytes, {}));
     else {
-      this.#events ??= createDialect[dialect]().readEvents?.({});
+      this.#events ??= createDialect[dialect]().createEventReader?.({});
       this.#events?.readEvents(bytes, { frame: (translated) => this.#add(translated) });
     }
   }

@@ -22,7 +22,6 @@ import type { CallAccount } from './call-account.ts';
 
 const firstWaitMs = 50;
 
-/** Dependencies of `failover`. */
 export interface FailoverDeps {
   readonly loadBalancer: LoadBalancer;
   readonly clock: Clock;
@@ -54,8 +53,8 @@ export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sin
 }
 
 /**
- * Returns the result of the first upstream that has one. For operations whose result is a single item. Rejects with an error that the
- * client may see, or with the reason of the signal.
+ * Returns the single result of an operation from the first upstream that has one. Rejects with an error that the client may see, or
+ * with the reason of the signal.
  */
 export async function fetchFromUpstreams<Result>(
   deps: FailoverDeps,
@@ -146,7 +145,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   }
 
   /**
-   * Calls the next upstream, or fails. An upstream that has already failed is called only after a pause. Returns false if every
+   * Calls the next upstream, or fails. An upstream that has already failed is called again only after a delay. Returns false if every
    * upstream is full.
    */
   #tryNext(attempts: Attempts<Item>): boolean {

@@ -10,7 +10,7 @@ const resolutionMs = 20;
 /** Values that are read at collection time instead of being counted. */
 export interface LiveState {
   /** All configured upstreams. */
-  readonly upstreams: () => Iterable<Pick<UpstreamState, 'id' | 'off' | 'rejectsWith' | 'parallel' | 'maxParallel'>>;
+  readonly upstreams: () => Iterable<Pick<UpstreamState, 'id' | 'isPaused' | 'rejectsWith' | 'parallel' | 'maxParallel'>>;
   /** Number of calls that wait for full upstreams, by deployment. */
   readonly queues: () => Iterable<{ readonly deployment: string; readonly size: number }>;
   /** Number of errors in the configuration that was last rejected. It is 0 while the newest configuration is in force. */
@@ -66,10 +66,10 @@ function readLive({ configurationFaults, upstreams, queues }: LiveState): Metric
   const states: DataPoint[] = [];
   const parallelCalls: DataPoint[] = [];
   const maxParallelCalls: DataPoint[] = [];
-  for (const { id, off, rejectsWith, parallel, maxParallel } of upstreams()) {
+  for (const { id, isPaused, rejectsWith, parallel, maxParallel } of upstreams()) {
     const attributes = { 'parley.upstream': id };
     const value = rejectsWith === undefined ? 0 : 2;
-    states.push({ value: off ? 1 : value, attributes });
+    states.push({ value: isPaused ? 1 : value, attributes });
     if (maxParallel === undefined) continue;
     parallelCalls.push({ value: parallel, attributes });
     maxParallelCalls.push({ value: maxParallel, attributes });

@@ -53,11 +53,13 @@ export interface CallContext {
 }
 
 /**
- * Repairs the calls and finish reasons of one reply, so that every consumer can rely on them. Each call has its own
- * `index` and an `id` that is unique within the conversation, because some clients drop a call whose ID they have
- * seen. Its first part has the `name`, later parts do not. `arguments` is a string. A finish reason is a known value
- * or null. It is `tool_calls` or `function_call` exactly if the choice has such a call, unless the reply was
- * truncated or filtered. Objects that need no repair are returned unchanged.
+ * Repairs the calls and finish reasons of one reply, so that every consumer can rely on them:
+ * - Each call has its own `index`. Its `id` is unique within the conversation, because some clients drop repeated IDs.
+ * - The first part of a call has the `name`, later parts do not. `arguments` is a string.
+ * - A finish reason is a known value or null. It is `tool_calls` or `function_call` exactly if the choice has such a call, unless
+ * the reply was truncated or filtered.
+ *
+ * Objects that need no repair are returned unchanged.
  */
 export class ReplyCalls {
   readonly #context: CallContext;
@@ -127,7 +129,7 @@ export class ReplyCalls {
     return calls?.hasToolCall === true || calls?.hasFunctionCall === true;
   }
 
-  /** Converts a finish reason to a known value. Returns null for an empty reason, and for a reason of calls before any call. */
+  /** Converts a finish reason to a known value. Returns null for an empty reason, and for `tool_calls` before any call. */
   #normalizeFinishReason(choice: number, reason: string): FinishReason | null {
     if (reason === '') return null;
     const knownReason = finishReasons.has(reason) ? (reason as FinishReason) : (knownAliases.get(reason.toLowerCase()) ?? 'stop');
@@ -266,7 +268,7 @@ class ChoiceCalls {
     return this.#rules.toUniqueId(sourceId);
   }
 
-  /** A call of a custom tool keeps its own form. */
+  /** Returns a part of a call of a custom tool. Its field `custom` needs no repair. */
   #normalizeCustom(call: OpenCall, part: JsonObject): JsonObject {
     const name = toText((part.custom as JsonObject).name);
     if (call.name === '' && name !== '') {

@@ -16,8 +16,8 @@ const restMs = 500;
 
 /** Readers for the replies of one dialect. They throw an `UpstreamError` for replies that they cannot read. */
 export interface ReplyDialect<Item = RawFrame> {
-  /** Reads the events of one reply with these headers. Undefined if there are no streamed replies. */
-  readEvents?(headers: ReplyHeaders): EventReader<Item>;
+  /** Creates the reader for the events of one reply. Undefined if there are no streamed replies. */
+  createEventReader?(headers: ReplyHeaders): EventReader<Item>;
   /**
    * Returns a function that converts each chunk of latin1 bytes, so that the reply is forwarded while it arrives. Returns undefined
    * for a reply that must be read completely first.
@@ -42,7 +42,6 @@ export interface ErrorReply {
   readonly bytes: string;
 }
 
-/** Reader for the events of one reply. */
 export interface EventReader<Item = RawFrame> {
   /** Whether the end of the reply has been read. */
   readonly hasEnded: boolean;
@@ -105,13 +104,10 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     const { upstream, onHeaders, onQuotaHeaders } = this.#attempt;
     onHeaders?.(headers);
     onQuotaHeaders?.(upstream, headers);
-    if (
-      status === 200 &&
-      this.#dialect.readEvents !== undefined &&
-      headers['content-type']?.toLowerCase().includes('text/event-stream')
-    ) {
+    const isStream = headers['content-type']?.toLowerCase().includes('text/event-stream') === true;
+    if (status === 200 && isStream && this.#dialect.createEventReader !== undefined) {
       this.#state = 'events';
-      this.#events = this.#dialect.readEvents(headers);
+      this.#events = this.#dialect.createEventReader(headers);
       this.#splitter = new EventSplitter();
       return;
     }

@@ -25,7 +25,7 @@ export async function readFrames(
   const frames: RawFrame[] = [];
   let failure: unknown;
   const dialect: ReplyDialect = {
-    readEvents: () => reader,
+    createEventReader: () => reader,
     readComplete: () => expect.unreachable('the reply is a stream'),
     readErrorReply: () => expect.unreachable('the reply is a stream'),
   };

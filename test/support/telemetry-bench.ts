@@ -59,7 +59,7 @@ export async function openBench({
   };
   const log = createLog({ level, sink, secrets: () => [new Secret('canary-known-secret')] });
   const live = {
-    upstreams: () => [{ id: 'gpt#up', off: true, rejectsWith: 401, parallel: 0, maxParallel: undefined }],
+    upstreams: () => [{ id: 'gpt#up', isPaused: true, rejectsWith: 401, parallel: 0, maxParallel: undefined }],
     queues: () => [],
     configurationFaults: () => 2,
   };

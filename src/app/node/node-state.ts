@@ -170,7 +170,7 @@ export class NodeState {
     ...this.documents.reasons,
     ...this.unusable.reasons,
     ...[...this.upstreams()]
-      .filter(({ off }) => off)
+      .filter(({ isPaused }) => isPaused)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is paused: ${reason}` })),
     ...[...this.upstreams()].flatMap(({ id, rejectsWith }) => (rejectsWith === undefined ? [] : [toRejection(id, rejectsWith)])),
     ...this.#stores.shared.filter(({ isUnavailable }) => isUnavailable()).map(toOutage),

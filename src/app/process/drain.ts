@@ -68,7 +68,7 @@ export class Drain {
     return this.#isDraining;
   }
 
-  /** Handler for SIGTERM and SIGINT. After a SIGINT, there is no time for load balancers, because a person stops the process. */
+  /** Handler for SIGTERM and SIGINT. A SIGINT skips the wait for load balancers, because a person stops the process. */
   readonly handleSignal = (signal?: NodeJS.Signals): void => {
     const { drainMs, exit, lameDuckMs = 0 } = this.#deps;
     if (this.#isDraining) exit(interrupted);

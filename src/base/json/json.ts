@@ -33,12 +33,12 @@ export const manyChars = 4 * 1024 ** 2;
 export const [keyNodes, textNodes] = [5, 1];
 const maxSearchedChars = 1024 ** 2;
 /** Slowdown factor if numbers must be kept as written, because parsing then visits each node a second time. */
-const secondVisit = 10;
+const secondVisitFactor = 10;
 
 /** Writing a lone surrogate takes 0.2 µs, a hundred times as long as any other character. */
 const maxLoneSurrogates = 100_000;
 /** Length of an escape such as `\\ud800`. */
-const escapedChars = 6;
+const surrogateEscapeLength = 6;
 
 /** TypeScript has no types for these functions yet. `rawJSON` returns a value that is serialized as the given text. */
 const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
@@ -69,9 +69,9 @@ interface CountedText {
  * only a part, the error names the position in the result of `toFullText`.
  */
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, counted?: CountedText): unknown {
-  // A text cannot have more nodes than characters, so a short text cannot exceed the bound.
+  // A short text cannot exceed the bound by much, because JSON has at most 1.4 nodes per character.
   if (counted === undefined && text.length > bounds.maxNodes) checkBounds(text, bounds);
-  if (text.length > maxLoneSurrogates * escapedChars) rejectLoneSurrogates(text);
+  if (text.length > maxLoneSurrogates * surrogateEscapeLength) rejectLoneSurrogates(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -79,7 +79,7 @@ export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, 
     throw new JsonError(`invalid JSON${toErrorLocation(counted?.toFullText?.() ?? text)}`, cause);
   }
   if (!hasInexactNumber(value, bounds)) return value;
-  const maxNodes = bounds.maxNodes / secondVisit;
+  const maxNodes = bounds.maxNodes / secondVisitFactor;
   if (text.length > maxNodes && countNodes(value) > maxNodes)
     throw new JsonError(`the JSON has numbers beyond 2^53 among more than ${maxNodes} keys and items. Send them as strings`);
   return JSON.parse(text, reviveUnrepresentable);
@@ -89,10 +89,10 @@ export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, 
 function rejectLoneSurrogates(text: string): void {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return;
   let lone = 0;
-  for (let at = text.indexOf('\\u'); at !== -1; at = text.indexOf('\\u', at + escapedChars)) {
+  for (let at = text.indexOf('\\u'); at !== -1; at = text.indexOf('\\u', at + surrogateEscapeLength)) {
     const kind = surrogateAt(text, at);
     if (kind === undefined) continue;
-    if (kind === 'high' && surrogateAt(text, at + escapedChars) === 'low') at += escapedChars;
+    if (kind === 'high' && surrogateAt(text, at + surrogateEscapeLength) === 'low') at += surrogateEscapeLength;
     else lone += 1;
     if (lone > maxLoneSurrogates)
       throw new JsonError(`the text has more than ${maxLoneSurrogates} lone surrogates such as \\ud800, which are not Unicode`);
@@ -211,7 +211,7 @@ export function checkLength(length: number, { maxParsedChars = Number.POSITIVE_I
   if (length <= maxParsedChars) return;
   const mebibytes = maxParsedChars / 1024 ** 2;
   throw new JsonError(
-    `the JSON is too large: without long strings that have no escape sequences, it has more than ${mebibytes} MiB. Each escape sequence counts as ${escapeChars} bytes`,
+    `the JSON has more than ${mebibytes} MiB, not counting long strings without escape sequences. Each escape sequence counts as ${escapeChars} bytes`,
   );
 }
 

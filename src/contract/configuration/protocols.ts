@@ -17,7 +17,7 @@ export interface ProtocolTraits {
   readonly supportsTools: boolean;
   /** Whether most upstreams reject a request without an API version. */
   readonly needsApiVersion: boolean;
-  /** Form of key that is accepted in addition to a header field token: a signing key, or the JSON of a service account. */
+  /** Accepted kind of key, in addition to a plain API key: a signing key, or the JSON of a service account. */
   readonly otherKey: 'signing' | 'account' | undefined;
   /** Whether Parley calls the model in the Messages dialect. */
   readonly speaksMessages: (target: ServedModel) => boolean;
@@ -32,7 +32,7 @@ export interface ProtocolTraits {
   readonly hasJsonMode: boolean;
   /** Whether a request can combine a response schema with tools. */
   readonly acceptsFormatWithTools: (target: ServedModel) => boolean;
-  /** Whether replies record their controls in their state. */
+  /** Whether the state of replies contains the controls that they offer, so that Parley can check a completed control. */
   readonly storesControls: boolean;
   /** Vendor whose signed thoughts the models accept. If undefined, only thoughts of the same protocol are accepted. */
   readonly thoughtFormat?: 'claude' | 'gemini';
@@ -40,7 +40,7 @@ export interface ProtocolTraits {
   readonly speaksChat: boolean;
   /** Whether upstreams accept `reasoning_content` in assistant messages, unless the configuration overrides it. */
   readonly acceptsReasoning: (target: ServedModel) => boolean;
-  /** Whether an upstream can select one of several APIs. */
+  /** Whether the setting `api` of an upstream can select one of several APIs. */
   readonly hasSeveralApis: boolean;
   /**
    * Whether upstreams are applications that can call other deployments with a per-request key. An error that they report can come

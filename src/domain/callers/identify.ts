@@ -14,7 +14,7 @@ import type { PerRequestKeys } from './per-request-keys.ts';
  * Throws:
  * - `invalid_api_key` or `invalid_token` if the credentials are not valid.
  * - `address_not_allowed` if the key is bound to addresses that do not include the address of the request.
- * - `overloaded` if the keys for the check are unavailable, or if this node has not received changes of keys for too long.
+ * - `overloaded` if a store or identity provider is unavailable, or if this node has not received changes of keys for too long.
  * - `request_limit_exceeded` if too many unknown tokens come from the address of the request.
  * - `access_denied` for a key that is bound to deployments, unless the route accepts such keys. Only this function rejects
  *   them.

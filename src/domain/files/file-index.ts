@@ -2,7 +2,7 @@ import type { WriteCondition } from './write-condition.ts';
 
 /** Properties of a stored file. */
 export interface FileInfo {
-  /** Bucket in the index, as `toIndexBucket` returns it. For files, it is the bucket itself. */
+  /** Result of `toIndexBucket`: the bucket itself for files. For other resources, it contains their kind. */
   readonly bucket: string;
   /** Decoded path below the bucket, without a leading slash. */
   readonly path: string;
@@ -79,7 +79,6 @@ export interface FileIndex {
   list(query: FileQuery): Promise<FilePage>;
 }
 
-/** Location of a file in the index. */
 export type IndexLocation = Pick<IndexedFile, 'bucket' | 'path'>;
 
 export interface FileMove {

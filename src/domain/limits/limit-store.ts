@@ -15,7 +15,7 @@ export interface Counter {
   readonly claim: number;
 }
 
-/** Reservation for a call in progress: its estimated usage, or 1 of `calls`. It counts in every window of its kind. */
+/** Reservation for a call in progress: its estimated usage, or 1 for the kind `calls`. It counts in every window of its kind. */
 export interface Claim {
   readonly kind: Exclude<Window['kind'], 'requests'>;
   /** Same as in the counters of that kind. */
@@ -23,13 +23,11 @@ export interface Claim {
   readonly amount: number;
 }
 
-/** A claim to reserve. */
 export interface RequestedClaim extends Claim {
   /** Part of the existing reservations that does not block the call. */
   readonly exempt: number;
 }
 
-/** Result of an operation. */
 export interface ReserveOutcome {
   /** Value of each counter before the operation, in the order of the counters. */
   readonly used: readonly number[];
@@ -39,7 +37,7 @@ export interface ReserveOutcome {
   readonly lease: string;
 }
 
-/** Returns whether the counters admit the call of an operation, which then counts and has its claims. */
+/** Returns whether `reserve` with this outcome admitted the call, so that it was counted and its claims were reserved. */
 export function isAdmitted(counters: readonly Counter[], { used, reserved }: Pick<ReserveOutcome, 'used' | 'reserved'>): boolean {
   return counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
 }
@@ -52,7 +50,7 @@ export interface LeasedClaims {
 
 /** Port that counts usage and stores reservations. */
 export interface LimitStore {
-  /** Whether returned values omit the latest usage by other processes, except if all amounts are 0. */
+  /** Whether returned values can omit the latest usage by other processes. If all amounts are 0, the values are exact. */
   readonly isApproximate?: boolean;
   /**
    * Adds each amount to its counter and reserves the claims, in one atomic operation. Does neither if one of the counters,
@@ -76,7 +74,6 @@ export interface CounterState {
   readonly used: number;
 }
 
-/** A stored counter. */
 export interface StoredCounter extends CounterState {
   /** Part of `used` that this node wrote under its own name. */
   readonly ownUsed: number;

@@ -13,9 +13,9 @@ export const unitsPerUsd = 1e9;
 
 type ScopeKind = (typeof resetKinds)[number];
 
-/** Part of a caller's usage that is counted as a whole: its project, its key, or its user. */
+/** A project, a key, or a user whose usage is counted together. */
 export interface LimitScope {
-  /** `role` counts one user under the limits of its roles. */
+  /** `role` is a user, counted for the limits of the user's roles. */
   readonly kind: ScopeKind | 'role';
   /** Name of the project, ID of the key, or user. */
   readonly id: string;
@@ -98,7 +98,7 @@ export class LimitRules {
     return this.#attachAlerts(this.#findAll(caller, deployment), caller, deployment);
   }
 
-  /** Returns a limit that denies a caller access to a deployment, if there is one. Lists of deployments call this for each of them. */
+  /** Returns a limit that denies a caller access to a deployment, if any. Omits alerts, because listings call this per deployment. */
   findDenying(caller: LimitedCaller, deployment: string): Limit | undefined {
     return this.#findAll(caller, deployment).find(({ total }) => total <= 0);
   }

@@ -69,7 +69,7 @@ export interface Lease {
  * atomic, and durable after it resolves. Throws `StoreError`.
  */
 export interface PassageIndex {
-  /** Returns the recorded content ID of a blob, which is the same for equal bytes of the same format, or undefined if it is not recorded. */
+  /** Returns the content ID of a blob. Equal bytes of the same format have the same ID. Undefined if it is not recorded. */
   findContent(blob: string): Promise<string | undefined>;
   recordContent(blob: string, content: string): Promise<void>;
   /** Acquires or extends a lease. Returns false if another node holds it. */
@@ -78,7 +78,7 @@ export interface PassageIndex {
   /** Returns undefined until the document is completely indexed. */
   find(document: string): Promise<IndexedDocument | undefined>;
   /**
-   * Starts to index a document and deletes data of an earlier attempt. `content` is the ID from `recordContent`.
+   * Starts to index a document and deletes data of an earlier attempt. `content` is its recorded content ID.
    */
   startDocument(document: string, content: string): Promise<void>;
   addPassages(document: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void>;
@@ -104,7 +104,7 @@ export interface PassageIndex {
 
 /** Indexing progress of an application's document. */
 export interface DocumentProgress {
-  /** Unique name for the model and the user. */
+  /** Unique name that the model and the user see. */
   readonly name: string;
   /** File reference as the application specifies it. */
   readonly reference: string;

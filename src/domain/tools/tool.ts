@@ -52,7 +52,6 @@ export interface ToolContext {
   readonly maxResultBytes?: number;
 }
 
-/** Progress of a tool run. */
 export interface ToolProgress {
   /** Text to append to the stage of this run. */
   readonly content?: string;
@@ -132,7 +131,7 @@ export interface LoadedTools {
   readonly instructions?: readonly ToolsetInstructions[];
 }
 
-/** Machine-readable reasons why a server is unusable. `failed` covers all cases that the other values do not. */
+/** Machine-readable reasons why a server is unusable: `mute` if it does not answer in time, `failed` if no other reason applies. */
 export const toolErrorReasons = [
   'mute',
   'unreachable',
@@ -156,7 +155,7 @@ export class ToolError extends Error {
   }
 }
 
-/** A test run of one tool on request of a user, without a model. */
+/** A test run of one tool at the request of a user, without a model. */
 export interface ToolTestRun {
   readonly toolset: QuickAppToolset;
   /** Name in the toolset. */
@@ -167,7 +166,6 @@ export interface ToolTestRun {
   readonly signal: AbortSignal;
 }
 
-/** Result of a test run. */
 export interface ToolTestResult {
   /**
    * `not_run` means that the arguments do not match the schema. `asks` means that the tool continues only after the user

@@ -78,7 +78,7 @@ describe('LoadBalancer', () => {
     const [one, spare] = [upstream('a'), upstream('b')];
     const pickId = (nowMs: number) => getId(loadBalancer.pick([one, spare], { triedIds: noIds, nowMs }));
     for (let call = 0; call < 4; call += 1) loadBalancer.recordFailure(one, { nowMs: 1_000 * call, caller: 'ada' });
-    expect([pickId(3_500), pickId(3_500), loadBalancer.getState(one, 3_500).off]).toEqual(['b', 'b', true]);
+    expect([pickId(3_500), pickId(3_500), loadBalancer.getState(one, 3_500).isPaused]).toEqual(['b', 'b', true]);
     expect(loadBalancer.pick([one], { triedIds: noIds, nowMs: 3_500 })).toBe(one);
     loadBalancer.recordRateLimit(spare, limited(10), 3_500);
     expect(pickId(3_500)).toBe('a');
@@ -118,9 +118,9 @@ describe('LoadBalancer', () => {
     const only = upstream('a');
     loadBalancer.recordRateLimit(only, limited(40), 1_000);
     loadBalancer.recordSuccess(only, 999);
-    expect(loadBalancer.getState(only, 1_001)).toMatchObject({ off: true, reason: 'rate_limited' });
+    expect(loadBalancer.getState(only, 1_001)).toMatchObject({ isPaused: true, reason: 'rate_limited' });
     loadBalancer.recordSuccess(only, 1_001);
-    expect(loadBalancer.getState(only, 1_002).off).toBe(false);
+    expect(loadBalancer.getState(only, 1_002).isPaused).toBe(false);
   });
 
   it('pauses an upstream for at most 60 s', () => {
@@ -153,7 +153,7 @@ describe('LoadBalancer', () => {
     loadBalancer.recordSuccess(only, 0);
     loadBalancer.recordFailure(only, at(0));
     expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 0 })).toBe(only);
-    expect(loadBalancer.getState(only, 0)).toMatchObject({ id: 'a', off: false, reason: undefined });
+    expect(loadBalancer.getState(only, 0)).toMatchObject({ id: 'a', isPaused: false, reason: undefined });
   });
 
   it('deletes the state of an upstream one hour after its pause when another one is added', () => {
@@ -166,7 +166,7 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.getDetailedState(resting, 0)).toMatchObject({
       failuresInARow: 1,
       reason: 'rate_limited',
-      offForMs: 60_000,
+      pausedForMs: 60_000,
     });
     loadBalancer.recordFailure(coming, at(hourMs));
     expect([gone, resting].map((each) => loadBalancer.getDetailedState(each, hourMs).failuresInARow)).toEqual([0, 1]);

@@ -28,8 +28,7 @@ export interface PickOptions {
 /** State of an upstream on this node. */
 export interface UpstreamState {
   readonly id: string;
-  /** Whether the upstream is paused. */
-  readonly off: boolean;
+  readonly isPaused: boolean;
   readonly reason: 'rate_limited' | 'failing' | undefined;
   /** Calls in progress. 0 for an upstream without `maxParallel`, whose calls are not counted. */
   readonly parallel: number;
@@ -54,8 +53,8 @@ interface DetailedState extends UpstreamState {
   readonly refusedStatus: number | undefined;
   /** Reason why the last failed call had no connection or no response. Undefined after a successful call. */
   readonly lastError: string | undefined;
-  /** Remaining pause in milliseconds. 0 if the upstream is not paused. */
-  readonly offForMs: number;
+  /** Remaining pause. 0 if the upstream is not paused. */
+  readonly pausedForMs: number;
 }
 
 /** Position of a process among the workers of a node, from 1. */
@@ -70,8 +69,8 @@ interface WorkerPosition {
  * of its quota decreases in proportion.
  * - A 429 pauses an upstream for its Retry-After (at most 60 s), or for 30 s.
  * - From the second consecutive failed call on, an upstream is paused for 1 s, doubling up to 5 min.
- * - If no other upstream is available, one whose failures concern only one caller stays available. If requests of several
- * callers may have caused the failures, one call per second may try the upstream as a probe.
+ * - If all upstreams are paused, one stays available if only requests of a single caller can have caused its failures. If requests
+ * of several callers may have caused them, one call per second may try the upstream as a probe.
  * - An upstream with `maxParallel` calls in progress is full. Calls then use other upstreams, also of higher tiers, or wait.
  */
 export class LoadBalancer {
@@ -95,12 +94,12 @@ export class LoadBalancer {
   }
 
   /**
-   * Selects the next upstream. Repeats one that this call has tried only if no other is available. Calls of one affinity get
-   * the same upstream of a tier, distributed by weight. Returns undefined if all upstreams are paused, and `full` if the rest
-   * are full.
+   * Selects the next upstream. Repeats one that this call has tried only if no other is available. Calls with the same affinity
+   * get the same upstream of a tier, distributed by weight. Returns undefined if all upstreams are paused, and `full` if each
+   * available upstream is full.
    */
-  pick(upstreams: readonly Upstream[], picking: PickOptions): Upstream | 'full' | undefined {
-    const { triedIds, nowMs, affinity } = picking;
+  pick(upstreams: readonly Upstream[], options: PickOptions): Upstream | 'full' | undefined {
+    const { triedIds, nowMs, affinity } = options;
     const [first] = upstreams;
     const isOnly = upstreams.length === 1 && first !== undefined;
     if (isOnly && first.weight > 0 && !this.#isPausedForAll(first, nowMs)) return this.#isFull(first) ? 'full' : first;
@@ -109,7 +108,7 @@ export class LoadBalancer {
       unpaused.length > 0
         ? unpaused
         : upstreams.filter((upstream) => upstream.weight > 0 && !this.#isPausedForAll(upstream, nowMs));
-    if (available.length === 0) return this.#pickProbed(upstreams, picking);
+    if (available.length === 0) return this.#pickForProbe(upstreams, options);
     const free = this.#parallel.size === 0 ? available : available.filter((upstream) => !this.#isFull(upstream));
     if (free.length === 0) return 'full';
     const fresh = free.filter((upstream) => !triedIds.has(upstream.id));
@@ -186,7 +185,7 @@ export class LoadBalancer {
     const health = this.#health.get(revision);
     return {
       id,
-      off: health?.isPaused(nowMs) === true,
+      isPaused: health?.isPaused(nowMs) === true,
       reason: health?.getPauseReason(nowMs),
       parallel: this.#parallel.get(id) ?? 0,
       maxParallel: this.#toOwnPart(maxParallel),
@@ -201,11 +200,11 @@ export class LoadBalancer {
       failuresInARow,
       refusedStatus,
       lastError,
-      offForMs: Math.max(0, pausedUntilMs - nowMs),
+      pausedForMs: Math.max(0, pausedUntilMs - nowMs),
     };
   }
 
-  /** Returns the part of this worker. Each worker may have at least one call in progress. */
+  /** Returns this worker's part of the limit of a node. It is at least 1. */
   #toOwnPart(maxParallel: number | undefined): number | undefined {
     const { slot, count } = this.#worker;
     if (maxParallel === undefined || count === 1) return maxParallel;
@@ -225,7 +224,7 @@ export class LoadBalancer {
   }
 
   /** Returns a paused upstream that this call may try as a probe. */
-  #pickProbed(upstreams: readonly Upstream[], { nowMs, call }: PickOptions): Upstream | undefined {
+  #pickForProbe(upstreams: readonly Upstream[], { nowMs, call }: PickOptions): Upstream | undefined {
     if (call === undefined) return undefined;
     const ordered = upstreams.toSorted((left, right) => left.tier - right.tier);
     return ordered.find(({ weight, revision }) => weight > 0 && this.#health.get(revision)?.startProbe(call, nowMs) === true);
@@ -251,7 +250,6 @@ export class LoadBalancer {
     this.#onPause(pause);
   }
 
-  /** Returns the health to update. */
   #open(revision: string, nowMs: number): UpstreamHealth {
     let health = this.#health.get(revision);
     if (health === undefined) {

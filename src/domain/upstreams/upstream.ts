@@ -50,11 +50,11 @@ export interface NativeRequest {
   readonly body: JsonObject;
   /** Header fields of the dialect, such as its version. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Error of upstreams without this dialect, if the request in the form of chat completions lacks something essential. */
+  /** Error to throw for an upstream without this dialect, if the translation to chat completions drops essential content. */
   readonly translationError?: UpstreamError | undefined;
 }
 
-/** Quota that remains to Parley's account at an upstream, according to a reply. */
+/** Remaining quota of Parley's account at an upstream, as a reply reports it. */
 export interface UpstreamQuota {
   /** Between 0 and 1. */
   readonly remainingShare: number;
@@ -69,7 +69,7 @@ export interface Attempt<Request = ChatRequest> {
   readonly upstream: Upstream;
   readonly request: Request;
   /**
-   * Header fields to send: trace context and request ID. Applications also receive those of the client, and a per-request key.
+   * Header fields to send: trace context and request ID. Applications also receive client headers and a per-request key.
    */
   readonly headers: Readonly<Record<string, string>>;
   /** Query of the client, for an application. Parameters of the endpoint take precedence. */
@@ -104,12 +104,11 @@ export type PassThroughRequest = { readonly api: PassThroughApi } & (
 
 /** Fields of a form except `model`, which the client may still be sending. */
 export interface FormFields {
-  /** Boundary of the form. */
   readonly boundary: string;
   /** Estimated tokens of the text received so far. */
   readonly promptTokens: number;
-  /** Whether `open` can still return the complete form. Large forms are not retained after they are sent. */
-  readonly isComplete: boolean;
+  /** Whether `open` can return the complete form again. Large forms are not retained after they are sent. */
+  readonly canReopen: boolean;
   /**
    * Returns the fields, followed by defaults for missing fields, up to the end of the form. Reading throws a `ParleyError` if
    * the form is invalid.
@@ -179,7 +178,7 @@ export interface UpstreamErrorDetails {
   /** Whether the body is not an API error, so that another server probably answered. */
   readonly isNotFromModelApi?: boolean;
   /** Whether the error comes from a failed response of the Responses API, which has no HTTP status. */
-  readonly isOfResponse?: boolean;
+  readonly isFailedResponse?: boolean;
   readonly cause?: unknown;
 }
 
@@ -194,7 +193,7 @@ export class UpstreamError extends Error {
   readonly isBeforeRequest: boolean;
   readonly retryAfterSeconds: number | undefined;
   readonly isNotFromModelApi: boolean;
-  readonly isOfResponse: boolean;
+  readonly isFailedResponse: boolean;
 
   constructor(kind: UpstreamErrorKind, message: string, details: UpstreamErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -208,7 +207,7 @@ export class UpstreamError extends Error {
     this.isBeforeRequest = details.isBeforeRequest ?? false;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.isNotFromModelApi = details.isNotFromModelApi ?? false;
-    this.isOfResponse = details.isOfResponse ?? false;
+    this.isFailedResponse = details.isFailedResponse ?? false;
   }
 }
 

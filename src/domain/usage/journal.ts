@@ -69,7 +69,7 @@ export interface UsageAmounts {
   readonly cost: number;
 }
 
-/** A sum. The value is null for calls without the key or the tag. */
+/** Usage of one group. `keyId` or a tag is null for calls that lack it. */
 export type UsageSum<Key extends UsageKey> = UsageAmounts & {
   readonly [Name in Key]: Name extends 'keyId' | `tag:${string}` ? string | null : string;
 };
@@ -79,7 +79,7 @@ export interface UsageFilter {
   readonly subject?: string | undefined;
   readonly deployment?: string | undefined;
   readonly project?: string | undefined;
-  /** ID of a key that its user created. */
+  /** ID of the API key, as in `UsageRecord`. */
   readonly keyId?: string | undefined;
   readonly requestId?: string | undefined;
   /** ID of the session or conversation from the client. */
@@ -108,7 +108,6 @@ export interface CallsQuery extends UsageFilter {
   /** ID of one record. */
   readonly id?: string | undefined;
   readonly outcome: CallOutcome | undefined;
-  /** HTTP status. */
   readonly status?: number | undefined;
   /** Selects only older calls. For the next page, `atMs` and `id` of the last call of this page. */
   readonly before: { readonly atMs: number; readonly id: string } | undefined;
@@ -133,9 +132,9 @@ export interface Journal {
   appendUsage(records: readonly UsageRecord[]): Promise<void>;
   appendAudit(records: readonly AuditRecord[]): Promise<void>;
   /**
-   * Returns sums in the order of the keys if these include `day`, otherwise by descending cost. An application's usage includes
-   * its inner calls. For that reason, sums count inner calls separately only if `by` or the filter names deployments. All other sums
-   * exclude inner calls, except for their cost.
+   * Returns sums in the order of the keys if these include `day`, otherwise by descending cost. If `by` or the filter names a
+   * deployment, sums include inner calls. Otherwise they include only the cost of inner calls, because the tokens of an application
+   * already include those of its inner calls.
    */
   sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]>;
   /** Returns calls, newest first and by ID within a millisecond. Includes inner calls of applications. */

@@ -23,7 +23,7 @@ export function toModelUsage(model: string, { prompt_tokens = 0, completion_toke
 
 /**
  * Returns items of `usage_per_model`, summed per model and renumbered (docs/wire.md, Usage). Omits items without a name, and
- * never adds declared counts to counts that Parley metered. Each sum is at most `maxTokens`.
+ * never adds declared counts to counts that Parley metered. Each sum is at most `maxTokensPerCall`.
  */
 export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
   const byName = new Map<string, ModelUsage>();
@@ -43,7 +43,7 @@ export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUs
   return [...byName.values()];
 }
 
-/** Returns the sum of counts. Prompt and completion are at most `maxTokens` each, so that a sum is never an invalid count. */
+/** Returns the sum of counts. Prompt and completion are at most `maxTokensPerCall` each, so that no sum is an invalid count. */
 export function sumCounts(items: readonly TokenCounts[]): TokenCounts {
   const sum = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   for (const item of items) {
@@ -145,7 +145,7 @@ export function estimateTokens(chars: number): number {
   return Math.ceil(chars / charsPerToken);
 }
 
-/** Returns the number of characters in a reply: text, thoughts, and arguments of calls. The reply is untrusted. */
+/** Returns the number of characters in the text, thoughts, and calls of a reply. The reply is untrusted. */
 export function countReplyChars(reply: object): number {
   const { content, reasoning_content, reasoning } = reply as Record<string, unknown>;
   let chars = countCallChars(reply);

@@ -58,7 +58,6 @@ export interface BackgroundDeps {
   readonly maxRunMs?: number;
 }
 
-/** A request for a background response. */
 interface BackgroundRequest {
   readonly target: Target;
   readonly request: ResponsesRequest;
@@ -73,15 +72,13 @@ interface QueuedResponse {
   readonly ignored: readonly string[];
 }
 
-/** Data to start a run. */
 interface RunStart extends BackgroundRequest {
   readonly opening: StoredResponseStart;
   readonly existing?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
-/** A request for a chat run. */
 interface ChatRunRequest {
-  /** Its record ends with the run. */
+  /** The run ends the call record of the target. */
   readonly target: Target;
   readonly input: ChatInput;
   /** ID that the client chose. */
@@ -90,9 +87,9 @@ interface ChatRunRequest {
 }
 
 export interface StartedChatRun {
-  /** The run as it starts. */
+  /** The run at its start. */
   readonly response: JsonObject;
-  /** Resolves with the first event, or with the error of a run that failed before it. */
+  /** Resolves when the first event arrives. The value is the error of a run that failed before it. */
   readonly started: Promise<ParleyError | undefined>;
   readonly answer: Answer;
 }
@@ -113,8 +110,8 @@ interface ReadyRun {
   readonly isQueued: boolean;
 }
 
-/** Maximum time without a look at the store for readers of this node's runs, who are notified of each change. */
-const ownRunMs = 2_000;
+/** Maximum time between reads of the store for clients that follow a run of this node. Each change also wakes them. */
+const ownRunPollMs = 2_000;
 const maxRuns = 2_000;
 const defaultMaxRunMs = 6 * 60 * 60 * 1000;
 
@@ -156,7 +153,7 @@ export class BackgroundRuns {
 
   /**
    * Starts a chat completion that continues without its client. Resolves after its limits admit it and it is stored. Throws the
-   * error if it is rejected, `precondition_failed` if its ID is in use, and `too_many_chat_runs`.
+   * error if it is rejected, `precondition_failed` if its ID is in use, and `too_many_chat_runs` if the user has too many.
    */
   async startChatRun({ target, input, id, ref }: ChatRunRequest): Promise<StartedChatRun> {
     const { storage, clock } = this.#deps;
@@ -217,7 +214,7 @@ export class BackgroundRuns {
     this.#running.get(id)?.drop();
   }
 
-  /** Resolves when a run of this node has new events. For a run of another node, resolves after `ms`. */
+  /** Resolves when a run of this node has new events. Waits at most `ownRunPollMs`, or `ms` for a run of another node. */
   waitForChange(id: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
       const waiters = this.#waiting.get(id) ?? new Set();
@@ -228,7 +225,7 @@ export class BackgroundRuns {
         if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id);
         resolve();
       };
-      const timer = setTimeout(wake, this.#running.has(id) ? ownRunMs : ms);
+      const timer = setTimeout(wake, this.#running.has(id) ? ownRunPollMs : ms);
       waiters.add(wake);
     });
   }

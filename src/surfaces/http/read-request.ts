@@ -29,7 +29,7 @@ export function getRequestId(request: IncomingMessage, newId: () => string): str
 }
 
 /**
- * Returns whether an HTTP/1.0 request uses chunked encoding (RFC 9112, 6.1). Intermediaries could find another end of the body.
+ * Returns whether an HTTP/1.0 request uses chunked encoding (RFC 9112, 6.1). A proxy could detect the end of its body elsewhere.
  */
 export function isChunkedHttp10(httpVersion: string, transferEncoding: string | undefined): boolean {
   return transferEncoding !== undefined && httpVersion === '1.0';
@@ -181,7 +181,7 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
 }
 
 /**
- * Returns whether joining, parsing, and checking a body take so long that each needs its own turn of the event loop. Take the length
+ * Returns whether joining, parsing, and checking a body take so long that each needs its own turn of the event loop. Read the length
  * before `parseBody`, which can free the bytes.
  */
 export function isLargeBody(bytes: number): boolean {
@@ -217,8 +217,8 @@ const modelAlone: ReadonlySet<string> = new Set(['model']);
 const missingModel = 'model must name a deployment. GET /v1/models lists the deployments that you may use.';
 
 /**
- * Returns the deployment that `model` in the body names. Throws `invalid_request` if the body is not a JSON object, the key has
- * another case, or the name is missing. `message` is the error message for a missing name.
+ * Returns the deployment that `model` in the body names. Throws `invalid_request` if the body is not a JSON object, or if `model` is
+ * missing, not a string, or spelled with uppercase letters. `message` is the error message for a missing name.
  */
 export function readModel(body: unknown, message = missingModel): string {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be a JSON object.');

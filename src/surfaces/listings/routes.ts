@@ -36,9 +36,9 @@ interface ListingDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
  */
 export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   for (const prefix of deps.prefixes) {
-    for (const [kind, contents] of Object.entries(listings)) list(app, deps, `/${prefix}/${kind}`, contents);
+    for (const [kind, listing] of Object.entries(listings)) addListing(app, deps, `/${prefix}/${kind}`, listing);
   }
-  for (const base of deps.modelPaths) list(app, deps, base, modelListing);
+  for (const base of deps.modelPaths) addListing(app, deps, base, modelListing);
   app.get('/v1/deployment-names', async (request) => {
     const caller = await identifyCaller(deps, request, 'accepts bound keys');
     const kinds = readKinds(request.query);
@@ -47,7 +47,7 @@ export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   });
 }
 
-function list(app: FastifyInstance, deps: ListingDeps, base: string, { includes, toFields }: Listing): void {
+function addListing(app: FastifyInstance, deps: ListingDeps, base: string, { includes, toFields }: Listing): void {
   const toItems = async (deployments: readonly Deployment[], caller: Caller) => {
     const owners = await findSharingOwners(deps, deployments, caller);
     return deployments.map((deployment) => ({
@@ -69,7 +69,7 @@ function list(app: FastifyInstance, deps: ListingDeps, base: string, { includes,
   });
 }
 
-/** Returns the names of the owners who shared one of the applications with the caller in person, not only with a role. */
+/** Returns the names of the owners who shared one of the applications directly with the caller, not only with a role. */
 async function findSharingOwners(
   { people }: ListingDeps,
   deployments: readonly Deployment[],

@@ -47,7 +47,7 @@ export class PassThroughForm implements FormFields {
     this.#rewrittenForm = this.#rewriteParts(new FormReader(body, boundary));
   }
 
-  get isComplete(): boolean {
+  get canReopen(): boolean {
     return !this.#isDiscarding;
   }
 

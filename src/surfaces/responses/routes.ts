@@ -36,7 +36,7 @@ const responsesErrorDialect: ErrorDialect = {
   toErrorBody(error, requestId) {
     const body = modelErrorDialect.toErrorBody(error, requestId) as { readonly error: object };
     const { cause } = error;
-    const keepsCode = cause instanceof UpstreamError && cause.isOfResponse && isKnownCode(cause.code);
+    const keepsCode = cause instanceof UpstreamError && cause.isFailedResponse && isKnownCode(cause.code);
     return keepsCode ? { error: { ...body.error, code: cause.code } } : body;
   },
 };

@@ -70,10 +70,10 @@ function findClosing(text: string, start: number): number {
   return position === text.length || text.indexOf('\n', start) < position ? -1 : position;
 }
 
-/** Returns the end of the event whose text ends at `closed`. Returns -1 if the event has more fields after the text. */
-function findEventEnd(text: string, closed: number): number {
-  if (closed === -1 || text.slice(closed, closed + 2) !== '"}') return -1;
-  let position = closed + 2;
+/** Returns the end of the event whose text ends at `textEnd`. Returns -1 if the event has more fields after the text. */
+function findEventEnd(text: string, textEnd: number): number {
+  if (textEnd === -1 || text.slice(textEnd, textEnd + 2) !== '"}') return -1;
+  let position = textEnd + 2;
   while (text.charCodeAt(position) === space) position += 1;
   return text.slice(position, position + 3) === '}\n\n' ? position + 3 : -1;
 }
@@ -106,13 +106,13 @@ function isMessageStop(event: string): boolean {
 type Reply = Pick<Sink<RawFrame>, 'frame'>;
 
 /** Bytes before and after each text of a run in a chat completions event. */
-interface Slot {
+interface Template {
   readonly block: unknown;
   readonly before: string;
   readonly after: string;
 }
 
-const noSlot: Slot = { block: undefined, before: '', after: '' };
+const noTemplate: Template = { block: undefined, before: '', after: '' };
 
 /**
  * Translates events to chat completions frames. A run of deltas is written without being parsed, because a JSON string is the
@@ -122,7 +122,7 @@ export class TranslatedEvents implements EventReader {
   readonly isEndMark = isMessageStop;
   readonly #reader: MessageReader;
   readonly #run = new DeltaRun();
-  #slot = noSlot;
+  #template = noTemplate;
   #chunks: Chunk[] = [];
   #isOpening = true;
 
@@ -170,7 +170,7 @@ export class TranslatedEvents implements EventReader {
   }
 
   #createFrame(texts: readonly string[]): RawFrame {
-    const { block, before, after } = this.#slot;
+    const { block, before, after } = this.#template;
     if (this.#run.textBytes > 0) this.#reader.recordPassed(block, () => toText(texts.join('')));
     let bytes = '';
     for (const text of texts) bytes += before + text + after;
@@ -182,7 +182,7 @@ export class TranslatedEvents implements EventReader {
     const template = this.#getTemplate(type, index);
     if (template === undefined || !this.#run.learnPrefix(event, type)) return;
     const head = toLatin1(JSON.stringify(this.#reader.head)).slice(0, -1);
-    this.#slot = {
+    this.#template = {
       block: index,
       before: `data: ${head},"choices":[{"index":0,"delta":{${template[0]}"`,
       after: `"${template[1]}},"finish_reason":null}]}\n\n`,
@@ -262,7 +262,7 @@ export class RelayedEvents implements EventReader {
     const bytes = this.#buffered + events;
     this.#buffered = this.#isOpening ? bytes : '';
     if (this.#buffered.length > maxBufferedBytes)
-      throw new UpstreamError('broken', 'The upstream sent no message in its events.');
+      throw new UpstreamError('broken', `The upstream sent more than ${maxBufferedBytes} bytes of events without content.`);
     if (this.#isOpening || bytes === '') return;
     const usage = this.#isUsageReported || this.#usage === undefined ? undefined : toUsage(this.#usage);
     this.#isUsageReported = true;

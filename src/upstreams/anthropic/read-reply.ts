@@ -37,7 +37,7 @@ const requestId = /^[\w.-]{1,128}$/;
 /** Creates the reader of replies that are translated to chat completions frames. */
 export function createTranslatedReply(createdSeconds: number, model: string): ReplyDialect {
   return {
-    readEvents: () => new TranslatedEvents(new MessageReader(createdSeconds, model)),
+    createEventReader: () => new TranslatedEvents(new MessageReader(createdSeconds, model)),
     readComplete: (bytes) => Frame.ofCompletion(toCompletion(toMessage(bytes), createdSeconds, model)),
     readErrorReply,
   };
@@ -45,7 +45,7 @@ export function createTranslatedReply(createdSeconds: number, model: string): Re
 
 /** Reader of replies that are relayed unchanged to a client of the dialect. */
 export const relayedReply: ReplyDialect = {
-  readEvents: (headers) => new RelayedEvents(selectClientHeaders(headers)),
+  createEventReader: (headers) => new RelayedEvents(selectClientHeaders(headers)),
   readComplete(bytes, headers) {
     const { usage: counts } = toMessage(bytes);
     const usage = isJsonObject(counts) ? toUsage(counts) : undefined;

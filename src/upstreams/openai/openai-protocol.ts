@@ -55,7 +55,7 @@ const azure: Dialect = {
   toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
-/** An application. `endpoint` is the full URL. The body is sent unchanged, except that streams request token counts. */
+/** An application. `endpoint` is the full URL. The body is unchanged except for reduced names and the request for token counts. */
 const application: Dialect = {
   url: getEndpoint,
   credentials: (key) => ({ 'api-key': key }),

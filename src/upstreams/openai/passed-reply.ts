@@ -19,7 +19,7 @@ const imageBounds = { ...defaultJsonBounds, maxParsedChars: Number.POSITIVE_INFI
 export function passedReply({ api }: PassThroughRequest, hidesUsage: boolean): ReplyDialect<PassThroughFrame> {
   const traits: PassThroughTraits = passThrough[api];
   return {
-    readEvents: (headers) => new PassedEvents(traits, getContentType(headers), hidesUsage),
+    createEventReader: (headers) => new PassedEvents(traits, getContentType(headers), hidesUsage),
     createByteReader(headers) {
       const contentType = getContentType(headers);
       if (traits.raw?.test(contentType) !== true) return undefined;

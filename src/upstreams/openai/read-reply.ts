@@ -180,7 +180,11 @@ function isTextOnly(chunk: RawChunk): boolean {
 }
 
 /** Reader of chat replies, which are streams or one JSON document. */
-export const chatReply: ReplyDialect = { readEvents: () => new ChatEvents(), readComplete: toCompletionFrame, readErrorReply };
+export const chatReply: ReplyDialect = {
+  createEventReader: () => new ChatEvents(),
+  readComplete: toCompletionFrame,
+  readErrorReply,
+};
 
 /** Sufficient for thousands of vectors with thousands of numbers each. */
 const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedChars: Number.POSITIVE_INFINITY };

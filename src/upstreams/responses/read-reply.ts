@@ -30,7 +30,7 @@ export function createTranslatedReply(
   { createdSeconds, model }: { createdSeconds: number; model: string },
 ): ReplyDialect {
   return {
-    readEvents: () => new TranslatedEvents(new ResponseReader(createdSeconds, model)),
+    createEventReader: () => new TranslatedEvents(new ResponseReader(createdSeconds, model)),
     readComplete(bytes) {
       const completion = toCompletion(toResponse(bytes), createdSeconds);
       return Frame.ofRawCompletion(completion, toLatin1(JSON.stringify(completion)));
@@ -41,7 +41,7 @@ export function createTranslatedReply(
 
 /** Creates the reader of replies that are relayed unchanged to a client of the dialect. */
 export const createRelayedReply = (readErrorReply: ReadErrorReply): ReplyDialect => ({
-  readEvents: () => new RelayedEvents(),
+  createEventReader: () => new RelayedEvents(),
   readComplete(bytes) {
     const usage = toUsage(toResponse(bytes).usage);
     return Frame.ofNative(bytes, { dialect: 'responses', isCompleteReply: true, isLast: true, textBytes: bytes.length, usage });

@@ -158,7 +158,7 @@ export function toEventValue(event: string): JsonObject | UpstreamError | undefi
 /** Returns the error of a response that the upstream could not finish. */
 export function toFailedError(response: unknown): UpstreamError {
   const error = toReportedError({ error: toObject(toObject(response).error) });
-  return new UpstreamError(error.kind, error.message, { ...error, isOfResponse: true });
+  return new UpstreamError(error.kind, error.message, { ...error, isFailedResponse: true });
 }
 
 /** Returns whether an event opens a response and has no part of it. */

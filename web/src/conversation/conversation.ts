@@ -86,9 +86,9 @@ export interface Reply {
   readonly omittedFiles?: readonly string[];
   /** Notes and projects that the request contained, if any. */
   readonly usedContext?: UsedContext;
-  /** The truncated answer that this one starts with and continues. */
+  /** ID of the truncated answer that this one contains and continues. */
   readonly continues?: string;
-  /** The failed answer after whose completed work this one continues. */
+  /** ID of the failed answer whose completed work this one builds on. */
   readonly resumes?: string;
   /** Whether the service continues the answer without this page, as a chat run with the ID of the answer. Set only while it runs. */
   readonly isRun?: true;
@@ -146,7 +146,7 @@ export function listVersions(branches: readonly Turn[], visible: Turn): readonly
   return branches.filter((turn) => turn === visible || !continued.has(turn.id));
 }
 
-/** Lists the visible turns, the first one first. */
+/** Lists the visible turns in order. */
 export function listVisibleTurns(conversation: Conversation): readonly Turn[] {
   const lastByParent = new Map<string, Turn>();
   for (const turn of Object.values(conversation.turns)) lastByParent.set(turn.parent, turn);
@@ -196,12 +196,10 @@ export function withReply(conversation: Conversation, reply: Reply): Conversatio
   return { ...conversation, turns: { ...conversation.turns, [reply.id]: reply } };
 }
 
-/** Whether an answer contains controls. */
 export function hasControls({ custom: { controls } }: Reply): boolean {
   return Array.isArray(controls) && controls.length > 0;
 }
 
-/** Lists the calls of client tools in an answer. */
 export function listClientCalls({ functionCall, toolCalls = [] }: Reply): readonly ClientCall[] {
   const calls = toolCalls.map(({ id, function: call }) => toClientCall(isJsonObject(call) ? call : {}, String(id ?? '')));
   return functionCall === undefined ? calls : [...calls, toClientCall(functionCall, undefined)];
@@ -211,7 +209,7 @@ function toClientCall({ name, arguments: input }: JsonObject, id: string | undef
   return { id, name: String(name ?? ''), input: String(input ?? '') };
 }
 
-/** Whether an answer is complete and needs no decision of the user: it is not truncated and contains no form and no call. */
+/** Returns whether an answer is complete and needs no input from the user: it is not truncated and has no controls or calls. */
 export function hasEndedWell(reply: Reply): boolean {
   return reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply) && listClientCalls(reply).length === 0;
 }
@@ -220,7 +218,6 @@ export function withVisibleTurn(conversation: Conversation, { parent, id }: Turn
   return { ...conversation, shown: { ...conversation.shown, [parent]: id } };
 }
 
-/** Whether a turn is an answer in progress. */
 export function isRunning(turn: Turn): turn is Reply {
   return turn.kind === 'reply' && turn.state === 'running';
 }

@@ -57,7 +57,7 @@ export class Library {
     this.#runs = runs;
   }
 
-  /** Loads a chat that another device changed and the database already contains. */
+  /** Loads a change that another device made to a chat and that is already in the database. */
   async applyRemoteChange(id: string): Promise<void> {
     this.#tabs?.notify(id);
     await this.#reload(id);
@@ -173,7 +173,7 @@ export class Library {
     await this.#reload(id);
   }
 
-  /** Replaces a chat. It is saved soon, immediately with `now`, or with the next change with `unsaved`. */
+  /** Replaces a chat. `soon` saves it after a short delay, `now` saves it immediately, and `unsaved` leaves it to a later save. */
   put(conversation: Conversation, when: SaveTime = 'soon'): void {
     const { id } = conversation;
     const before = this.#open.get(id);
@@ -206,8 +206,8 @@ export class Library {
    * Changes the list attributes of a chat, open or not. Returns false if only its summary is stored and the service cannot be
    * reached.
    */
-  async updateListAttributes(id: string, arrangement: Partial<ListAttributes>): Promise<boolean> {
-    const toNext = (conversation: Conversation): Conversation => ({ ...conversation, ...arrangement });
+  async updateListAttributes(id: string, attributes: Partial<ListAttributes>): Promise<boolean> {
+    const toNext = (conversation: Conversation): Conversation => ({ ...conversation, ...attributes });
     const stored = await this.readFull(id);
     if (this.#open.has(id)) this.change(id, toNext, 'now');
     else if (stored === undefined) return false;
@@ -222,9 +222,8 @@ export class Library {
   }
 
   /**
-   * Hides a chat from the list until `remove` or `restore`. Deleting and restoring it would lose data, because the service
-   * drops its links and notifies other devices. Until it is removed, nothing is changed, so that a browser crash leaves it
-   * complete.
+   * Hides a chat from the list until `remove` or `restore`. Only `remove` deletes data, because a deletion cannot be undone: the
+   * service drops the links of the chat and notifies other devices. A browser crash before that leaves the chat complete.
    */
   hide(id: string): void {
     this.#pendingRemovals.add(id);
@@ -262,7 +261,6 @@ export class Library {
     await this.load();
   }
 
-  /** Saves unsaved changes. */
   saveAll(): void {
     for (const id of [...this.#unsaved.keys()]) this.#save(id);
   }
@@ -301,7 +299,7 @@ export class Library {
     this.#sync?.scheduleSend(id);
   }
 
-  /** Applies the finished turns of a change in another tab. */
+  /** Adopts the turns that another tab has stored and that are complete. */
   async #reload(id: string): Promise<void> {
     const [summaries, stored] = await Promise.all([this.#database.listSummaries(), this.#database.readConversation(id)]).catch(
       () => [undefined],
@@ -354,8 +352,8 @@ function mergeTurns(local: Conversation, imported: Conversation): Conversation {
 }
 
 /**
- * Lists turns of another tab that are complete or that the service continues, and answers that are complete only there, unless
- * this tab started them.
+ * Lists the stored turns to adopt: new ones that are complete or that the service continues, and answers that are incomplete only
+ * here and that this tab did not start.
  */
 function listOtherTabTurns(open: Conversation, stored: Conversation, runs: RunFollower | undefined): readonly Turn[] {
   return Object.values(stored.turns).filter((turn) => {

@@ -108,7 +108,7 @@ export function json(schema: Schema | NamedSchema, examples?: Content['examples'
   return [{ type: 'application/json', schema, ...(examples && { examples }) }];
 }
 
-/** Returns a path parameter with the value for examples. */
+/** Returns a path parameter with an example value. */
 export function inPath(name: string, description: string, example: string): Parameter {
   return { name, in: 'path', description, required: true, schema: { type: 'string' }, example };
 }
@@ -165,7 +165,7 @@ type DescribedOperation = Partial<ApiOperation> & Pick<ApiOperation, 'id' | 'sum
 /** Operations by method and path, such as `get /v1/chats/{chat}`. */
 export type OperationTable = Readonly<Record<string, DescribedOperation>>;
 
-/** Fields of all operations of a table. Operations that require a key have these errors in addition to their own. */
+/** Fields of all operations of a table. Operations that require a key have its `errors` in addition to their own. */
 type SharedFields = Partial<ApiOperation> & Pick<ApiOperation, 'tag'>;
 
 /** Returns the operations of a table, in its order. Fields of an operation take precedence over shared fields. */

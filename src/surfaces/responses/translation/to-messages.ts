@@ -288,7 +288,7 @@ const unsupportedText =
   'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Responses API';
 const summaryHeading = 'Summary of the conversation so far:';
 
-/** Returns the output of a server's call for the model. */
+/** Returns the output of an MCP call as text for the model. */
 function toRemoteResult({ output, error }: JsonObject): string {
   if (typeof output === 'string') return output;
   return typeof error === 'string' ? error : 'The call was interrupted. Its result is unknown.';
