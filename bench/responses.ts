@@ -80,7 +80,9 @@ async function measureDisk(): Promise<void> {
 async function measureStores(): Promise<void> {
   const pickIndex = (sample: number): number => (sample * 7_919 * 101) % rows;
   await measure('read a response', (sample) => responses.find(toStored(pickIndex(sample)), nowMs));
-  await measure('read a chain of up to 10', (sample) => responses.chain(toStored(pickIndex(sample)), { nowMs, maxBytes: 1e9 }));
+  await measure('read a chain of up to 10', (sample) =>
+    responses.findChain(toStored(pickIndex(sample)), { nowMs, maxBytes: 1e9 }),
+  );
   await measure('find an item', (sample) => responses.findItems(toSubject(pickIndex(sample)), [`msg_${pickIndex(sample)}`]));
   await measure('store a response', (sample) => responses.add(toStored(pickIndex(sample), 'new')));
   await measure('delete a response', (sample) => responses.delete(toStored(pickIndex(sample), 'new')));

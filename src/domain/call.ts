@@ -22,8 +22,8 @@ export interface Call {
   /** Telemetry of the call, including its trace context. */
   readonly record: CallRecord;
   /**
-   * Request that the call arrived with. Undefined for a call without a request. An inner call of a built-in
-   * application has the origin of its outer call.
+   * HTTP request that caused the call. An inner call of a built-in application has the origin of its outer call. Undefined if no
+   * HTTP request caused it.
    */
   readonly origin?: CallOrigin | undefined;
   /** Whether the client requests a trace of the application. Only a caller that may edit the application receives it. */
@@ -50,7 +50,7 @@ declare const authorized: unique symbol;
 export interface Target {
   readonly call: Call;
   readonly deployment: Deployment;
-  /** IDs from the root through the deployment. */
+  /** IDs of the deployments in the call chain, from the root through this one. */
   readonly path: readonly string[];
   /** Limits of the caller on the deployment. */
   readonly account: Account;
@@ -125,11 +125,11 @@ export interface Calls {
    * Throws if the deployment does not exist, does not support such calls, or is closed to the caller, or if consent is missing.
    */
   authorize(call: Call, use: DeploymentUse): Promise<Target>;
-  /** Pushes the reply into `reply`. Throws an error with status 400 if the request is invalid. */
-  answer(target: Target, input: ChatInput, reply: ReplySink): Answer;
+  /** Pushes the reply into `sink`. Throws an error with status 400 if the request is invalid. */
+  answer(target: Target, input: ChatInput, sink: ReplySink): Answer;
   embed(target: Target, request: EmbeddingsRequest, signal: AbortSignal): Promise<EmbeddingsReply>;
-  /** Passes a request through to an upstream, and pushes the response into `reply`. */
-  passThrough(target: Target, request: PassThroughRequest, reply: Sink<PassThroughFrame>): Answer;
+  /** Passes a request through to an upstream, and pushes the response into `sink`. */
+  passThrough(target: Target, request: PassThroughRequest, sink: Sink<PassThroughFrame>): Answer;
   /** Counts or estimates the tokens of a request. Does not charge the caller. */
   countTokens(target: Target, input: ChatInput, signal: AbortSignal): Promise<number>;
   /**

@@ -69,9 +69,9 @@ export class IntrospectionGuard {
 
   /**
    * Runs an introspection. Throws `request_limit_exceeded` if the address sent too many unknown tokens, or `overloaded` if too
-   * many introspections are running. `isKnown` returns whether a token whose introspection fails with this error is not counted.
+   * many introspections are running. `isExempt` returns whether a token is not counted if its introspection fails with this error.
    */
-  async run<Result>(address: string, introspect: () => Promise<Result>, isKnown: (error: unknown) => boolean): Promise<Result> {
+  async run<Result>(address: string, introspect: () => Promise<Result>, isExempt: (error: unknown) => boolean): Promise<Result> {
     const budget = this.#findBudget(toNetwork(address));
     if (budget.remaining < 1)
       throw new ParleyError(
@@ -92,7 +92,7 @@ export class IntrospectionGuard {
       budget.remaining += 1;
       return result;
     } catch (error) {
-      if (isKnown(error)) budget.remaining += 1;
+      if (isExempt(error)) budget.remaining += 1;
       throw error;
     } finally {
       this.#running -= 1;

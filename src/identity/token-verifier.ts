@@ -21,7 +21,7 @@ export interface TokenVerifierDeps {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly caches: Caches;
-  /** Called with the caller of each verified token that was not in the cache, and with the user's name from its claims. */
+  /** Called with the caller of each verified token that was not in the cache, and with the user's profile from its claims. */
   readonly recordSignIn?: ((caller: Caller, profile: Profile) => void) | undefined;
   /** Called on the first failure to fetch keys, and again only after a success. */
   readonly reportError: (message: string, error: unknown) => void;
@@ -46,8 +46,7 @@ interface Provider extends ClaimsSource {
 /**
  * Returns a verifier for tokens of the configured identity providers. JWTs of their issuers are verified with the keys of the
  * issuer. Other tokens are introspected, if a provider supports it. A new configuration clears the cache of verified tokens, but
- * keeps the keys of providers with the same issuer and `jwksUrl`. Create one per process. The JWT code is loaded with the first
- * token.
+ * keeps the keys of providers with the same issuer and `jwksUrl`. Create one per process.
  */
 export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
   let last: VerifierState | undefined;
@@ -117,7 +116,7 @@ function introspectOnce(
   return pending;
 }
 
-/** Returns when the token was issued. Uses the current time if the claim is missing or in the future. */
+/** Returns the time when the token was issued. Uses the current time if the claim is missing or in the future. */
 function readIssuedAtMs(iat: unknown, nowMs: number): number {
   return typeof iat === 'number' && iat >= 0 ? Math.min(Math.round(iat * 1000), nowMs) : nowMs;
 }
@@ -249,7 +248,6 @@ interface VerifiedToken {
   readonly untilMs: number;
 }
 
-/** Bounds of the cache of verified tokens. */
 export const verifiedTokenBounds: BoundedCacheOptions<VerifiedToken> = {
   maxBytes: 8 * 1024 ** 2,
   countBytes: ({ caller: { subject, project, roles } }) =>

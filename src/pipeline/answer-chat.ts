@@ -55,11 +55,11 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
     const prepared = prepare(deps, target, input);
     const { call, deployment } = target;
     const { request, account } = prepared;
-    const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
+    const identity = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
     const { messages, stream } = request;
     // An application may run its own tools, regardless of the tools in the request.
     const callableNames = deployment.kind === 'model' ? findCallableNames(request) : undefined;
-    const facts = { head, totals: account.usage, isStreamed: stream === true, newId: deps.newId, messages, callableNames };
+    const facts = { identity, totals: account.usage, isStreamed: stream === true, newId: deps.newId, messages, callableNames };
     const normalized = new NormalizedReply(facts, recordContent(target, input.request, reply));
     const metered = new MeteredReply(target, account, normalized);
     void begin(deps, prepared, metered);

@@ -64,7 +64,7 @@ async function readEvents(
   const target = { call, deployment } as unknown as Target;
   const account = new CallAccount({ target, clientRequest: {}, promptTokens: 3 });
   const normalized = new NormalizedReply(
-    { head: { id: 'own', created: 1 }, totals: account.usage, isStreamed: true, newId: () => 'new', messages: [] },
+    { identity: { id: 'own', created: 1 }, totals: account.usage, isStreamed: true, newId: () => 'new', messages: [] },
     sink,
   );
   const metered = new MeteredReply(target, account, normalized);

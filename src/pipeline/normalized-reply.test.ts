@@ -35,7 +35,13 @@ class TestReply {
       },
     };
     this.#reply = new NormalizedReply(
-      { head: { id: 'own', created: 7 }, totals: this.totals, isStreamed: facts.isStreamed, newId: () => 'new', messages: [] },
+      {
+        identity: { id: 'own', created: 7 },
+        totals: this.totals,
+        isStreamed: facts.isStreamed,
+        newId: () => 'new',
+        messages: [],
+      },
       sink,
     );
   }
@@ -415,7 +421,7 @@ it('NormalizedReply passes on the error even if the reader rejects the end of an
     inner: { items: [] },
   });
   const reply = new NormalizedReply(
-    { head: { id: 'own', created: 7 }, totals, isStreamed: true, newId: () => 'new', messages: [] },
+    { identity: { id: 'own', created: 7 }, totals, isStreamed: true, newId: () => 'new', messages: [] },
     sink,
   );
   const delta = { custom_content: { stages: [{ index: 1e9, name: 'x' }] } };

@@ -29,7 +29,7 @@ const maxNameChars = 64;
 /** Facts about a reply that are known before it starts. */
 export interface ReplyFacts extends CallContext {
   /** Defaults for the ID, time, and model, which an upstream may omit. */
-  readonly head: ReplyIdentity;
+  readonly identity: ReplyIdentity;
   readonly totals: UsageTotals;
   readonly isStreamed: boolean;
 }
@@ -61,11 +61,11 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Created for the first `custom_content`. */
   #content: ReplyContent | undefined;
 
-  constructor({ head, totals, isStreamed, ...callFacts }: ReplyFacts, next: Sink<Frame>) {
+  constructor({ identity, totals, isStreamed, ...callFacts }: ReplyFacts, next: Sink<Frame>) {
     this.#next = next;
     this.#isStreamed = isStreamed;
     this.#totals = totals;
-    this.#identity = head;
+    this.#identity = identity;
     this.#callFacts = callFacts;
   }
 
@@ -93,7 +93,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       const choices: ChunkChoice[] = [];
       for (const [index, isFinished] of this.#choices)
         if (!isFinished) choices.push({ index, delta: {}, finish_reason: this.#calls?.getEndReason(index) ?? 'stop' });
-      if (this.#content?.hasOpenStages) closing.push(...this.#closedStages(this.#content, 'completed'));
+      if (this.#content?.hasOpenStages) closing.push(...this.#closeOpenStages(this.#content, 'completed'));
       if (choices.length > 0) closing.push(this.#createChunk({ choices }));
       closing.push(this.#createChunk({ ...this.#totals.totals() }));
       this.#next.frame(Frame.ofChunks(...closing));
@@ -101,7 +101,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     this.#next.end();
   }
 
-  /** Closes the open stages as failed, before the error. */
+  /** Closes the open stages as failed, and then passes the error on. */
   fail(error: unknown): void {
     if (this.#isRelayed) this.#passEarly();
     else if (this.#content?.hasOpenStages) this.#failStages(this.#content);
@@ -112,8 +112,8 @@ export class NormalizedReply implements Sink<RawFrame> {
   #requireAnswer(): void {
     const name = this.#calls?.suppressedName;
     if (name === undefined || this.#hasAnswer) return;
-    const called = JSON.stringify(name.slice(0, maxNameChars));
-    throw new UpstreamError('broken', `The model called the tool ${called}, which tool_choice of the request does not allow.`);
+    const tool = JSON.stringify(name.slice(0, maxNameChars));
+    throw new UpstreamError('broken', `The model called the tool ${tool}, which tool_choice of the request does not allow.`);
   }
 
   #hold(frame: RawFrame): void {
@@ -142,9 +142,9 @@ export class NormalizedReply implements Sink<RawFrame> {
     for (const early of this.#releaseEarly()) this.#next.frame(early as Frame);
   }
 
-  /** Closes the open stages as failed. A reader that rejects this frame still receives the error. */
+  /** A reader that rejects this frame still receives the error. */
   #failStages(content: ReplyContent): void {
-    const failed = Frame.ofChunks(...this.#closedStages(content, 'failed'));
+    const failed = Frame.ofChunks(...this.#closeOpenStages(content, 'failed'));
     try {
       this.#next.frame(failed);
     } catch {
@@ -153,7 +153,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   /** Closes the open stages of one choice or of all choices, each in its own chunk. */
-  #closedStages(content: ReplyContent, status: 'completed' | 'failed', choiceIndex?: number): Chunk[] {
+  #closeOpenStages(content: ReplyContent, status: 'completed' | 'failed', choiceIndex?: number): Chunk[] {
     return content.consumeOpenStages(choiceIndex).map(([choice, index]) => {
       const delta: Delta = { custom_content: { stages: [{ index, status }] } };
       return this.#createChunk({ choices: [{ index: choice, delta, finish_reason: null }] });
@@ -201,9 +201,9 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   #toNormalCompletion(completion: Completion): Completion {
     const choices = completion.choices.map((choice) => {
-      const { tool_calls: calls, function_call: called } = choice.message;
+      const { tool_calls: calls, function_call: functionCall } = choice.message;
       let normal = choice;
-      if (choice.finish_reason !== 'stop' || calls || called) {
+      if (choice.finish_reason !== 'stop' || calls || functionCall) {
         this.#calls ??= new ReplyCalls(this.#callFacts);
         normal = this.#calls.normalizeCompletionChoice(choice);
       }
@@ -215,7 +215,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     return choices.every((choice, index) => choice === completion.choices[index]) ? completion : { ...completion, choices };
   }
 
-  /** Returns the completed content of a complete message, in which every stage has ended. */
+  /** Adds missing fields to the content of a complete message, and ends its open stages. */
   #toClosedContent(choice: number, original: ResponseCustomContent): ResponseCustomContent {
     this.#content ??= new ReplyContent();
     const content = this.#content.toComplete(choice, original);
@@ -283,15 +283,15 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   #toNormalChoice(choice: ChunkChoice): ChunkChoice {
     const { index, delta, finish_reason: reason } = choice;
-    const { tool_calls: calls, function_call: called, custom_content: content } = delta;
+    const { tool_calls: calls, function_call: functionCall, custom_content: content } = delta;
     let normal = choice;
     const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
-    if (!isPlainEnd || calls || called) {
+    if (!isPlainEnd || calls || functionCall) {
       this.#calls ??= new ReplyCalls(this.#callFacts);
       const isLate = this.#choices.get(index) === true && this.#calls.getEndReason(index) === 'stop';
       normal = this.#calls.normalizeChoice(choice);
-      // After a first call that follows the finish reason, the choice needs another finish reason, at the latest at
-      // the end of the reply.
+      // If the first call of a choice follows its finish reason, the choice needs another one. `end` adds it if the upstream
+      // does not.
       if (isLate && this.#calls.hasCalls(index)) this.#choices.set(index, false);
     }
     if (!isJsonObject(content)) return normal;
@@ -303,7 +303,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Completes the stages that are still open when their choice ends, before its finish reason. */
   #closeEndingStages(content: ReplyContent, chunk: Chunk, output: Chunk[]): void {
     for (const { index, finish_reason: reason } of chunk.choices)
-      if (reason !== null) output.push(...this.#closedStages(content, 'completed', index));
+      if (reason !== null) output.push(...this.#closeOpenStages(content, 'completed', index));
   }
 
   /** Returns the chunk without usage, statistics, and repeated finish reasons. Returns undefined if the rest is empty. */
@@ -339,8 +339,8 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 }
 
-function isAnswer({ content, refusal, tool_calls: calls, function_call: called, custom_content: custom }: Delta): boolean {
-  return Boolean(content || refusal || calls || called || custom);
+function isAnswer({ content, refusal, tool_calls: calls, function_call: functionCall, custom_content: custom }: Delta): boolean {
+  return Boolean(content || refusal || calls || functionCall || custom);
 }
 
 function hasContent(delta: Delta): boolean {
@@ -354,7 +354,7 @@ function hasChoices(frame: RawFrame): boolean {
   return false;
 }
 
-/** Numbers the items of each message. Returns the same object if all numbers are right. */
+/** Applies `numberByPosition` to each message. Returns the same object if all numbers are right. */
 function numberContent(completion: Completion): Completion {
   const choices = completion.choices.map((choice) => {
     const { custom_content: content } = choice.message;

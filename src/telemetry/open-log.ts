@@ -7,7 +7,6 @@ import type { CallEnd } from '#domain/telemetry.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
 import type { CallListener, MeasuredCall } from './measured-call.ts';
 
-/** File descriptor. */
 const stdout = 1;
 /** Bytes that may wait for a stalled reader of stdout. Further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
@@ -99,7 +98,6 @@ export class LineBuffer {
   }
 }
 
-/** Sink for log lines. */
 export interface LineSink {
   /** Writes a complete line, including its line end. */
   write(line: string): void;
@@ -174,7 +172,7 @@ function toTenths(ms: number): string {
   return `${Math.floor(tenths / 10)}.${tenths % 10}`;
 }
 
-/** Logs the causes of a failed call that the client does not see. */
+/** Returns a listener that logs failed calls, with the causes that the client does not see. */
 export function toFailureLog(log: Log): CallListener['callEnded'] {
   return ({ start, span, deploymentId, lastAttempt }, { error, status }) =>
     log.error('a call failed', error, {

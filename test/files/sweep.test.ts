@@ -105,7 +105,7 @@ describe('a sweep', () => {
       const names = Array.from({ length: 502 }, () => randomUUID());
       for (let index = 0; index < names.length; index += 50)
         await Promise.all(names.slice(index, index + 50).map((name) => s3.put(name, name)));
-      const unused = vi.spyOn(index, 'unused').mockImplementation(async (candidates) => candidates.slice(0, 2));
+      const unused = vi.spyOn(index, 'findUnused').mockImplementation(async (candidates) => candidates.slice(0, 2));
       expect(await sweepContents({ store: blobs, index, ...createLimits(), beforeMs: Date.now() - hourMs })).toBe(0);
       expect(unused).not.toHaveBeenCalled();
       expect(await sweepContents({ store: blobs, index, ...createLimits() })).toBe(4);
@@ -140,7 +140,7 @@ describe('a sweep', () => {
       for (let count = 0; count < 3; count += 1) await s3.put(randomUUID(), 'x');
       const stop = new AbortController();
       const store = {
-        writtenBefore: (atMs: number) => blobs.writtenBefore(atMs),
+        listWrittenBefore: (atMs: number) => blobs.listWrittenBefore(atMs),
         delete: async (name: string) => {
           await blobs.delete(name);
           stop.abort(new Error('stopped'));

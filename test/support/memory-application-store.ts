@@ -70,7 +70,7 @@ export class MemoryApplicationStore implements ApplicationStore {
     return shared.slice(0, limit);
   }
 
-  async versions(id: string): Promise<readonly ApplicationVersion[]> {
+  async listVersions(id: string): Promise<readonly ApplicationVersion[]> {
     const forms = this.#listForms(id).map(({ etag, updatedAtMs }, index) => ({
       version: index + 1,
       etag,

@@ -147,8 +147,8 @@ export class ContextWindow {
   }
 
   /**
-   * Counts exactly only if the estimate exceeds the threshold. The estimate tends to be too high, so a smaller estimate is
-   * safe.
+   * Counts exactly only if the estimate exceeds the threshold. The estimate tends to be too high, so an estimate
+   * below the threshold is safe.
    */
   async #countTokens(request: ChatRequest, threshold: number): Promise<number> {
     const rendered = this.#render(request);
@@ -164,7 +164,7 @@ export class ContextWindow {
     const counter = this.#exactCounter ?? this.#estimator;
     const before = countRequest(this.#render(request), counter);
     const { messages } = request;
-    const toOversized = (): OversizedConversation => {
+    const measureConversation = (): OversizedConversation => {
       const tokens = countRequest(this.#render(request), counter);
       return {
         messages,
@@ -176,11 +176,11 @@ export class ContextWindow {
       };
     };
     const previousMemory = this.#memory;
-    const { cleared, clearedResults } = planClearing(toOversized());
+    const { cleared, clearedResults } = planClearing(measureConversation());
     this.#memory = { ...previousMemory, cleared };
     const summaryError =
-      this.#canSummarize && toOversized().tokens > maxTokens
-        ? await this.#summarize(request, toOversized(), maxTokens)
+      this.#canSummarize && measureConversation().tokens > maxTokens
+        ? await this.#summarize(request, measureConversation(), maxTokens)
         : undefined;
     this.#canSummarize &&= summaryError === undefined;
     const isSame = this.#memory.cleared === previousMemory.cleared && this.#memory.summary === previousMemory.summary;
@@ -188,7 +188,7 @@ export class ContextWindow {
     this.#options.onChange?.({
       strategy: this.#options.strategy,
       wasRejected,
-      tokens: { before, after: toOversized().tokens, max: maxTokens },
+      tokens: { before, after: measureConversation().tokens, max: maxTokens },
       clearedResults,
       summarizedMessages: Math.max(0, (this.#memory.summary?.before ?? 0) - (previousMemory.summary?.before ?? 0)),
       ...(summaryError !== undefined && { summaryError }),
@@ -248,8 +248,8 @@ interface OversizedConversation {
 }
 
 /**
- * Plans which tool results to clear, oldest first. All results before the index `cleared` are cleared, `clearedResults` of them
- * newly. Results that the model has not responded to yet are not cleared.
+ * Plans which tool results to clear, oldest first. All results before the index `cleared` are then cleared. `clearedResults`
+ * counts those that were not cleared before. Results that the model has not responded to yet are not cleared.
  */
 function planClearing({ messages, memory, tokens: before, targetTokens, counter, renderer }: OversizedConversation): {
   readonly cleared: number;

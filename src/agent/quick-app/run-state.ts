@@ -36,7 +36,6 @@ export interface OffloadedTexts {
   readonly readTexts: () => Promise<readonly string[] | undefined>;
 }
 
-/** Signs texts and verifies signatures. */
 export interface StateSigner {
   sign(text: string): string;
   verify(text: string, signature: string): boolean;
@@ -126,9 +125,9 @@ export class RunStates {
  * answer of a completed run is remembered.
  */
 function shortenState(state: RunState, excessChars: number): RunState {
-  const texts = state.added.filter((message) => !isMediaMessage(message));
-  let excess = excessChars - (getLength(state.added) - getLength(texts));
-  const added = texts.map((message) => {
+  const messages = state.added.filter((message) => !isMediaMessage(message));
+  let excess = excessChars - (getLength(state.added) - getLength(messages));
+  const added = messages.map((message) => {
     const { content } = message;
     if (excess <= 0 || message.role !== 'tool' || typeof content !== 'string') return message;
     if (content.length <= shortenedChars + truncationNote.length) return message;
@@ -166,7 +165,7 @@ function offload(
   const requiredArguments = new Set(waitingCalls.map((call) => call.function.arguments));
   const numbers = new Map<string, number>();
   let remainingChars = excessChars;
-  for (const text of listByLength(fields)) {
+  for (const text of listTextsByLength(fields)) {
     if (remainingChars <= 0 || text.length < minOffloadedChars) break;
     if (requiredArguments.has(text)) continue;
     remainingChars -= text.length - formatMarker(name, numbers.size).length;
@@ -192,7 +191,7 @@ function formatMarker(name: string, number: number): string {
   return `${name}:${number}`;
 }
 
-function listByLength(value: unknown): string[] {
+function listTextsByLength(value: unknown): string[] {
   const texts = new Set<string>();
   mapTexts(value, (text) => {
     texts.add(text);

@@ -13,7 +13,6 @@ import type { Reason } from '#surfaces/ops/routes.ts';
 import type { SharedStore } from './stores.ts';
 import { MissingDocuments, UnusableParts } from './unusable-parts.ts';
 
-/** Dependencies of `NodeState`. */
 export interface NodeStateDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly loadBalancer: LoadBalancer;
@@ -90,7 +89,6 @@ export class NodeState {
     this.#stores = stores;
   }
 
-  /** Sets the alerts that cannot be delivered. */
   readonly setUndeliveredAlerts = (alerts: readonly UndeliveredAlert[]): void => {
     this.#undelivered = alerts;
   };
@@ -101,7 +99,7 @@ export class NodeState {
     this.#errors = [];
     this.#loadedAtMs = this.#deps.clock.epochMs();
     this.#rejectedAtMs = undefined;
-    for (const [id, edge] of this.#dangling) if (!this.#isStillNamed(edge)) this.#dangling.delete(id);
+    for (const [id, edge] of this.#dangling) if (!this.#stillDangles(edge)) this.#dangling.delete(id);
   }
 
   /** Records dangling dependencies of a graph, except those that have a configuration warning. Returns the new ones. */
@@ -197,7 +195,7 @@ export class NodeState {
   }
 
   /** Returns whether the current configuration shows that the dependency still dangles. */
-  #isStillNamed(edge: DanglingDependency): boolean {
+  #stillDangles(edge: DanglingDependency): boolean {
     const { deployments } = this.#deps.snapshot();
     const deployment = deployments.get(edge.deployment);
     if (deployments.has(edge.dependency) || this.#hasWarning(edge)) return false;

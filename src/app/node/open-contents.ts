@@ -57,8 +57,8 @@ export interface Contents {
 }
 
 /**
- * Opens contents. Nodes that share a database use contents only if all nodes find them in the same location. Contents that no
- * file uses are deleted regularly.
+ * Opens the file contents of a node. Nodes that share a database use contents only if all nodes find them in the same location.
+ * Contents that no file uses are deleted regularly.
  */
 export function openContents({ blobs, isShared, location }: OpenedBlobs, records: ContentRecords, deps: StoreDeps): Contents {
   const { index, leases, database, reached } = records;
@@ -69,8 +69,8 @@ export function openContents({ blobs, isShared, location }: OpenedBlobs, records
     : undefined;
   const ownsContents = async (): Promise<boolean> => (await locatedBlobs?.locate({ claims: true })) !== 'elsewhere';
   const sweeper = openSweeper({ store: blobs, index, leases, isShared, ownsContents }, deps);
-  // A local folder next to a shared database may contain contents of files that this index does not know, so it is not swept.
-  // One worker sweeps for the node.
+  // If the database is shared, a local folder is not swept: it may contain files that this index does not know. One worker sweeps
+  // for the node.
   const mustSweep = (isShared || !records.isShared) && (deps.worker === undefined || deps.worker.slot === 1);
   if (mustSweep) void reached.then(() => sweeper.run());
   if (locatedBlobs !== undefined)
@@ -79,7 +79,7 @@ export function openContents({ blobs, isShared, location }: OpenedBlobs, records
 }
 
 const uncheckedMessage =
-  'could not check whether the contents of files belong to the shared database, the next file triggers another check';
+  'could not check whether the contents of files belong to the shared database. The next file triggers another check';
 
 /** Returns the log message for nodes that share a database but not the contents of its files. */
 function formatElsewhere(location: string, name: string): string {
@@ -111,8 +111,8 @@ export function openSweeper({ store, index, leases, isShared, ownsContents }: Sw
     if (!(await ownsContents())) return false;
     const claimedAtMs = await claimLocation(store, { database: await index.databaseName(), nowMs });
     if (claimedAtMs === undefined) deps.reportError(foreignContentsMessage, undefined);
-    // Skips a location that was claimed recently: nodes of another database may use it, and their operator sees the warning
-    // first.
+    // Skips a location that was claimed recently. Nodes of another database may use it, and their operator has a day to react to
+    // the warning.
     if (claimedAtMs === undefined || claimedAtMs >= beforeMs) return false;
     return leases.claim({ name: leaseName, owner, nowMs, untilMs: nowMs + leaseMs });
   };
@@ -180,12 +180,12 @@ const contentName = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 /** Store that can list old contents. */
 interface SweptStore extends Pick<BlobStore, 'delete'> {
   /** Returns the names of contents written before a time, in milliseconds since the epoch. */
-  writtenBefore(atMs: number): AsyncIterable<string>;
+  listWrittenBefore(atMs: number): AsyncIterable<string>;
 }
 
 interface SweepOptions {
   readonly store: SweptStore;
-  readonly index: Pick<SqlFileIndex, 'unused'>;
+  readonly index: Pick<SqlFileIndex, 'findUnused'>;
   readonly nowMs: number;
   /** Upper bound of the write time. Younger contents may not be in the index yet. */
   readonly beforeMs: number;
@@ -198,7 +198,7 @@ export async function sweepContents({ store, index, nowMs, beforeMs, signal }: S
   let count = 0;
   let names: string[] = [];
   const sweep = async (): Promise<void> => {
-    const unused = names.length === 0 ? [] : await index.unused(names, nowMs);
+    const unused = names.length === 0 ? [] : await index.findUnused(names, nowMs);
     for (const name of unused) {
       signal.throwIfAborted();
       await store.delete(name);
@@ -206,7 +206,7 @@ export async function sweepContents({ store, index, nowMs, beforeMs, signal }: S
     }
     names = [];
   };
-  for await (const name of store.writtenBefore(beforeMs)) {
+  for await (const name of store.listWrittenBefore(beforeMs)) {
     signal.throwIfAborted();
     if (contentName.test(name)) names.push(name);
     if (names.length === maxBatch) await sweep();

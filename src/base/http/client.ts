@@ -40,7 +40,7 @@ export interface HttpRequest {
   readonly url: URL;
   /** Names keep their case. Must not contain `host`, `content-length`, `connection`, or `transfer-encoding`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Body of the request, or null. Sent with `content-length` if the length is known. */
+  /** Sent with `content-length` if the length is known. */
   readonly body: HttpBody | null;
   readonly timeouts: HttpTimeouts;
   /** Whether the request must not be sent twice. All other requests are resent if a reused connection closes before the reply starts. */
@@ -80,7 +80,6 @@ export interface HttpClient {
   close(): void;
 }
 
-/** Options for creating a client. */
 export interface HttpClientOptions {
   /** Trusted certificates in PEM. Default: those of the process (its bundle and `NODE_EXTRA_CA_CERTS`). */
   readonly ca?: string;

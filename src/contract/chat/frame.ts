@@ -26,7 +26,6 @@ export interface TextSlot {
   readonly after: string;
 }
 
-/** Content of a frame. */
 interface Content {
   bytes?: string;
   textBytes?: number;
@@ -39,15 +38,14 @@ interface Content {
 /**
  * A unit of a reply on its way from the upstream to the client: complete events with their original bytes. Unchanged events are
  * forwarded byte for byte. A frame can hold several events if each of them only adds text. These events are parsed on first use.
- * Every other event has a frame to itself. A frame can also be a complete reply, if the upstream returned one JSON text. A frame
- * with `native` has no chunks: its bytes are in the dialect of the client.
+ * Every other event has a frame to itself.
  */
 export class RawFrame {
   /** Number of bytes of text. Undefined unless every event only adds text, thoughts, or arguments of one choice. */
   readonly textBytes: number | undefined;
-  /** Set if the bytes are in a dialect other than compat. */
+  /** Set if the bytes are in a dialect other than compat. The frame then has no chunks. */
   readonly native: Native | undefined;
-  /** The complete reply, if the frame is one. */
+  /** Set if the frame is a complete reply, because the upstream returned one JSON text. */
   readonly completion: RawCompletion | undefined;
   readonly #contentSlot: TextSlot | undefined;
   #bytes: string | undefined;
@@ -136,7 +134,6 @@ export interface Frame extends RawFrame {
  */
 export const Frame = RawFrame;
 
-/** Event that ends a stream. */
 export const endEvent = 'data: [DONE]\n\n';
 
 /** Returns a value as an event of a stream, in latin1 bytes. */

@@ -25,8 +25,8 @@ export interface NamedFiles {
   readonly files: Iterable<string>;
   /**
    * Files named by any other source, such as an assistant message, the result of a tool, or the reply to an inner call. An
-   * application may have written such a reference for another user to send. For that reason, a path with an application that
-   * another user saved does not inherit them.
+   * application may have written the reference to make another user send it. For that reason, a call chain with an application
+   * that another user saved does not inherit them.
    */
   readonly assistantFiles: Iterable<string>;
 }

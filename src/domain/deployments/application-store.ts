@@ -31,11 +31,10 @@ export interface ApplicationMove {
   readonly spelling?: string | undefined;
   readonly replaces: boolean;
   readonly nowMs: number;
-  /** New ETag. */
   readonly etag: string;
 }
 
-/** Selects the applications after an ID that other users may use, or only those that list one user. */
+/** Page of shared applications, starting after an ID. With `user`, only those that list this user. */
 export interface SharedQuery {
   readonly after: string;
   readonly limit: number;
@@ -53,7 +52,7 @@ export function toPublicId({ id, spelling }: Pick<StoredApplication, 'id' | 'spe
  */
 export interface ApplicationStore {
   find(id: string): Promise<StoredApplication | undefined>;
-  /** Returns those of the IDs that exist, unordered, with one query. */
+  /** Returns the existing applications with these IDs, unordered, with one query. */
   findAll(ids: readonly string[]): Promise<readonly StoredApplication[]>;
   /**
    * Writes an application. Retains `createdAtMs`, `owner`, and `spelling` of an existing one, and stores the existing one as a
@@ -77,7 +76,6 @@ export interface ApplicationStore {
    * Returns the versions, newest first. The first is the active one, followed by at most 50 former versions. Returns an empty
    * list if the application does not exist.
    */
-  versions(id: string): Promise<readonly ApplicationVersion[]>;
-  /** Returns a version of an application. */
+  listVersions(id: string): Promise<readonly ApplicationVersion[]>;
   findVersion(id: string, version: number): Promise<StoredApplication | undefined>;
 }

@@ -33,7 +33,7 @@ export interface Deployment {
   readonly pricing: Pricing | undefined;
   /** Upstreams that serve it. An application has at most one. */
   readonly upstreams: readonly Upstream[];
-  /** Whether applications serve it that may call other deployments: an application behind an endpoint, or adapters of a model. */
+  /** Whether applications that may call other deployments serve it: an application behind an endpoint, or adapters of a model. */
   readonly isApplicationBacked: boolean;
   /** Bounds of the queue for calls while every upstream has `maxParallel` calls in progress. */
   readonly queue: { readonly maxWaiting: number; readonly maxWaitMs: number };
@@ -68,7 +68,6 @@ export interface Ownership {
   readonly updatedAtMs: number;
 }
 
-/** Maximum numbers of tokens per call. */
 interface TokenLimits {
   readonly maxTotalTokens?: number;
   readonly maxPromptTokens?: number;
@@ -92,13 +91,13 @@ export type DeploymentUse = 'chat' | 'embedding' | PassThroughApi;
 /** Returns the deployment with only those upstreams that serve such calls, or undefined if it does not support them. */
 export function restrictToUse(deployment: Deployment, use: DeploymentUse): Deployment | undefined {
   const { type, upstreams } = deployment;
-  const isPassed = use !== 'chat' && use !== 'embedding';
-  if (!isPassed && type !== use) return undefined;
+  const isPassThrough = use !== 'chat' && use !== 'embedding';
+  if (!isPassThrough && type !== use) return undefined;
   const serves = ({ apis = chatOnly }: Upstream): boolean => {
     if (use === 'chat') return apis.includes('chat') || apis.includes('responses');
     return use === 'embedding' || apis.includes(use);
   };
-  if (upstreams.every(serves)) return isPassed && upstreams.length === 0 ? undefined : deployment;
+  if (upstreams.every(serves)) return isPassThrough && upstreams.length === 0 ? undefined : deployment;
   const servingUpstreams = upstreams.filter(serves);
   return servingUpstreams.length === 0 ? undefined : { ...deployment, upstreams: servingUpstreams };
 }
@@ -145,7 +144,7 @@ function isAddress(name: string): boolean {
   return name.endsWith('Endpoint');
 }
 
-/** Capabilities of a deployment, in terms that the listings of several vendors have fields for. */
+/** Capabilities of a deployment that the model lists of several vendors have fields for. */
 export interface Abilities {
   readonly readsImages: boolean;
   readonly readsPdfs: boolean;

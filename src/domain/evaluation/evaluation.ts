@@ -24,7 +24,7 @@ export interface Evaluation {
   readonly subject: string;
   readonly status: EvaluationStatus;
   readonly total: number;
-  /** Number of cases that passed all checks, that failed a check, and that returned no answer. */
+  /** Numbers of cases that passed all checks, that failed a check, and that returned no answer. */
   readonly tally: Tally;
   readonly startedAtMs: number;
   readonly endedAtMs: number | undefined;
@@ -46,7 +46,6 @@ interface Tally {
 
 export type Outcome = 'passed' | 'failed' | 'error';
 
-/** Result of one check. */
 export interface Verdict {
   readonly check: EvaluationCheck;
   readonly passed: boolean;
@@ -61,7 +60,6 @@ export interface ToolRun {
   readonly failed: boolean;
 }
 
-/** Result of one case. */
 export interface CaseResult {
   /** Index of the case in the evaluation, starting at 0. */
   readonly nth: number;
@@ -136,7 +134,7 @@ export interface EvaluationStore {
   /** Returns the evaluations, newest first. */
   list(application: string): Promise<readonly Evaluation[]>;
   /** Returns the results available so far, in the order of the cases. */
-  results(id: string): Promise<readonly CaseResult[]>;
+  listResults(id: string): Promise<readonly CaseResult[]>;
   /** Returns the IDs of the evaluations that the node must finish. */
   listRunning(node: string): Promise<ReadonlySet<string>>;
   /** Marks evaluations as failed if their node is gone. Returns their number. */

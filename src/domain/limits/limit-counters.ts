@@ -16,14 +16,13 @@ export interface Account {
   readonly hasAlerts: boolean;
 }
 
-/** A limit with its counter. */
+/** A limit with the holder of its counter. */
 interface CountedLimit extends Limit {
   readonly holder: string;
   /** Index of its claim, or -1. */
   readonly claim: number;
 }
 
-/** Amounts by kind. */
 type Amounts = Readonly<Record<Window['kind'], number>>;
 
 /** Actual or estimated usage of a call. */
@@ -34,7 +33,6 @@ export interface AdmissionRequest {
   readonly estimate: CallAmounts;
   /** Reservations of the calls in its call chain. */
   readonly chainClaims: readonly Claim[];
-  /** Returns whether the client is still connected. */
   readonly isClientConnected: () => boolean;
 }
 
@@ -54,9 +52,9 @@ export class InvalidAmountError extends Error {
 const noAmounts: Amounts = { requests: 0, tokens: 0, cost: 0, calls: 0 };
 const oneRequest: Amounts = { ...noAmounts, requests: 1 };
 
-/** Fraction of the last call in the average duration of calls. */
-const newestShare = 0.2;
-/** Number of averages of durations. The oldest ones are dropped. */
+/** Weight of the latest call in the moving average of durations. */
+const newestWeight = 0.2;
+/** Maximum number of holders with a stored average. The oldest averages are dropped. */
 const maxDurations = 10_000;
 
 /** Delay of a check for alerts. */
@@ -216,7 +214,7 @@ export class LimitCounters {
   #recordDuration(holder: string, durationMs: number): void {
     const average = this.#durations.get(holder) ?? durationMs;
     this.#durations.delete(holder);
-    this.#durations.set(holder, average + (durationMs - average) * newestShare);
+    this.#durations.set(holder, average + (durationMs - average) * newestWeight);
     const [oldest] = this.#durations.size > maxDurations ? this.#durations.keys() : [];
     if (oldest !== undefined) this.#durations.delete(oldest);
   }
@@ -251,8 +249,8 @@ interface ClaimOptions extends Pick<AdmissionRequest, 'chainClaims'> {
 }
 
 /**
- * Returns the claims of a call with their amounts. A call counts once in the calls in progress of a holder, together with the inner
- * calls of its call chain.
+ * Returns the claims of a call with their amounts. A holder's calls in progress count a call chain once, regardless of its inner
+ * calls.
  */
 function toClaims(account: Account, { amounts, chainClaims }: ClaimOptions): RequestedClaim[] {
   return account.claims.map(({ kind, holder }) => {
@@ -292,12 +290,10 @@ const maxQueueLength = 1_000;
 
 /** A call that the reservations of the caller's other calls block. */
 interface BlockedCall<Outcome> {
-  /** Outcome of the first attempt. */
   readonly firstOutcome: Outcome;
   readonly attempt: () => Promise<Outcome>;
   /** Returns whether the call must continue to wait. */
   readonly isBlocked: (outcome: Outcome) => boolean;
-  /** Returns whether the client is still connected. */
   readonly isClientConnected: () => boolean;
 }
 

@@ -40,7 +40,7 @@ export interface ResponseRef {
   readonly subject: string;
 }
 
-/** A write of a response that the store did not confirm. */
+/** A write that the store did not confirm. */
 export type UnconfirmedWrite = Pick<StoredResponse, 'id' | 'subject' | 'createdAtMs'>;
 
 /** Items appended to a conversation when a response ends, which also ends its turn there. */
@@ -55,11 +55,11 @@ export interface EndedResponse {
   readonly response: StoredResponse;
   readonly turn?: ConversationTurn | undefined;
   /** Last events of a run whose events are stored. */
-  readonly events?: EventRun | undefined;
+  readonly events?: EventBatch | undefined;
 }
 
 /** Consecutive events of a response, by `sequence_number`. */
-export interface EventRun {
+export interface EventBatch {
   /** `sequence_number` of the first event. */
   readonly first: number;
   readonly events: readonly JsonObject[];
@@ -71,7 +71,7 @@ export interface ChainBounds {
   readonly maxBytes: number;
 }
 
-/** Selects responses of a list. */
+/** Page of a user's background responses. */
 export interface BackgroundQuery {
   readonly limit: number;
   /** ID of the response directly before the page. */
@@ -80,7 +80,7 @@ export interface BackgroundQuery {
 }
 
 /** Reason why a response cannot be continued: a response of the chain is missing, or the chain is too large. */
-export type BrokenChain = { readonly absent: string } | { readonly bytes: number };
+export type BrokenChain = { readonly missingId: string } | { readonly bytes: number };
 
 /** A run that waits for a node, with the data to answer it. */
 export interface QueuedRun extends ResponseRef {
@@ -94,7 +94,7 @@ export interface QueuedRun extends ResponseRef {
 export interface ResponseStore {
   find(ref: ResponseRef, nowMs: number): Promise<StoredResponse | undefined>;
   /** Returns a response and those that it continues, earliest first, or the reason why they are unavailable. */
-  chain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain>;
+  findChain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain>;
   /**
    * Returns up to `limit` background responses of a user after `after`, latest first. Returns undefined if `after` is not one
    * of them.
@@ -149,8 +149,8 @@ export interface RunStore {
    * Stores events in order. Returns false if the node no longer owns the run because it was canceled, deleted, or marked as
    * failed.
    */
-  append(ref: ResponseRef, node: string, run: EventRun): Promise<boolean>;
-  /** Returns events after a `sequence_number`, earliest first. The list may be incomplete. */
+  append(ref: ResponseRef, node: string, batch: EventBatch): Promise<boolean>;
+  /** Returns events after a `sequence_number`, earliest first. Returns a limited number per call. */
   readEventsAfter(id: string, after: number): Promise<readonly JsonObject[]>;
   /** Returns whether the response exists and has not ended. */
   isInProgress(ref: ResponseRef): Promise<boolean>;

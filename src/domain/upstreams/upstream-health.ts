@@ -41,7 +41,7 @@ export class UpstreamHealth {
   credit = 0;
   pausedUntilMs = 0;
   failuresInARow = 0;
-  /** Status of the last response if it is 401, 402, 403, or 429, which the client did not cause. */
+  /** Status of the last response if it is 401, 402, 403, or 429. */
   refusedStatus: number | undefined;
   /** Reason why the last failed call had no connection or no response. Undefined after a successful call. */
   lastError: string | undefined;
@@ -65,12 +65,14 @@ export class UpstreamHealth {
     return this.pausedUntilMs > nowMs;
   }
 
-  /** Whether the upstream is paused for every caller. It is not if only requests of one caller can have caused the failures. */
+  /**
+   * Whether no call may use the upstream, apart from probes. If a single caller may have caused the failures, the upstream remains
+   * a last resort for all callers.
+   */
   isPausedForAll(nowMs: number): boolean {
     return this.isPaused(nowMs) && (this.#pauseReason === 'rate_limited' || this.#blamedCaller === undefined);
   }
 
-  /** Returns the reason for the present pause. */
   getPauseReason(nowMs: number): PauseReason | undefined {
     return this.isPaused(nowMs) ? this.#pauseReason : undefined;
   }
@@ -96,7 +98,7 @@ export class UpstreamHealth {
     this.#rateLimitedAtMs = nowMs;
   }
 
-  /** Counts a failed call once, regardless of its attempts. From the second in a row on, pauses the upstream. */
+  /** Counts a failed call once, regardless of its attempts. Pauses the upstream after two failures in a row. */
   recordFailure({ nowMs, caller, message }: FailedCall): void {
     const isFirst = this.failuresInARow === 0;
     this.refusedStatus = undefined;
@@ -121,8 +123,8 @@ export class UpstreamHealth {
   }
 
   /**
-   * Returns the status of the last response if it rejects this key: 401 immediately, 402 and 403 from the second in a row on. The
-   * content of one request can cause these two.
+   * Returns the status of the last response if it rejects this key. A 402 or 403 counts only after another rejection, because the
+   * content of one request can cause it.
    */
   findRejection(key: Upstream['key']): number | undefined {
     const status = this.refusedStatus;
@@ -131,8 +133,8 @@ export class UpstreamHealth {
   }
 
   /**
-   * Makes the call the probe of an upstream that fails, if one is due. Only failures that requests of several callers may have
-   * caused allow a probe.
+   * Makes the call the probe of an upstream that fails, if one is due. Only failures that requests may have caused allow a
+   * probe.
    */
   startProbe(call: object, nowMs: number): boolean {
     const isPossible = this.#pauseReason === 'failing' && this.#isBlamedOnRequests && this.#probe === undefined;

@@ -19,7 +19,6 @@ import { requireReadable, requireWritable } from '#domain/files/resource-rights.
 import { createPreconditionError, type WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreError } from '#domain/store-error.ts';
 
-/** Size limits of files and buckets. */
 interface FileBounds {
   readonly maxFileBytes: number;
   readonly maxBucketBytes: number;
@@ -34,7 +33,7 @@ export interface StoredResourcesDeps {
   readonly bounds: () => FileBounds;
   /** Maximum number of concurrent uploads per bucket on this node. */
   readonly maxBucketUploads: number;
-  /** Called if a content could not be deleted. */
+  /** Called if the content of a file could not be deleted. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
@@ -52,15 +51,15 @@ export interface Upload {
   readonly contentType: string;
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Declared size. Undefined if it is unknown. */
-  readonly announcedBytes: number | undefined;
+  readonly declaredBytes: number | undefined;
   readonly condition: WriteCondition;
   /** Creates the error for an unmet condition. If undefined, `precondition_failed`. */
   readonly createConditionError?: () => ParleyError;
 }
 
 /**
- * Limits that are not configurable: concurrent uploads per bucket, and bytes of the stored texts that a user's conversations
- * continue from.
+ * Limits that are not configurable: concurrent uploads per bucket, and bytes of the texts that are stored for a user's
+ * conversations with quick apps.
  */
 export const defaultFileLimits = {
   maxBucketUploads: 16,
@@ -70,7 +69,7 @@ export const defaultFileLimits = {
 const contentKinds: readonly ContentKind[] = ['files', 'prompts', 'conversations'];
 const deleteBatchSize = 500;
 
-const maxReads = 3;
+const maxOpenAttempts = 3;
 
 /**
  * Access to stored files, prompts, and conversations for callers (docs/wire.md, Files). Each kind in a bucket has a separate
@@ -103,7 +102,7 @@ export class StoredResources {
 
   /**
    * Opens a file. `select` chooses the part, and is called again if the file was replaced in the meantime. The result never
-   * mixes two contents. Throws `access_denied`, `file_not_found`, and errors of `select`.
+   * mixes two versions. Throws `access_denied`, `file_not_found`, and errors of `select`.
    */
   async openFile(caller: Caller, location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile> {
     requireReadable(caller, location);
@@ -113,7 +112,7 @@ export class StoredResources {
   }
 
   async #open(location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile | undefined> {
-    for (let attempts = 0; attempts < maxReads; attempts += 1) {
+    for (let attempts = 0; attempts < maxOpenAttempts; attempts += 1) {
       const file = await this.#find(location);
       if (file === undefined) return undefined;
       const selection = select(file);
@@ -125,7 +124,7 @@ export class StoredResources {
   }
 
   /**
-   * Stores or replaces a content. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and errors of the upload
+   * Stores or replaces a file. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and errors of the upload
    * stream.
    */
   async put(caller: Caller, location: ContentLocation, upload: Upload): Promise<FileInfo> {
@@ -150,12 +149,12 @@ export class StoredResources {
 
   async #store(
     reservation: FileReservation,
-    { announcedBytes = 0, bytes, condition, contentType, createConditionError = createPreconditionError }: Upload,
+    { declaredBytes = 0, bytes, condition, contentType, createConditionError = createPreconditionError }: Upload,
   ): Promise<{ file: FileInfo; replaced: IndexedFile | undefined }> {
     const { index, blobs, clock, bounds } = this.#deps;
     const { maxBucketBytes } = bounds();
     const { blob } = reservation.location;
-    await reservation.ensure(announcedBytes);
+    await reservation.ensure(declaredBytes);
     let contentLength = 0;
     const { maxFileBytes } = this;
     async function* countBytes(): AsyncIterable<Uint8Array> {
@@ -170,7 +169,7 @@ export class StoredResources {
     const now = clock.epochMs();
     const times = { createdAtMs: now, updatedAtMs: now };
     const file = { ...reservation.location, contentType, contentLength, etag: blob, ...times };
-    // An error here does not mean that the file was not stored. An unused content is less harmful than a missing one.
+    // If this throws, the file may still have been stored, so its content is not deleted.
     const outcome = await index.put(file, condition, maxBucketBytes);
     if (outcome.outcome === 'stored') return { file: outcome.stored, replaced: outcome.replaced };
     await this.#discard(file);
@@ -234,12 +233,12 @@ export class StoredResources {
     const opened = await this.#open(from, () => 'complete');
     if (opened?.content === undefined) throw createSourceNotFoundError();
     const { content, file } = opened;
-    const { contentType, contentLength: announcedBytes } = file;
+    const { contentType, contentLength: declaredBytes } = file;
     const condition = replaces ? undefined : 'absent';
     const copied = {
       bytes: content,
       contentType,
-      announcedBytes,
+      declaredBytes,
       condition,
       createConditionError: createDestinationExistsError,
     } as const;
@@ -251,7 +250,7 @@ export class StoredResources {
     return this.#deps.index.find(bucket, path);
   }
 
-  /** Does not throw, because the request has succeeded. A remaining content only uses space. */
+  /** Does not throw, because the request has succeeded. Unused content only takes space. */
   async #discard(file: IndexedFile | undefined): Promise<void> {
     const { blobs, reportError } = this.#deps;
     if (file === undefined) return;
@@ -267,7 +266,7 @@ interface FileQuotaDeps {
 
 /** Additional reservation for an upload of unknown size. */
 const stepBytes = 8 * 1024 ** 2;
-/** Lifetime of a reservation, after which it expires if its node does not renew or release it. */
+/** Lifetime of a reservation that its node does not renew. */
 const reservationMs = 300_000;
 const renewAfterMs = 60_000;
 
@@ -313,10 +312,10 @@ function toIndexLocation(location: ContentLocation): IndexLocation {
 }
 
 export function createResourceNotFoundError({ kind }: { readonly kind: ContentKind }): ParleyError {
-  const what = kind.slice(0, -1);
+  const noun = kind.slice(0, -1);
   return new ParleyError(
     'file_not_found',
-    `There is no stored ${what} at this path. GET /v1/metadata/${kind}/{bucket}/ lists yours.`,
+    `There is no stored ${noun} at this path. GET /v1/metadata/${kind}/{bucket}/ lists yours.`,
   );
 }
 

@@ -28,7 +28,7 @@ export function withFileDeletion(
     list: (owner) => store.list(owner),
     listOpen: (user) => store.listOpen(user),
     listShared: (query) => store.listShared(query),
-    versions: (id) => store.versions(id),
+    listVersions: (id) => store.listVersions(id),
     findVersion: (id, version) => store.findVersion(id, version),
     async move(move) {
       const outcome = await store.move(move);

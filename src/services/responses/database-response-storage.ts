@@ -60,8 +60,8 @@ export class DatabaseResponseStorage implements ResponseStorage {
     if (!mayUseRecord(call.caller, id) || isChatRunId(id)) throw toPreviousNotFoundError(id, id);
     const { maxBodyBytes: maxBytes } = snapshot.configuration.security;
     const nowMs = this.#deps.clock.epochMs();
-    const chain = await this.#deps.responses.chain({ id, subject: call.caller.subject }, { nowMs, maxBytes });
-    if ('absent' in chain) throw toPreviousNotFoundError(id, chain.absent);
+    const chain = await this.#deps.responses.findChain({ id, subject: call.caller.subject }, { nowMs, maxBytes });
+    if ('missingId' in chain) throw toPreviousNotFoundError(id, chain.missingId);
     const param = 'previous_response_id';
     if ('bytes' in chain) {
       const claim = `${param} names a conversation of ${chain.bytes} bytes, but at most ${maxBytes} are allowed. Start another one.`;

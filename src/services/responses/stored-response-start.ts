@@ -9,7 +9,7 @@ import type { ConversationStore } from '#domain/responses/conversation-store.ts'
 import type {
   ConversationTurn,
   EndedResponse,
-  EventRun,
+  EventBatch,
   ResponseStore,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
@@ -122,7 +122,7 @@ export class StoredResponseStart implements OpenedResponse {
     this.#startWrite = Promise.resolve(true);
   }
 
-  onEnded(result: ResponseResult | undefined, events?: EventRun): Promise<boolean> | undefined {
+  onEnded(result: ResponseResult | undefined, events?: EventBatch): Promise<boolean> | undefined {
     if (result !== undefined && this.isStored) return this.#store(result, events).finally(() => this.#releaseLease());
     if (this.#options.turn === undefined) {
       this.#releaseLease();
@@ -133,7 +133,7 @@ export class StoredResponseStart implements OpenedResponse {
       .then(() => false);
   }
 
-  async #store(result: ResponseResult, events: EventRun | undefined): Promise<boolean> {
+  async #store(result: ResponseResult, events: EventBatch | undefined): Promise<boolean> {
     const { responses, reportError } = this.#deps;
     const { target, turn } = this.#options;
     const stored = this.#toStored(result);

@@ -50,7 +50,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /** Yields the names of contents that were written before `atMs`, in milliseconds since the epoch. */
-  async *writtenBefore(atMs: number): AsyncIterable<string> {
+  async *listWrittenBefore(atMs: number): AsyncIterable<string> {
     for await (const { name } of await withStoreError(opendir(this.#folder))) {
       if (name.endsWith(partSuffix)) continue;
       const stats = await withStoreError(stat(join(this.#folder, name)).catch(ignoreMissing));

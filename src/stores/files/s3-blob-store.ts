@@ -71,7 +71,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   /** Yields names of contents written before `atMs`, in milliseconds since the epoch. Holds one page of names in memory. */
-  async *writtenBefore(atMs: number): AsyncIterable<string> {
+  async *listWrittenBefore(atMs: number): AsyncIterable<string> {
     const listOptions = { Bucket: this.#bucket, Prefix: this.#prefix, Delimiter: '/', MaxKeys: pageSize };
     let ContinuationToken: string | undefined;
     do {

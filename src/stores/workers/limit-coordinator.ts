@@ -86,18 +86,18 @@ export class LimitCoordinator {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       // A worker can end during a recall. Its claims would never be settled.
       if (this.#workers.get(worker) !== state) throw new StoreError('the worker has ended');
-      // A period can end on the way. Its counters are no longer in use, so they admit the call.
+      // A period can end while the message is in transit. Its counters are no longer in use, so they admit the call.
       const current = counters.filter((counter) => !this.#hasEnded(counter));
       const reduced = current.map((counter) => ({ ...counter, total: counter.total - this.#getShared(counter) }));
-      const { used: usedOfCurrent, reserved } = this.#deps.store.reserve(reduced, claims);
-      const used = counters.map((counter) => usedOfCurrent[current.indexOf(counter)] ?? 0);
-      if (isAdmitted(reduced, { used: usedOfCurrent, reserved })) {
+      const { used: currentUsed, reserved } = this.#deps.store.reserve(reduced, claims);
+      const used = counters.map((counter) => currentUsed[current.indexOf(counter)] ?? 0);
+      if (isAdmitted(reduced, { used: currentUsed, reserved })) {
         this.#addClaims(worker, claims);
         if (current.length < counters.length) return { used, reserved: claims.map(() => 0) };
         const shares = isExact ? undefined : this.#grant(worker, counters, claims);
         return { used, reserved, ...(shares && { shares }) };
       }
-      if (!isAdmitted(current, { used: usedOfCurrent, reserved })) return { used, reserved };
+      if (!isAdmitted(current, { used: currentUsed, reserved })) return { used, reserved };
       await this.#recallAll(current);
     }
     throw new StoreError('shares of a limit were not returned');
@@ -110,7 +110,7 @@ export class LimitCoordinator {
     this.#deps.store.settle(counters, { claims: released, lease: '' });
   }
 
-  /** Counts usage of shares, and returns the usage of their counters by all reported calls. */
+  /** Counts the usage of shares that a worker reports. Returns the total usage of their counters. */
   report(worker: number, usages: readonly SentUsage[]): readonly (readonly number[])[] {
     return usages.map((usage) => {
       const counters = this.#applyUsage(worker, usage);

@@ -114,7 +114,7 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
   const { location } = await identifyOwner(deps, versionsBase, request);
   const version = getVersion(request);
   if (version !== undefined) return { ...toItem(await find(deps, location.id, version)), version };
-  const versions = await deps.store.versions(location.id);
+  const versions = await deps.store.listVersions(location.id);
   if (versions.length === 0) throw notFound();
   return { object: 'list', data: versions.map(({ savedAtMs, ...savedVersion }) => ({ ...savedVersion, savedAt: savedAtMs })) };
 }
@@ -151,7 +151,7 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
 async function find({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
   const savedVersion = await store.findVersion(id, version);
   if (savedVersion !== undefined) return savedVersion;
-  if ((await store.versions(id)).length === 0) throw notFound();
+  if ((await store.listVersions(id)).length === 0) throw notFound();
   throw new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
 }
 

@@ -51,13 +51,13 @@ async function workOn<Result>(content: Content, path: string, work: (content: Co
 async function toContent(headers: IncomingHttpHeaders, path: string, body: AsyncIterable<Uint8Array>): Promise<Content> {
   const { 'content-type': contentType, 'content-length': length } = headers;
   const boundary = toBoundary(contentType);
-  const announcedBytes = length === undefined ? undefined : Number(length);
-  if (boundary === undefined) return { contentType: toContentType(contentType, path), bytes: body, announcedBytes };
+  const declaredBytes = length === undefined ? undefined : Number(length);
+  if (boundary === undefined) return { contentType: toContentType(contentType, path), bytes: body, declaredBytes };
   return fromPart(await readFilePart(body, boundary), path);
 }
 
 function fromPart({ contentType, bytes }: FormPart, path: string): Content {
-  return { contentType: toContentType(contentType, path), bytes, announcedBytes: undefined };
+  return { contentType: toContentType(contentType, path), bytes, declaredBytes: undefined };
 }
 
 /** Content type that some clients, such as curl, send by default. It does not describe the file. */

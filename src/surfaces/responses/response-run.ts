@@ -69,8 +69,8 @@ export class ResponseRun {
   }
 
   /**
-   * Resolves when the finished response has been stored and released. `store` is false if storing failed. Undefined if there is
-   * no need to wait. Never rejects.
+   * Resolves when the finished response has been stored and released. If storing failed, `response.store` is then false. Undefined
+   * if there is no need to wait. Never rejects.
    */
   get settling(): Promise<void> | undefined {
     return this.#settling;
@@ -174,7 +174,7 @@ export class ResponseRun {
     this.#conclude(this.#reader?.endEarly() ?? { events: [], fields: {}, items: [] }, fields);
   }
 
-  /** Ends the response. Fields that repeat the request do not come from the upstream. */
+  /** Ends the response. The upstream cannot replace fields that repeat the request. */
   #conclude(ending: ReplyEnd, fields: Partial<ResponseObject>): void {
     this.#hasEnded = true;
     const { id, object, created_at, background, model, previous_response_id, conversation, store, instructions, metadata } =
@@ -278,7 +278,6 @@ export function toErrorEvent(error: ParleyError): UnnumberedEvent {
   return { type: 'error', code, message, param, error: details };
 }
 
-/** Returns the `error` field of a response. */
 export function toResponseError({ status, publicCode, message }: ParleyError): ResponseError {
   return { code: isKnownCode(publicCode) ? publicCode : getErrorCode(status), message };
 }

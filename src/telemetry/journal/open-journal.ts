@@ -65,15 +65,14 @@ export class JournalWriter {
 
   constructor({ journal, contents, ...parts }: JournalWriterDeps) {
     const options = { ...defaults, ...parts };
-    this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'usage records' });
-    this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'audit records' });
+    this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, recordsName: 'usage records' });
+    this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, recordsName: 'audit records' });
     this.contents = new RecordQueue((records) => contents.append(records), {
-      ...{ ...options, what: 'contents of calls', maxWaiting: maxWaitingChars, maxBatch: maxContentBatch },
+      ...{ ...options, recordsName: 'contents of calls', maxWaiting: maxWaitingChars, maxBatch: maxContentBatch },
       getSize: ({ text }) => text.length,
     });
   }
 
-  /** Returns one message for each kind of record that the current outage loses. */
   losses(): readonly string[] {
     return [this.usage, this.audit, this.contents].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   }
@@ -160,7 +159,7 @@ class UsageRecorder implements CallListener {
 
 interface RecordQueueOptions<Item> {
   /** Plural name of the records, for messages. */
-  readonly what: string;
+  readonly recordsName: string;
   readonly reportError: (message: string, error: unknown) => void;
   readonly note: (message: string) => void;
   readonly waitMs: number;
@@ -180,7 +179,6 @@ class RecordQueue<Item> {
   #waitingSize = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  /** Records lost in the current outage. */
   #lostCount = 0;
   #isUnavailable = false;
 
@@ -193,7 +191,7 @@ class RecordQueue<Item> {
   get loss(): string | undefined {
     return this.#lostCount === 0
       ? undefined
-      : `${this.#lostCount} ${this.#options.what} are lost: the store is unavailable and the queue is full`;
+      : `${this.#lostCount} ${this.#options.recordsName} are lost: the store is unavailable and the queue is full`;
   }
 
   add(record: Item): void {
@@ -248,7 +246,7 @@ class RecordQueue<Item> {
   }
 
   #noteWritten(): void {
-    const { note, what } = this.#options;
+    const { note, recordsName: what } = this.#options;
     if (this.#isUnavailable) note(`Writing ${what} again. ${this.#lostCount} were lost`);
     else if (this.#lostCount > 0) note(`Lost ${this.#lostCount} ${what}: they arrived faster than the store writes them`);
     this.#isUnavailable = false;
@@ -257,7 +255,7 @@ class RecordQueue<Item> {
 
   /** Reports an outage once. */
   #recordOutage(error: unknown): void {
-    const { getSize, maxWaiting, reportError, what } = this.#options;
+    const { getSize, maxWaiting, reportError, recordsName: what } = this.#options;
     const max = getSize === undefined ? `${maxWaiting}` : `${maxWaiting} characters`;
     if (!this.#isUnavailable) reportError(`Cannot write ${what}. Up to ${max} wait for the store`, error);
     this.#isUnavailable = true;

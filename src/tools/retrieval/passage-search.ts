@@ -233,9 +233,9 @@ export class VectorCache {
     const key = `${id} ${model}`;
     const cached = this.#cache.find(key);
     if (cached !== undefined) return cached;
-    const runs = await this.#index.readVectors({ document: id, model });
-    const vectors = concatVectors(runs.map((run) => run.vectors));
-    if (runs.reduce((sum, run) => sum + run.count, 0) === passageCount) this.#cache.set(key, vectors);
+    const vectorRuns = await this.#index.readVectors({ document: id, model });
+    const vectors = concatVectors(vectorRuns.map((run) => run.vectors));
+    if (vectorRuns.reduce((sum, run) => sum + run.count, 0) === passageCount) this.#cache.set(key, vectors);
     return vectors;
   }
 }

@@ -16,7 +16,7 @@ import {
 import { openDocumentSet, type SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import type { PassageSearch, ScoredHit } from './passage-search.ts';
-import { awaitReadings, countVectors, type IndexedSource } from './reading-progress.ts';
+import { awaitIndexing, countVectors, type IndexedSource } from './reading-progress.ts';
 
 const maxQueryChars = 2000;
 const maxListedNames = 40;
@@ -106,8 +106,8 @@ function toQuestion({ query, files: requestedNames }: JsonObject, files: readonl
 
 async function answerQuestion({ text, files }: Question, deps: AnswerDeps): Promise<ToolResult> {
   const { index, indexer, search, embedder, clock, maxResultBytes, bounds, context } = deps;
-  const pending = files.map((source) => ({ source, reading: indexer.requestIndexing(source.file, embedder) }));
-  const { sources, notes } = await awaitReadings(pending, context, clock);
+  const pending = files.map((source) => ({ source, task: indexer.requestIndexing(source.file, embedder) }));
+  const { sources, notes } = await awaitIndexing(pending, context, clock);
   if (sources.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
   const documents = sources.map(({ document }) => document);
   const isSmall = canReturnAll(documents, maxResultBytes);
@@ -144,7 +144,7 @@ async function awaitVectors(documents: readonly IndexedDocument[], deps: AnswerD
   const initiallyDone = await countVectors(documents, deps);
   let done = initiallyDone;
   let reportedMs = Number.NEGATIVE_INFINITY;
-  while (done < total && indexer.isCreatingVectors(embedder) && clock.nowMs() - startedMs < maxWaitMs) {
+  while (done < total && indexer.canCreateVectors(embedder) && clock.nowMs() - startedMs < maxWaitMs) {
     if (clock.nowMs() - reportedMs >= reportIntervalMs) {
       reportedMs = clock.nowMs();
       await context.report({ content: `Preparing the search by meaning: ${done} of ${total} passages.\n\n` });

@@ -6,7 +6,7 @@ import type { ToolContext } from '#domain/tools/tool.ts';
 import { type DocumentSet, getFileName, type SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { findByBlob } from './indexing/document-reader.ts';
-import type { Reading } from './indexing/reading.ts';
+import type { IndexingTask } from './indexing/indexing-task.ts';
 
 /** Maximum time that a question waits for documents that are being read. */
 const maxWaitMs = 120_000;
@@ -30,10 +30,10 @@ export async function readProgress({ files, missing }: DocumentSet, deps: Progre
 
 async function toProgress({ name, reference, file }: SearchableFile, deps: ProgressDeps): Promise<DocumentProgress> {
   const { index, indexer, embedder } = deps;
-  const reading = indexer.requestIndexing(file, embedder, 'prefetch');
-  const document = reading.document ?? (await findByBlob(index, file.blob));
+  const task = indexer.requestIndexing(file, embedder, 'prefetch');
+  const document = task.document ?? (await findByBlob(index, file.blob));
   const initial = createWaitingProgress(name, reference);
-  if (document === undefined) return { ...initial, state: reading.hasStarted ? 'indexing' : 'waiting' };
+  if (document === undefined) return { ...initial, state: task.hasStarted ? 'indexing' : 'waiting' };
   const { failure, note, passageCount: passages } = document;
   if (failure !== undefined) return { ...initial, state: 'failed', reason: failure };
   const done = await countVectors([document], deps);
@@ -67,22 +67,22 @@ export interface AwaitedSources {
 
 interface PendingFile {
   readonly source: SearchableFile;
-  readonly reading: Reading;
+  readonly task: IndexingTask;
 }
 
 /**
  * Waits until the words of all files are searchable, and reports the progress. Files that take too long are left out. Throws
  * the reason of the signal.
  */
-export async function awaitReadings(
+export async function awaitIndexing(
   pending: readonly PendingFile[],
   { signal, report }: ToolContext,
   clock: Clock,
 ): Promise<AwaitedSources> {
   const timeout = AbortSignal.timeout(maxWaitMs);
-  const allDone = Promise.allSettled(pending.map(({ reading }) => reading.done));
+  const allDone = Promise.allSettled(pending.map(({ task }) => task.done));
   let reportedLine = '';
-  while (!timeout.aborted && pending.some(({ reading }) => !reading.hasEnded)) {
+  while (!timeout.aborted && pending.some(({ task }) => !task.hasEnded)) {
     const line = toProgressLine(pending);
     if (line !== reportedLine) await report({ content: `${line}\n\n` });
     reportedLine = line;
@@ -95,16 +95,16 @@ export async function awaitReadings(
 }
 
 function toProgressLine(pending: readonly PendingFile[]): string {
-  const remaining = pending.filter(({ reading }) => !reading.hasEnded);
-  const current = remaining.find(({ reading }) => reading.hasStarted) ?? remaining[0];
+  const remaining = pending.filter(({ task }) => !task.hasEnded);
+  const current = remaining.find(({ task }) => task.hasStarted) ?? remaining[0];
   return `Indexing the documents: ${pending.length - remaining.length} of ${pending.length} done, current: ${current?.source.name}.`;
 }
 
 function toAwaitedSources(pending: readonly PendingFile[]): AwaitedSources {
   const sources: IndexedSource[] = [];
   const notes: string[] = [];
-  for (const { source, reading } of pending) {
-    const { document } = reading;
+  for (const { source, task } of pending) {
+    const { document } = task;
     if (document === undefined) notes.push(`${source.name} cannot be searched yet. Ask again later.`);
     else if (document.failure !== undefined) notes.push(`${source.name} cannot be read. ${document.failure}`);
     else sources.push({ ...source, document });

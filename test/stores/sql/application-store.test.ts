@@ -214,15 +214,15 @@ describeOnEach('applications that a user can use', (node) => {
 
 describeOnEach('versions of applications', (node) => {
   const store = (database: SqlDatabase = node.database) => new SqlApplicationStore(database, seal);
-  const listNumbers = async (id: string) => (await store().versions(id)).map(({ version }) => version);
+  const listNumbers = async (id: string) => (await store().listVersions(id)).map(({ version }) => version);
 
   it('list every saved state unchanged, newest first', async () => {
     const saved = application();
     const second = { ...saved, etag: 'two', updatedAtMs: saved.updatedAtMs + 5, entry: { ...saved.entry, displayName: 'Two' } };
-    expect(await store().versions(saved.id)).toEqual([]);
+    expect(await store().listVersions(saved.id)).toEqual([]);
     await store().put(saved, undefined);
     await store(node.otherDatabase).put(second, { etag: 'one' });
-    expect(await store().versions(saved.id)).toEqual([
+    expect(await store().listVersions(saved.id)).toEqual([
       { version: 2, etag: 'two', savedAtMs: second.updatedAtMs },
       { version: 1, etag: 'one', savedAtMs: saved.updatedAtMs },
     ]);
@@ -230,7 +230,7 @@ describeOnEach('versions of applications', (node) => {
     expect(await store().findVersion(saved.id, 2)).toEqual(second);
     for (const none of [0, -1, 3, 1.5, 2 ** 31, Number.NaN]) expect(await store().findVersion(saved.id, none)).toBeUndefined();
     expect(await store().findVersion('\0', 1)).toBeUndefined();
-    expect(await store().versions('\0')).toEqual([]);
+    expect(await store().listVersions('\0')).toEqual([]);
   });
 
   it('have at most 50 former versions, and at most 4 MiB in total', async () => {
@@ -247,7 +247,7 @@ describeOnEach('versions of applications', (node) => {
     const saved = application();
     const all = Array.from({ length: 12 }, (_, nth) => ({ ...saved, etag: `form ${nth}` }));
     await Promise.all(all.map((each, nth) => store([node.database, node.otherDatabase][nth % 2]).put(each, undefined)));
-    const versions = await store().versions(saved.id);
+    const versions = await store().listVersions(saved.id);
     expect(versions.map(({ version }) => version)).toEqual(all.map((_, nth) => 12 - nth));
     expect(versions.map(({ etag }) => etag).toSorted()).toEqual(all.map(({ etag }) => etag).toSorted());
   });

@@ -168,10 +168,10 @@ describeOnEach('file index', (node) => {
     await index().put(stored, undefined, unbounded);
     for (const each of [coming, expired]) await index().reserve(each, unbounded);
     const blobs = [stored.blob, coming.blob, expired.blob, 'nobody’s'];
-    expect(await index().unused(blobs, 1_499)).toEqual(['nobody’s']);
-    expect(await index().unused(blobs, 1_500)).toEqual([expired.blob, 'nobody’s']);
+    expect(await index().findUnused(blobs, 1_499)).toEqual(['nobody’s']);
+    expect(await index().findUnused(blobs, 1_500)).toEqual([expired.blob, 'nobody’s']);
     await index().delete(bucket, 'a', undefined);
-    expect(await index().unused(blobs, 2_000)).toEqual(blobs);
+    expect(await index().findUnused(blobs, 2_000)).toEqual(blobs);
   });
 
   it('has a database name that is the same on every node', async () => {

@@ -113,7 +113,7 @@ async function readAll({ entries, applications, evaluations, scim, chats, shares
     await applications.find(ids.application),
     await applications.findVersion(ids.application, 1),
     await evaluations.cases.find(ids.case),
-    await evaluations.results(ids.evaluation),
+    await evaluations.listResults(ids.evaluation),
     await entries.readUpdates(0),
     await entries.findChange(ids.change),
     await entries.listChanges({ beforeRevision: 1_000, limit: 1 }),

@@ -95,12 +95,12 @@ describeOnEach('stored responses', (node) => {
     const later = { ...chainOptions, nowMs: nowMs + 2 };
     const ids = (chain: unknown) => (chain as StoredResponse[]).map(({ id }) => id);
     expect(await here().sweep(nowMs + 2)).toBe(0);
-    expect(ids(await there().chain(third, later))).toEqual([first.id, second.id, third.id]);
-    expect(await there().chain({ ...third, subject: 'other' }, later)).toEqual({ absent: third.id });
-    expect(await there().chain(third, { ...later, maxBytes: 10 })).toMatchObject({ bytes: expect.any(Number) });
-    expect(await there().chain(first, later)).toEqual({ absent: first.id });
+    expect(ids(await there().findChain(third, later))).toEqual([first.id, second.id, third.id]);
+    expect(await there().findChain({ ...third, subject: 'other' }, later)).toEqual({ missingId: third.id });
+    expect(await there().findChain(third, { ...later, maxBytes: 10 })).toMatchObject({ bytes: expect.any(Number) });
+    expect(await there().findChain(first, later)).toEqual({ missingId: first.id });
     expect(await there().delete(first)).toBe(true);
-    expect(await here().chain(third, later)).toEqual({ absent: first.id });
+    expect(await here().findChain(third, later)).toEqual({ missingId: first.id });
   });
 
   it('return their items and the items of conversations by ID, but no items of another user', async () => {

@@ -112,7 +112,6 @@ export function listEntries(service: Service, kind: string, options: LoadOptions
   return listAll(service, kind, toEntry, options);
 }
 
-/** Loads the alerts of the configuration. */
 export function listAlerts(service: Service, signal?: AbortSignal): Promise<readonly ConfiguredAlert[]> {
   return listAll(service, 'configured-alerts', toAlert, { signal });
 }
@@ -186,7 +185,6 @@ export async function unblockUser(service: Service, user: string): Promise<void>
   await service.send(`v1/admin/blocked-users/${encodeURIComponent(user)}`, { method: 'DELETE' });
 }
 
-/** One page of the changes. */
 interface ChangePage {
   readonly changes: readonly Change[];
   /** Token of the next page. Undefined after the last page. */
@@ -222,7 +220,7 @@ export async function findLastAuthor(service: Service, kind: string, id: string)
   return '';
 }
 
-/** Errors of the fields of an entry, by the path within the entry, and the messages that belong to no field. */
+/** Error messages of an entry, by path of the field, and messages that belong to no field. */
 export interface EntryErrors {
   readonly byField: ReadonlyMap<string, string>;
   readonly general: readonly string[];

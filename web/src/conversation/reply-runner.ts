@@ -29,9 +29,9 @@ export interface ReplyRunnerOptions {
   readonly service: Service;
   /** Returns whether a deployment thinks before it answers, and which files it accepts. Undefined if it is unknown. */
   readonly findDeployment?: (id: string) => (FileLimits & Pick<Deployment, 'canReason'>) | undefined;
-  /** Returns the instructions and files of a chat beyond its settings, for a deployment. Throws `ServiceError`. */
+  /** Returns the instructions and files of a chat that are not in its settings, for a deployment. Throws `ServiceError`. */
   readonly readContext?: (conversation: Conversation, deployment: string) => Promise<ChatContext>;
-  /** Loads the code that lets the service continue answers without this page. Undefined if they end with it. */
+  /** Loads the code that lets the service continue answers without this page. Undefined if answers end with the page. */
   readonly loadRuns?: () => Promise<ChatRuns>;
   /** Streams the chunks of a reply. The default requests them from the deployment of the chat. */
   readonly stream?: (request: ReplyRequest) => AsyncGenerator<Chunk>;
@@ -66,13 +66,13 @@ interface RunningReply extends RunListener {
 }
 
 /** An answer that this page receives. */
-interface Receipt {
+interface IncomingReply {
   readonly running: RunningReply;
-  /** The answer as it starts. */
+  /** The answer before its first chunk. */
   readonly reply: Reply;
   /** Facts about the request, complete when it is sent. */
   readonly requestFacts?: Pick<Reply, 'usedContext'>;
-  /** The answer that it starts with. */
+  /** Earlier answer that this one continues. */
   readonly earlier?: Reply | undefined;
   readonly continuation?: Continuation | undefined;
 }
@@ -124,15 +124,10 @@ export class ReplyRunner {
       toMessages(earlier === undefined ? turns : [...turns, earlier]).slice(omittedMessages),
       target,
     );
-    const start: Reply = {
-      ...created,
-      ...(omittedMessages > 0 && { omittedMessages }),
-      ...(omittedFiles.length > 0 && { omittedFiles }),
-    };
     const requestFacts: { usedContext?: UsedContext } = {};
     const buildRequest = async (): Promise<Omit<ReplyRequest, 'signal'>> => {
       const settings = conversation.settings ?? {};
-      const context = await readContext?.(conversation, start.deployment);
+      const context = await readContext?.(conversation, created.deployment);
       if (context?.used !== undefined) {
         requestFacts.usedContext = context.used;
         // A page that resumes the answer reads it from the stored chat.
@@ -144,10 +139,12 @@ export class ReplyRunner {
         settings.instructions ?? '',
       ]);
       const fields = toSettingFields(settings, { canReason: target?.canReason === true });
-      return { deployment: start.deployment, messages, fields };
+      return { deployment: created.deployment, messages, fields };
     };
     const reply: Reply = {
-      ...start,
+      ...created,
+      ...(omittedMessages > 0 && { omittedMessages }),
+      ...(omittedFiles.length > 0 && { omittedFiles }),
       ...(failed !== undefined && { resumes: failed.id }),
       ...(loadRuns !== undefined && { isRun: true }),
     };
@@ -202,7 +199,8 @@ export class ReplyRunner {
   }
 
   /** Returns the earlier answer that an answer in progress continues. */
-  async #findEarlier(conversationId: string, { continues, resumes }: Reply): Promise<Pick<Receipt, 'earlier' | 'continuation'>> {
+  async #findEarlier(conversationId: string, reply: Reply): Promise<Pick<IncomingReply, 'earlier' | 'continuation'>> {
+    const { continues, resumes } = reply;
     const turns = this.#options.library.find(conversationId)?.turns ?? {};
     const earlier = turns[continues ?? resumes ?? ''];
     if (earlier?.kind !== 'reply') return {};
@@ -224,7 +222,8 @@ export class ReplyRunner {
   }
 
   /** Writes the chunks of an answer to its chat until it ends. */
-  async #receive({ running, reply, requestFacts, earlier, continuation }: Receipt, chunks: AsyncGenerator<Chunk>): Promise<void> {
+  async #receive(incoming: IncomingReply, chunks: AsyncGenerator<Chunk>): Promise<void> {
+    const { running, reply, requestFacts, earlier, continuation } = incoming;
     const { library, onReplyDone } = this.#options;
     const { conversationId, controller } = running;
     const { isRun, ...start } = reply;
@@ -241,7 +240,7 @@ export class ReplyRunner {
     const end = (last: Partial<Reply>): void => {
       forget();
       const { durationMs } = running;
-      // Without the start of the answer, its duration is unknown.
+      // A page that did not receive the start of the answer cannot measure its duration.
       const endedAtMs = durationMs === undefined ? running.isOwn && Date.now() : start.atMs + durationMs;
       const stored = library.find(conversationId)?.turns[start.id];
       // The page that started the answer knows the times of its steps.
@@ -266,7 +265,7 @@ export class ReplyRunner {
         scheduleUpdate();
       }
       end({ state: 'done' });
-      // After a reload, no page has started the answer.
+      // After a reload, no page owns the answer, so the visible page reports it.
       if (running.isOwn || !document.hidden) onReplyDone?.(conversationId);
     } catch (error) {
       const details = toErrorDetails(error);
@@ -288,7 +287,7 @@ export class ReplyRunner {
     const stored = library.find(conversationId)?.turns[reply.id];
     if (stored === undefined || !isRunning(stored)) return;
     const lostReply: Reply = { ...reply, state: 'interrupted', isLost: true };
-    // A device that has the answer and is offline may still send it.
+    // An offline device that has the answer may still upload it, so this state is not saved.
     library.change(conversationId, (now) => withReply(now, lostReply), 'unsaved');
     for (const listener of this.#replyListeners) listener(conversationId, lostReply);
   }
@@ -337,12 +336,10 @@ export class ReplyRunner {
     for (const listener of this.#retryListeners) listener();
   }
 
-  /** Whether an answer is in progress in this chat. */
   isAnswering(conversationId: string): boolean {
     return [...this.#running.values()].some((running) => running.conversationId === conversationId);
   }
 
-  /** Whether any answer is in progress. */
   isBusy(): boolean {
     return this.#running.size > 0;
   }
@@ -363,7 +360,6 @@ export class ReplyRunner {
     this.#stopIf((running) => running.questionId === questionId);
   }
 
-  /** Stops all answers of a chat. */
   stopIn(conversationId: string): void {
     this.#stopIf((running) => running.conversationId === conversationId);
   }
@@ -380,12 +376,14 @@ export class ReplyRunner {
     }
   }
 
-  #stopIf(isStopped: (running: RunningReply) => boolean): void {
+  #stopIf(shouldStop: (running: RunningReply) => boolean): void {
     for (const [replyId, running] of this.#running) {
-      if (!isStopped(running)) continue;
+      if (!shouldStop(running)) continue;
       running.controller.abort();
-      const loading = this.#options.loadRuns?.();
-      void loading?.then((runs) => runs.cancel(replyId)).catch(() => undefined);
+      void this.#options
+        .loadRuns?.()
+        .then((runs) => runs.cancel(replyId))
+        .catch(() => undefined);
     }
   }
 
@@ -415,7 +413,10 @@ function detach(running: RunningReply): void {
   running.controller.abort();
 }
 
-/** Counts the oldest messages that a request omits: those that an earlier request of the chat omitted, and half of the rest. */
+/**
+ * Counts the oldest messages that a request omits: those that an earlier request of the chat omitted, and half of the rest if it
+ * is shortened.
+ */
 function countOmitted(turns: readonly Turn[], isShortened: boolean): number {
   const before = Math.max(0, ...turns.map((turn) => (turn.kind === 'reply' ? (turn.omittedMessages ?? 0) : 0)));
   if (!isShortened) return before;

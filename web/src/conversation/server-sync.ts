@@ -16,7 +16,7 @@ import {
 interface SyncOptions {
   readonly chats: Chats;
   readonly database: Database;
-  /** Called with each chat that changed elsewhere, after the database contains the change. */
+  /** Called after the database contains a change from elsewhere. A change of many chats is reported with the ID of one of them. */
   readonly onChange: (id: string) => void;
 }
 
@@ -31,8 +31,8 @@ const closeTimeoutMs = 3000;
 const followMarkId = '';
 
 /**
- * Synchronizes the database of this browser with the service. The database has priority: unsent changes wait in it. A complete
- * turn never changes, so concurrent writes of two devices are merged by adding their turns.
+ * Synchronizes the database of this browser with the service. Changes are written to the database first, and wait there until
+ * they are sent. A complete turn never changes, so concurrent writes of two devices are merged by adding their turns.
  */
 export class ServerSync {
   readonly #options: SyncOptions;
@@ -85,7 +85,7 @@ export class ServerSync {
     await this.#enqueue(() => this.#send(id));
   }
 
-  /** Loads a chat if the database contains only its summary. */
+  /** Loads a chat that the database lists without its turns. */
   async fetch(id: string): Promise<void> {
     if (this.#state !== 'following') return;
     await this.#enqueue(() => this.#pull(id)).catch(() => undefined);
@@ -129,7 +129,7 @@ export class ServerSync {
     if ((await database.listUnsent()).length === 0) await database.clear();
   }
 
-  /** Removes everything from the service. Throws `ServiceError` if it cannot be reached. */
+  /** Deletes all chats of the user from the service. Throws `ServiceError` if it cannot be reached. */
   async removeAll(): Promise<void> {
     if (this.#state === 'following') await this.#enqueue(() => this.#options.chats.removeAll());
   }
@@ -290,7 +290,7 @@ export class ServerSync {
     throw new Error('Too many concurrent writes to this chat');
   }
 
-  /** Recreates a chat that was deleted elsewhere while turns were added here. */
+  /** Pulls a chat. Prepares to create it again if it was deleted elsewhere while turns were added here. */
   async #pullOrRecreate(id: string): Promise<void> {
     await this.#pull(id).catch(async (error: unknown) => {
       if (toErrorDetails(error).code !== 'response_not_found') throw error;
@@ -301,7 +301,6 @@ export class ServerSync {
 
 const noFields: SyncMark['fields'] = { title: '', deployment: '', shown: {}, createdAtMs: 0 };
 
-/** Converts a list entry to a summary. */
 export function toListedSummary({
   id,
   title = '',
@@ -311,8 +310,8 @@ export function toListedSummary({
   archived,
   tags,
 }: ChatSummary): ConversationSummary {
-  const arrangement = getListAttributes({ title, pinned, archived, tags } as ListAttributes);
-  return { id, ...arrangement, deployment, updatedAtMs, said: [title, ...arrangement.tags].join('\n').toLowerCase() };
+  const attributes = getListAttributes({ title, pinned, archived, tags } as ListAttributes);
+  return { id, ...attributes, deployment, updatedAtMs, said: [title, ...attributes.tags].join('\n').toLowerCase() };
 }
 
 /** Returns as many turns as one request accepts, at least one. */

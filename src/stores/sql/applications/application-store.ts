@@ -124,7 +124,7 @@ export class SqlApplicationStore implements ApplicationStore {
     return this.#listCached((kysely) => findSharedEtags(kysely, query));
   }
 
-  async versions(id: string): Promise<readonly ApplicationVersion[]> {
+  async listVersions(id: string): Promise<readonly ApplicationVersion[]> {
     return isStorableKey(id) ? this.#database.run((kysely) => listVersions(kysely, id)) : [];
   }
 

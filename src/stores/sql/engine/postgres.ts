@@ -24,7 +24,7 @@ export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonit
   readonly note?: (message: string) => void;
   /** Maximum number of connections. Default: 10. */
   readonly maxConnections?: number;
-  /** Whether the database is a read-only copy. Its tables are not created, and it can reject this node. */
+  /** Whether the database is a read-only copy. Its tables are not created, and a permanent error does not stop the start. */
   readonly isReplica?: boolean;
 }
 
@@ -48,8 +48,8 @@ export async function openPostgres(url: Secret, { timeoutMs = 5000, clock }: Ope
 }
 
 /**
- * Opens the database for a node that serves requests in the meantime. While the database is unavailable, it is polled and every
- * operation fails immediately. Its tables are created when it is reached. Throws `StoreError` if the server rejects this node, or
+ * Opens a database that may be unavailable. In that case, it is polled and every operation fails immediately. Its tables are
+ * created when it is reached. Throws `StoreError` if the server rejects this node, or
  * `NewerDatabaseError`.
  */
 export async function openMonitoredPostgres(
@@ -114,7 +114,7 @@ const minOffsetMs = 1_000;
 
 /**
  * The server of the URL. A pooler such as PgBouncer in transaction mode rejects or ignores the time limits of a connection,
- * because the next transaction may run on another one. Each transaction then sets its own.
+ * because the next transaction may run on another one. Each transaction then sets its own limits.
  */
 class Server {
   readonly url: Secret;
@@ -205,7 +205,6 @@ interface AvailabilityMonitorDeps {
 class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   readonly #deps: AvailabilityMonitorDeps;
   readonly #firstReached = Promise.withResolvers<void>();
-  /** Resolves when the database has been reached and has its tables. */
   readonly reached = this.#firstReached.promise;
   #hasTables = false;
   isUnavailable = true;
@@ -218,7 +217,7 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     this.#deps = deps;
   }
 
-  /** Checks the database for the first time. Throws permanent errors of the server. */
+  /** Checks the database for the first time. Throws permanent errors, except for a replica. */
   async start(): Promise<void> {
     try {
       await this.#reach();
@@ -346,7 +345,7 @@ function openPool(url: Secret, { connectMs, statementMs, maxConnections }: PoolL
 }
 
 /**
- * The part of `PostgresPoolClient` that `Connection` can be cast through. `Connection` has no overload of `query` for cursors,
+ * Intermediate type for the cast of `Connection` to `PostgresPoolClient`. `Connection` has no overload of `query` for cursors,
  * because Kysely uses them only for streams.
  */
 type ReleasableClient = Pick<PostgresPoolClient, 'release'>;
@@ -378,7 +377,7 @@ class Connection {
     }
   }
 
-  /** Sends the limits together with the start, so that they take no round trip. */
+  /** Sends the limits together with the start, so that they take no extra round trip. */
   async #startTransaction(text: string): Promise<unknown> {
     const limits = ['statement_timeout', 'idle_in_transaction_session_timeout'].map(
       (name) => `set local ${name} = ${this.#transactionMs}`,

@@ -107,7 +107,7 @@ export class SqlEvaluationStore implements EvaluationStore {
   }
 
   /** Reads the results in pages, because together they may be large. */
-  async results(id: string): Promise<readonly CaseResult[]> {
+  async listResults(id: string): Promise<readonly CaseResult[]> {
     const results: CaseResult[] = [];
     for (let after = -1; ; ) {
       const rows = await this.#database.run((kysely) =>

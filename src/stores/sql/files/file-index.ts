@@ -139,7 +139,7 @@ export class SqlFileIndex implements FileIndex {
   }
 
   /** Returns the contents that no file uses and that are not reserved. */
-  async unused(blobs: readonly string[], nowMs: number): Promise<readonly string[]> {
+  async findUnused(blobs: readonly string[], nowMs: number): Promise<readonly string[]> {
     return this.#database.run(async (kysely) => {
       // Reservations are read first. A file that is stored between the two reads loses its reservation, but the second read finds
       // the file.

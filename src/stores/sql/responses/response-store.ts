@@ -68,8 +68,8 @@ export class SqlResponseStore implements ResponseStore {
     return row && fromRow(this.#seal, row);
   }
 
-  async chain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain> {
-    if (!isStorableKey(ref.id)) return { absent: ref.id };
+  async findChain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain> {
+    if (!isStorableKey(ref.id)) return { missingId: ref.id };
     const rows = await this.#database.run((kysely) => readChain(kysely, ref, bounds));
     return Array.isArray(rows) ? rows.map((row) => fromRow(this.#seal, row)) : (rows as BrokenChain);
   }
@@ -246,8 +246,8 @@ async function readChain(
       join chain on earlier.id = chain.previous_id where earlier.subject = ${subject}
     ) select id, previous_id, bytes from chain`.execute(kysely);
   const last = links.at(-1);
-  if (last === undefined) return { absent: id };
-  if (last.previous_id !== null) return { absent: last.previous_id };
+  if (last === undefined) return { missingId: id };
+  if (last.previous_id !== null) return { missingId: last.previous_id };
   const bytes = links.reduce((sum, link) => sum + link.bytes, 0);
   if (bytes > maxBytes) return { bytes };
   const rows = await readRows(
@@ -255,7 +255,7 @@ async function readChain(
     links.map((link) => link.id),
   );
   const missing = links.find((link) => !rows.has(link.id));
-  if (missing !== undefined) return { absent: missing.id };
+  if (missing !== undefined) return { missingId: missing.id };
   return links.map((link) => rows.get(link.id) as ReadRow).reverse();
 }
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Seal } from '#base/secrets/seal.ts';
-import type { EndedResponse, EventRun } from '#domain/responses/response-store.ts';
+import type { EndedResponse, EventBatch } from '#domain/responses/response-store.ts';
 import type { Schema } from '../schema.ts';
 import { appendNewItems } from './conversation-rows.ts';
 import { type ResponseStatements, toEndedFields, toEventsContext } from './response-rows.ts';
@@ -59,7 +59,7 @@ export async function releaseConversation(kysely: Kysely<Schema>, conversation: 
 async function writeEvents(
   { kysely, seal, rollBack }: Pick<RunEndContext, 'kysely' | 'seal' | 'rollBack'>,
   id: string,
-  last: EventRun | undefined,
+  last: EventBatch | undefined,
 ): Promise<void> {
   if (last !== undefined) {
     const row = toEventRow(seal, id, last);
@@ -83,7 +83,7 @@ async function writeEvents(
     .execute();
 }
 
-export function toEventRow(seal: Seal, id: string, { first, events }: EventRun) {
+export function toEventRow(seal: Seal, id: string, { first, events }: EventBatch) {
   const sealed_events = seal.seal(JSON.stringify(events), toEventsContext(id, first));
   return { response: id, first, last: first + events.length - 1, sealed_events };
 }

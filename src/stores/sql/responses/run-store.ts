@@ -4,7 +4,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import { Batches } from '#base/stream/batches.ts';
 import type {
   EndedResponse,
-  EventRun,
+  EventBatch,
   QueuedRun,
   ResponseRef,
   RunningResponse,
@@ -125,7 +125,7 @@ export class SqlRunStore implements RunStore {
     );
   }
 
-  append({ id }: ResponseRef, node: string, run: EventRun): Promise<boolean> {
+  append({ id }: ResponseRef, node: string, run: EventBatch): Promise<boolean> {
     return this.#appendBatches.add({ id, node, row: toEventRow(this.#seal, id, run) });
   }
 

@@ -56,7 +56,7 @@ interface StartOptions {
 }
 
 async function toStart({ store, results }: EvaluationDeps, { caller, id, request }: StartOptions): Promise<EvaluationStart> {
-  const versions = await store.versions(id);
+  const versions = await store.listVersions(id);
   const { version = versions[0]?.version, parallel, cases } = request;
   const stored = version === undefined ? undefined : await store.findVersion(id, version);
   if (versions.length === 0 || version === undefined) throw notFound();
@@ -82,7 +82,7 @@ async function show(deps: EvaluationDeps, request: FastifyRequest): Promise<unkn
   const evaluation = await findOwn(deps, request);
   const summary = toEvaluationItem(evaluation);
   if (getQuery(request).get('results') === 'false') return summary;
-  return { ...summary, results: (await deps.results.results(evaluation.id)).map(toResultItem) };
+  return { ...summary, results: (await deps.results.listResults(evaluation.id)).map(toResultItem) };
 }
 
 async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
@@ -91,7 +91,7 @@ async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<u
   if (comparedId === null) throw createRequestError('with', 'is required. Set it to the ID of an evaluation to compare with');
   const before = await deps.results.find(comparedId);
   if (before === undefined || before.application !== after.application) throw evaluationNotFound();
-  const [beforeResults, afterResults] = [await deps.results.results(before.id), await deps.results.results(after.id)];
+  const [beforeResults, afterResults] = [await deps.results.listResults(before.id), await deps.results.listResults(after.id)];
   return toComparisonItem({ evaluation: before, results: beforeResults }, { evaluation: after, results: afterResults });
 }
 

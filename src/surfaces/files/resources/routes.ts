@@ -80,8 +80,8 @@ function permissionRoutes(app: FastifyInstance, deps: OperationDeps): void {
   serveEarly(app, { method: 'POST', url: `${permissionsBase}grant` }, async (request) => {
     const { chain, body, caller } = await readGrantOperation(deps, request, parsePermissions);
     const grant = toGrants(caller, body());
-    const existing = new Set([...chain.rights.granted, ...grant].map(({ receiver, url }) => JSON.stringify([receiver, url])));
-    if (existing.size > maxGrants)
+    const allGrants = new Set([...chain.rights.granted, ...grant].map(({ receiver, url }) => JSON.stringify([receiver, url])));
+    if (allGrants.size > maxGrants)
       throw createRequestError('resourcePermissions', `would exceed the maximum of ${maxGrants} grants in one call`);
     await chain.rights.change({ grant });
   });
@@ -152,7 +152,7 @@ const recordKinds: readonly RecordKind[] = [
   { kind: 'conversations', maxBytes: storedEntries.conversation.maxBytes, check: createParser(ConversationRecord) },
 ];
 
-/** Start of the IDs of Responses API conversations. They have the position of buckets in paths. */
+/** Start of the IDs of Responses API conversations, which take the position of the bucket in a path. */
 const conversationIdStart = /^conv_/;
 
 /** Serves `/v1/prompts/{bucket}/{path}` and `/v1/conversations/{bucket}/{path}` (docs/wire.md, Files). */
@@ -183,7 +183,7 @@ async function put(deps: ResourceDeps, record: RecordKind, request: FastifyReque
   const bytes = (async function* () {
     yield content;
   })();
-  const upload = { contentType: 'application/json', bytes, announcedBytes: content.length, condition };
+  const upload = { contentType: 'application/json', bytes, declaredBytes: content.length, condition };
   const stored = await contents.put(caller, location, upload);
   reply.header('etag', `"${stored.etag}"`);
   return toMetadata(location, stored);
@@ -222,7 +222,7 @@ function relocationRoutes(app: FastifyInstance, deps: ResourceDeps): void {
     serveEarly(app, { method: 'POST', url: `/v1/ops/resource/${operation}` }, async (request) => {
       const { caller, body } = await readOperation(deps, request, parseRelocation);
       const relocation = toRelocation(body());
-      if (isOfContents(relocation)) await deps.contents[operation](caller, relocation);
+      if (isContentRelocation(relocation)) await deps.contents[operation](caller, relocation);
       else await deps.applications[operation](caller, relocation, request.id);
     });
   }
@@ -246,7 +246,7 @@ function toItem(param: string, url: string): ResourceLocation {
   return location;
 }
 
-function isOfContents(relocation: Relocation<ResourceKind>): relocation is Relocation<ContentKind> {
+function isContentRelocation(relocation: Relocation<ResourceKind>): relocation is Relocation<ContentKind> {
   return relocation.from.kind !== 'applications';
 }
 

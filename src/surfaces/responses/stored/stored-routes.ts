@@ -89,8 +89,8 @@ async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promi
   const query = request.query as Query;
   const location = await resolveLocation(deps, request);
   const itemQuery = readItemQuery(query);
-  const chain = await deps.responses.chain(location, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
-  const all = 'absent' in chain || 'bytes' in chain ? [await find(deps, location)] : chain;
+  const chain = await deps.responses.findChain(location, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
+  const all = 'missingId' in chain || 'bytes' in chain ? [await find(deps, location)] : chain;
   const items = all.flatMap((stored, index) => (index === all.length - 1 ? stored.input : listItems(stored)));
   const include = readInclude(query);
   const visibleItems = items.filter((item) => isVisibleItem(item, include));

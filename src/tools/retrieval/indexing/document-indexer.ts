@@ -4,7 +4,7 @@ import { concatVectors, type TextEmbedder } from '#domain/tools/embedder.ts';
 import type { IndexedDocument, Passage } from '#domain/tools/passage-index.ts';
 import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
 import { DocumentReader, type DocumentReaderDeps } from './document-reader.ts';
-import { Reading } from './reading.ts';
+import { IndexingTask } from './indexing-task.ts';
 
 const sweepIntervalMs = 3_600_000;
 const pollMs = 500;
@@ -13,7 +13,7 @@ const requestedSlots = 2;
 const retryReadMs = 600_000;
 /** Time before a failed embedding model is used again. */
 const retryEmbedMs = 60_000;
-const maxReadings = 10_000;
+const maxTasks = 10_000;
 const leaseMs = 120_000;
 const defaultBatchSize = 64;
 /** Maximum number of characters of the title and headings before the text. Longer ones would leave the model no room for the text. */
@@ -33,7 +33,7 @@ type RunInTurn = (work: () => Promise<IndexedDocument>) => Promise<IndexedDocume
 
 /** A request to create vectors for the passages of a document. */
 interface VectorJob {
-  readonly reading: Reading;
+  readonly task: IndexingTask;
   readonly request: VectorRequest;
 }
 
@@ -46,10 +46,10 @@ export class DocumentIndexer {
   readonly #deps: DocumentIndexerDeps;
   readonly #reader: DocumentReader;
   readonly #vectors: VectorBuilder;
-  /** Waiting, active, and completed readings, by blob. */
-  readonly #readings = new Map<string, Reading>();
-  /** Readings that are done in advance, in order. */
-  readonly #prefetchQueue: Reading[] = [];
+  /** Waiting, active, and completed tasks, by blob. */
+  readonly #tasks = new Map<string, IndexingTask>();
+  /** Tasks that are done in advance, in order. */
+  readonly #prefetchQueue: IndexingTask[] = [];
   /** Bucket of the last document that was read in advance. Other buckets have precedence. */
   #lastPrefetchedBucket: string | undefined;
   readonly #requestQueue = new FairQueue({ slots: requestedSlots });
@@ -79,20 +79,20 @@ export class DocumentIndexer {
   }
 
   /** Ensures that a file is indexed, and later has vectors of the embedder's model. */
-  requestIndexing(file: IndexedFile, embedder: TextEmbedder, priority: Priority = 'requested'): Reading {
-    const reading = this.#readings.get(file.blob) ?? this.#createReading(file);
-    if (priority === 'requested') this.#prioritize(reading);
+  requestIndexing(file: IndexedFile, embedder: TextEmbedder, priority: Priority = 'requested'): IndexingTask {
+    const task = this.#tasks.get(file.blob) ?? this.#createTask(file);
+    if (priority === 'requested') this.#prioritize(task);
     const { model } = embedder;
-    if (!reading.models.has(model) && !this.#isPaused(model)) {
-      reading.models.add(model);
-      reading.done.then((document) => this.#requestVectors(reading, { document, embedder })).catch(() => undefined);
+    if (!task.models.has(model) && !this.#isPaused(model)) {
+      task.models.add(model);
+      task.done.then((document) => this.#requestVectors(task, { document, embedder })).catch(() => undefined);
     }
     this.#prefetcher.start();
-    return reading;
+    return task;
   }
 
-  /** Returns whether this node currently creates vectors of the model. A failed model is paused for a while. */
-  isCreatingVectors({ model }: TextEmbedder): boolean {
+  /** Returns false during the pause after a failure of the model, and if the node stops. */
+  canCreateVectors({ model }: TextEmbedder): boolean {
     return !this.#closing.signal.aborted && !this.#isPaused(model);
   }
 
@@ -102,83 +102,83 @@ export class DocumentIndexer {
     const { signal } = this.#closing;
     this.#closing.abort(new Error('the node stops'));
     await Promise.all([...this.#activeWork, this.#prefetcher.idle(), this.#embeddingWorker.idle()]);
-    for (const reading of this.#prefetchQueue.splice(0)) reading.fail(signal.reason);
+    for (const task of this.#prefetchQueue.splice(0)) task.fail(signal.reason);
   }
 
-  #createReading(file: IndexedFile): Reading {
-    const reading = new Reading(file);
+  #createTask(file: IndexedFile): IndexingTask {
+    const task = new IndexingTask(file);
     const { signal } = this.#closing;
-    if (signal.aborted) reading.fail(signal.reason);
-    if (reading.hasEnded) return reading;
-    this.#readings.set(file.blob, reading);
-    this.#prefetchQueue.push(reading);
-    for (const [blob, { document }] of this.#readings) {
-      if (this.#readings.size <= maxReadings) break;
-      if (document !== undefined) this.#readings.delete(blob);
+    if (signal.aborted) task.fail(signal.reason);
+    if (task.hasEnded) return task;
+    this.#tasks.set(file.blob, task);
+    this.#prefetchQueue.push(task);
+    for (const [blob, { document }] of this.#tasks) {
+      if (this.#tasks.size <= maxTasks) break;
+      if (document !== undefined) this.#tasks.delete(blob);
     }
-    return reading;
+    return task;
   }
 
-  /** Moves a reading from the prefetch queue to the request queue. */
-  #prioritize(reading: Reading): void {
-    reading.isRequested = true;
-    const index = this.#prefetchQueue.indexOf(reading);
+  /** Moves a task from the prefetch queue to the request queue. */
+  #prioritize(task: IndexingTask): void {
+    task.isRequested = true;
+    const index = this.#prefetchQueue.indexOf(task);
     if (index < 0) return;
     this.#prefetchQueue.splice(index, 1);
-    const runInTurn: RunInTurn = (work) => this.#requestQueue.run(reading.file.bucket, work, this.#closing.signal);
-    const work = this.#readDocument(reading, runInTurn).finally(() => this.#activeWork.delete(work));
+    const runInTurn: RunInTurn = (work) => this.#requestQueue.run(task.file.bucket, work, this.#closing.signal);
+    const work = this.#readDocument(task, runInTurn).finally(() => this.#activeWork.delete(work));
     this.#activeWork.add(work);
   }
 
-  #dequeuePrefetch(): Reading | undefined {
+  #dequeuePrefetch(): IndexingTask | undefined {
     const otherIndex = this.#prefetchQueue.findIndex(({ file }) => file.bucket !== this.#lastPrefetchedBucket);
     const [next] = this.#prefetchQueue.splice(Math.max(otherIndex, 0), 1);
     this.#lastPrefetchedBucket = next?.file.bucket;
     return next;
   }
 
-  #requestVectors(reading: Reading, request: VectorRequest): void {
+  #requestVectors(task: IndexingTask, request: VectorRequest): void {
     const { id, failure } = request.document;
     const { model } = request.embedder;
-    if (this.#isPaused(model)) reading.models.delete(model);
+    if (this.#isPaused(model)) task.models.delete(model);
     if (failure !== undefined || this.#isPaused(model)) return;
     const key = `${id} ${model}`;
-    if (reading.isRequested || !this.#vectorJobs.has(key)) this.#vectorJobs.set(key, { reading, request });
+    if (task.isRequested || !this.#vectorJobs.has(key)) this.#vectorJobs.set(key, { task, request });
     this.#embeddingWorker.start();
   }
 
   #findNextJob(): [string, VectorJob] | undefined {
     let first: [string, VectorJob] | undefined;
     for (const next of this.#vectorJobs) {
-      if (next[1].reading.isRequested) return next;
+      if (next[1].task.isRequested) return next;
       first ??= next;
     }
     return first;
   }
 
-  async #readDocument(reading: Reading, runInTurn: RunInTurn): Promise<void> {
-    const { blob } = reading.file;
+  async #readDocument(task: IndexingTask, runInTurn: RunInTurn): Promise<void> {
+    const { blob } = task.file;
     const { signal } = this.#closing;
     try {
       const document = await runInTurn(() => {
-        reading.hasStarted = true;
-        return this.#reader.readDocument(reading.file, signal);
+        task.hasStarted = true;
+        return this.#reader.readDocument(task.file, signal);
       });
-      reading.end(document);
-      if (document.id === '') setTimeout(() => this.#readings.delete(blob), retryReadMs).unref();
+      task.end(document);
+      if (document.id === '') setTimeout(() => this.#tasks.delete(blob), retryReadMs).unref();
     } catch (error) {
-      this.#readings.delete(blob);
-      reading.fail(error);
+      this.#tasks.delete(blob);
+      task.fail(error);
       if (!signal.aborted) this.#deps.reportError('failed to read a document', error);
     }
   }
 
-  async #embed(key: string, { reading, request }: VectorJob): Promise<void> {
+  async #embed(key: string, { task, request }: VectorJob): Promise<void> {
     const { signal } = this.#closing;
     try {
       const outcome = await this.#vectors.step(request, signal);
       this.#vectorJobs.delete(key);
-      if (outcome !== 'done') this.#vectorJobs.set(key, { reading, request });
+      if (outcome !== 'done') this.#vectorJobs.set(key, { task, request });
       if (outcome === 'elsewhere') await this.#deps.clock.sleep(pollMs, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -195,7 +195,7 @@ export class DocumentIndexer {
   #pauseModel({ model }: TextEmbedder): void {
     this.#pausedUntilMs.set(model, this.#deps.clock.epochMs() + retryEmbedMs);
     for (const [key, { request }] of this.#vectorJobs) if (request.embedder.model === model) this.#vectorJobs.delete(key);
-    for (const reading of this.#readings.values()) reading.models.delete(model);
+    for (const task of this.#tasks.values()) task.models.delete(model);
   }
 
   async #sweep(): Promise<void> {

@@ -2,7 +2,7 @@ import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument } from '#domain/tools/passage-index.ts';
 
 /** The progress of indexing one file. */
-export class Reading {
+export class IndexingTask {
   readonly file: IndexedFile;
   /** Resolves with the indexed document. Rejects if a store failed. */
   readonly done: Promise<IndexedDocument>;
