@@ -248,7 +248,7 @@ async function requestIntrospection(
   const claims = tryParseJson(await readText(reply, maxReplyBytes));
   if (reply.status !== 200) throw new ProviderError(`its introspection endpoint responded with status ${reply.status}`);
   if (!isJsonObject(claims) || typeof claims.active !== 'boolean')
-    throw new ProviderError('its introspection endpoint did not respond with a JSON object that has a boolean active');
+    throw new ProviderError('its introspection endpoint did not respond with a JSON object whose field active is a boolean');
   return claims;
 }
 

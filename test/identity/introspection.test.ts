@@ -173,7 +173,7 @@ describe('an identity provider that fails', () => {
     [
       'a text as active',
       jsonReply({ active: 'true', sub: 'ada' }),
-      'its introspection endpoint did not respond with a JSON object that has a boolean active',
+      'its introspection endpoint did not respond with a JSON object whose field active is a boolean',
     ],
     ['a long response', active({ more: 'x'.repeat(65_536) }), "the reply's body is larger than 65536 bytes"],
   ])('returns 503 after %s', async (_what, answer, reason) => {

@@ -108,7 +108,7 @@ describe('nodes whose PostgreSQL is available again', () => {
     await postgres.start();
     const expectWritten = async () => expect(await countRows('usage_records', demoCalls)).toBe(before + 5);
     await vi.waitFor(expectWritten, { timeout: 15_000, interval: 100 });
-    await node.untilOutput(/Writing usage records again\. 0 were lost/);
+    await node.untilOutput(/Resumed writing usage records\. 0 were lost/);
     await waitForHealthCodes(other, []);
     expect(await getInnerStatuses()).toEqual([200, 200]);
     expect((await get(other, consentPath)).json).toEqual({ accepted: true });

@@ -107,7 +107,7 @@ describe('journal records', () => {
     journal.append = async () => undefined;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['one', 'two']);
-    expect(messages.slice(1)).toEqual(['Writing usage records again. 0 were lost']);
+    expect(messages.slice(1)).toEqual(['Resumed writing usage records. 0 were lost']);
   });
 
   it('are lost beyond the limit of waiting records, and `losses` reports it until the outage ends', async () => {
@@ -126,7 +126,7 @@ describe('journal records', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['1', '2', '3']);
     expect(writer.losses()).toEqual([]);
-    expect(messages.at(-1)).toBe('Writing usage records again. 2 were lost');
+    expect(messages.at(-1)).toBe('Resumed writing usage records. 2 were lost');
   });
 
   it('of content are lost beyond their limit of characters, and the log reports it', async () => {

@@ -246,18 +246,18 @@ class RecordQueue<Item> {
   }
 
   #noteWritten(): void {
-    const { note, recordsName: what } = this.#options;
-    if (this.#isUnavailable) note(`Writing ${what} again. ${this.#lostCount} were lost`);
-    else if (this.#lostCount > 0) note(`Lost ${this.#lostCount} ${what}: they arrived faster than the store writes them`);
+    const { note, recordsName } = this.#options;
+    if (this.#isUnavailable) note(`Resumed writing ${recordsName}. ${this.#lostCount} were lost`);
+    else if (this.#lostCount > 0) note(`Lost ${this.#lostCount} ${recordsName}: they arrived faster than the store writes them`);
     this.#isUnavailable = false;
     this.#lostCount = 0;
   }
 
   /** Reports an outage once. */
   #recordOutage(error: unknown): void {
-    const { getSize, maxWaiting, reportError, recordsName: what } = this.#options;
+    const { getSize, maxWaiting, reportError, recordsName } = this.#options;
     const max = getSize === undefined ? `${maxWaiting}` : `${maxWaiting} characters`;
-    if (!this.#isUnavailable) reportError(`Cannot write ${what}. Up to ${max} wait for the store`, error);
+    if (!this.#isUnavailable) reportError(`Cannot write ${recordsName}. Up to ${max} wait for the store`, error);
     this.#isUnavailable = true;
   }
 }
