@@ -113,7 +113,7 @@ describe('the chat list', () => {
     await page.keyboard.type('home');
     await page.keyboard.press('Enter');
     await page.getByRole('checkbox', { name: 'home', checked: true }).waitFor();
-    await page.getByRole('button', { name: 'Instructions and files: home' }).press('Enter');
+    await page.getByRole('button', { name: 'Project settings: home' }).press('Enter');
     await page.getByRole('dialog', { name: 'Project “home”' }).getByLabel('Instructions').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Project “home”' }).waitFor({ state: 'detached' });
@@ -141,6 +141,47 @@ describe('the chat list', () => {
     expect(request.postDataJSON().messages[0].content).toBe('Answer like a mountain guide.');
     await readAnswer();
     await page.getByRole('group', { name: 'Show only' }).getByRole('button', { name: 'Winter trip' }).waitFor();
+  });
+
+  it('lists a project without chats, opens it if its name is used again, and deletes it but not its chats', async () => {
+    await storeChat('Colosseum', { tags: ['Rome', 'home'] });
+    const { page, issues } = await fixture.openAt(`/#key=${callerKey}`);
+    const dialog = page.getByRole('dialog', { name: 'New project' });
+    const createProject = async (name: string, instructions?: string): Promise<void> => {
+      await page.getByRole('button', { name: 'New project' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill(name);
+      if (instructions === undefined) await dialog.getByText(`The project “${name}” exists already.`).waitFor();
+      else await dialog.getByLabel('Instructions').fill(instructions);
+      await dialog.getByRole('button', { name: 'Start a chat' }).click();
+      await page.getByText(`This chat belongs to the project “${name}”`).waitFor();
+      await page.getByRole('link', { name: 'New chat', exact: true }).click();
+    };
+    const listed = page.getByRole('group', { name: 'Show only' }).getByRole('button', { name: 'Empty', exact: true });
+    await createProject('Empty', 'Answer in Latin.');
+    await listed.waitFor();
+    await page.reload();
+    await listed.waitFor();
+    await createProject('Empty');
+    const deleteProject = async (name: string): Promise<void> => {
+      await page.getByRole('group', { name: 'Show only' }).getByRole('button', { name, exact: true }).click();
+      await page.getByRole('button', { name: 'Project settings' }).click();
+      await page.getByRole('button', { name: 'Delete project…' }).click();
+      await page.getByText(`Delete the project “${name}”`).waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page
+        .getByRole('group', { name: 'Show only' })
+        .getByRole('button', { name, exact: true })
+        .waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'New project' }).waitFor();
+    };
+    await deleteProject('Empty');
+    // Its name belongs to a new project.
+    await createProject('Empty', '');
+    await deleteProject('Empty');
+    await deleteProject('Rome');
+    await expect.poll(async () => (await listChats()).find(({ title }) => title === 'Colosseum')?.tags).toEqual(['home']);
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
   it('stores a new project once, and starts no chat if the user closes its dialog meanwhile', async () => {
@@ -190,7 +231,7 @@ describe('the chat list', () => {
     };
     const getLastMessages = (): unknown => fixture.upstream.requests.at(-1)?.body.messages;
     await page.getByRole('button', { name: 'home' }).click();
-    await page.getByRole('button', { name: 'Instructions and files' }).click();
+    await page.getByRole('button', { name: 'Project settings' }).click();
     await dialog.getByLabel('Instructions', { exact: true }).fill('Answer as a gardener.');
     await dialog
       .locator('input[type=file]')

@@ -4,7 +4,7 @@ import type { Attachment, Message } from '#contract/chat/message.ts';
 import type { Deployment } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
-import { readRecentDocument, saveDocument } from '../service/user-documents.ts';
+import { deleteDocument, listDocuments, readRecentDocument, saveDocument } from '../service/user-documents.ts';
 import type { Conversation, UsedContext } from './conversation.ts';
 
 /** Notes about the user for every chat. */
@@ -54,6 +54,12 @@ export async function readProject(service: Service, name: string): Promise<Proje
 /** Throws `ServiceError`. */
 export function saveProject(service: Service, name: string, { instructions, files }: Project): Promise<void> {
   return saveDocument(service, 'projects', { name, content: instructions, files });
+}
+
+/** Deletes the instructions and files of a project, if there are any. Throws `ServiceError`. */
+export async function deleteProject(service: Service, name: string): Promise<void> {
+  const names = await listDocuments(service, 'projects');
+  if (names.includes(name)) await deleteDocument(service, 'projects', name);
 }
 
 /**

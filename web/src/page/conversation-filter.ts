@@ -3,9 +3,10 @@ import type { ConversationSummary } from '../conversation/database.ts';
 /** The listed chats: those with a tag, archived ones, or all that are not archived. */
 export type ConversationFilter = { readonly tag: string } | 'archived' | 'all';
 
-/** Lists all tags in alphabetical order. */
-export function listTags(summaries: readonly ConversationSummary[]): readonly string[] {
-  return [...new Set(summaries.flatMap(({ tags = [] }) => tags))].sort((left, right) => left.localeCompare(right));
+/** Lists all tags of chats and the other names once, in alphabetical order. */
+export function listTags(summaries: readonly ConversationSummary[], otherNames: readonly string[]): readonly string[] {
+  const names = new Set([...otherNames, ...summaries.flatMap(({ tags = [] }) => tags)]);
+  return [...names].sort((left, right) => left.localeCompare(right));
 }
 
 /** Filters the listed chats. A search includes archived ones and those of all projects. */

@@ -1,9 +1,11 @@
-import { createContext, useContext, useSyncExternalStore } from 'react';
+import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { ConversationSummary } from '../conversation/database.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
 import { getReadableName } from '../service/deployments.ts';
+import { listDocuments, subscribeToDocuments } from '../service/user-documents.ts';
 import { useStrings } from '../strings/strings.tsx';
+import { listTags } from './conversation-filter.ts';
 import type { Route } from './route.ts';
 import type { Session } from './session.ts';
 
@@ -48,6 +50,24 @@ export function usePage(): Page {
 export function useSummaries(): readonly ConversationSummary[] {
   const { library } = usePage();
   return useSyncExternalStore(library.subscribe, library.getSummaries);
+}
+
+/** Lists the projects in order: the tags of chats, and the projects whose instructions or files are stored. */
+export function useProjectNames(delayMs = 0): readonly string[] {
+  const { service, storesFiles } = usePage();
+  const summaries = useSummaries();
+  const [storedNames, setStoredNames] = useState<readonly string[]>([]);
+  useEffect(() => {
+    if (!storesFiles) return;
+    const load = (): void => void listDocuments(service, 'projects').then(setStoredNames, () => undefined);
+    const timer = setTimeout(load, delayMs);
+    const unsubscribe = subscribeToDocuments(service, load);
+    return () => {
+      clearTimeout(timer);
+      unsubscribe();
+    };
+  }, [service, storesFiles, delayMs]);
+  return useMemo(() => listTags(summaries, storedNames), [summaries, storedNames]);
 }
 
 export function useConversation(id: string): Conversation | undefined {

@@ -8,9 +8,9 @@ import { Logo } from '../parts/operator-brand.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { Appearance } from './appearance.ts';
-import { type ConversationFilter, filterConversations, listTags } from './conversation-filter.ts';
+import { type ConversationFilter, filterConversations } from './conversation-filter.ts';
 import { ConversationList, useSearchResult } from './conversation-list.tsx';
-import { usePage, useSummaries } from './page.tsx';
+import { usePage, useProjectNames, useSummaries } from './page.tsx';
 import { formatRoute, type Route } from './route.ts';
 import { SettingsMenu } from './settings-menu.tsx';
 
@@ -163,7 +163,7 @@ interface FilterListProps {
 function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
   const strings = useStrings();
   const summaries = useSummaries();
-  const tags = listTags(summaries);
+  const tags = useProjectNames(checkDelayMs);
   const isArchive = summaries.some(({ archived }) => archived === true);
   const isStale = typeof filter === 'object' ? !tags.includes(filter.tag) : filter === 'archived' && !isArchive;
   useEffect(() => {

@@ -1,21 +1,23 @@
 import { type FormEvent, useCallback, useId, useState } from 'react';
 import { UploadList } from '../chat/composer/upload-list.tsx';
 import { useUploads } from '../chat/composer/use-uploads.ts';
-import { type Project, readProject, saveProject } from '../conversation/chat-context.ts';
+import { deleteProject, type Project, readProject, saveProject } from '../conversation/chat-context.ts';
 import type { ConversationSummary } from '../conversation/database.ts';
+import type { Library } from '../conversation/library.ts';
 import { projectsGerman } from '../locales/de/projects.ts';
 import { type ProjectsStrings, projectsEnglish } from '../locales/en/projects.ts';
 import { projectsSpanish } from '../locales/es/projects.ts';
 import { projectsFrench } from '../locales/fr/projects.ts';
-import { listTags } from '../page/conversation-filter.ts';
 import { useUpdateAttributes } from '../page/conversation-menu.tsx';
-import { usePage, useSummaries, useVisibility } from '../page/page.tsx';
+import { usePage, useProjectNames, useVisibility } from '../page/page.tsx';
 import { FileButton } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
+import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { listDocuments } from '../service/user-documents.ts';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
@@ -44,7 +46,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   const { dialog, closeDialog } = useModalDialog(onClose);
   const [newTag, setNewTag] = useState('');
   const { tags = [] } = summary;
-  const knownTags = listTags(useSummaries());
+  const knownTags = useProjectNames();
   const titleId = useId();
   const inputId = useId();
   const toggle = (tag: string): void =>
@@ -115,7 +117,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   );
 }
 
-/** Starts a chat in a project with a new name, and stores its instructions. */
+/** Creates a project and starts a chat in it. If a project has the name, it opens that project. */
 export function NewProjectDialog({ close }: { readonly close: () => void }) {
   const strings = useProjectsStrings();
   const { newProject, cancel } = useStrings();
@@ -127,14 +129,22 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
   const [isSaving, setIsSaving] = useState(false);
   const id = useId();
   const project = normalizeProjectName(text);
-  const isKnown = listTags(useSummaries()).includes(project);
+  const names = useProjectNames();
+  /** Name of a project that another tab or device created meanwhile. */
+  const [foundName, setFoundName] = useState<string>();
+  const isKnown = names.includes(project) || foundName === project;
   const start = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setError(undefined);
     setIsSaving(true);
     try {
-      if (!isKnown && instructions.trim() !== '')
-        await saveProject(service, project, { ...(await readProject(service, project)), instructions });
+      if (!isKnown && storesFiles) {
+        if ((await listDocuments(service, 'projects')).includes(project)) {
+          setIsSaving(false);
+          return setFoundName(project);
+        }
+        await saveProject(service, project, { instructions, files: [] });
+      }
       // The user may have closed the dialog meanwhile.
       if (dialog.current?.open !== true) return;
       closeDialog();
@@ -148,7 +158,9 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': id, closedby: 'any' }}>
       <form className="form" aria-busy={isSaving} onSubmit={(event) => void start(event)}>
         <h2 id={id}>{newProject}</h2>
-        <p className="soft small">{strings.newProjectHint}</p>
+        <p className="soft small">
+          {strings.newProjectHint} {!storesFiles && strings.createdWithChat}
+        </p>
         <div className="field">
           <label htmlFor={`${id}-name`}>{strings.name}</label>
           <input
@@ -156,6 +168,7 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
             onChange={({ target }) => setText(target.value)}
           />
         </div>
+        <p role="status">{isKnown && strings.projectExists(project)}</p>
         {storesFiles && !isKnown && <InstructionsField value={instructions} onChange={setInstructions} />}
         <ErrorMessage error={error} />
         <div className="row end">
@@ -190,7 +203,7 @@ interface ProjectDialogProps {
   readonly close: () => void;
 }
 
-/** Instructions and files of a project. */
+/** Instructions and files of a project, and a button that deletes it. */
 export function ProjectDialog({ name, close }: ProjectDialogProps) {
   const strings = useProjectsStrings();
   const { service } = usePage();
@@ -217,7 +230,9 @@ interface ProjectFormProps {
 function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
   const common = useStrings();
   const strings = useProjectsStrings();
-  const { service, announce } = usePage();
+  const { service, announce, library, route, go } = usePage();
+  const { askConfirmation, dialog } = useConfirmation();
+  const [isDeleting, setIsDeleting] = useState(false);
   const [instructions, setInstructions] = useState(project.instructions);
   const { uploads, add, remove, isBlocked, ready } = useUploads([], project.files);
   const [error, setError] = useState<ErrorDetails>();
@@ -232,8 +247,23 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
       (failure: unknown) => setError(toErrorDetails(failure)),
     );
   };
+  const deleteThis = async (): Promise<void> => {
+    if (!(await askConfirmation(strings.deleteQuestion(name), common.deleteThis))) return;
+    setError(undefined);
+    setIsDeleting(true);
+    try {
+      await deleteProject(service, name);
+      await removeTag(library, name);
+    } catch (failure) {
+      setIsDeleting(false);
+      return setError(toErrorDetails(failure));
+    }
+    announce(common.isDeleted(name));
+    closeDialog();
+    if (route.at === 'new' && route.project === name) go({ at: 'new' });
+  };
   return (
-    <form className="form" onSubmit={save}>
+    <form className="form" aria-busy={isDeleting} onSubmit={save}>
       <InstructionsField value={instructions} onChange={setInstructions} />
       <div className="field">
         <h3>{strings.files}</h3>
@@ -241,12 +271,28 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
         <FileButton label={strings.addFiles} className="button slim" isMultiple onFile={(file) => add([file])} />
       </div>
       <ErrorMessage error={error} />
+      {dialog}
       <div className="row end">
+        <TextButton className="button danger" disabled={isDeleting} onClick={() => void deleteThis()}>
+          {strings.deleteProject}
+        </TextButton>
         <TextButton onClick={closeDialog}>{common.cancel}</TextButton>
-        <button {...{ type: 'submit', className: 'button primary', disabled: isBlocked }}>{common.savePreset}</button>
+        <button {...{ type: 'submit', className: 'button primary', disabled: isBlocked || isDeleting }}>
+          {common.savePreset}
+        </button>
       </div>
     </form>
   );
+}
+
+/** Removes a tag from all chats, including those that are not listed here. Throws if a chat cannot be changed. */
+async function removeTag(library: Library, tag: string): Promise<void> {
+  await library.listAllIds();
+  for (const { id, tags = [] } of library.getSummaries()) {
+    if (!tags.includes(tag)) continue;
+    const isDone = await library.updateListAttributes(id, { tags: tags.filter((each) => each !== tag) });
+    if (!isDone) throw new Error('The chat cannot be loaded');
+  }
 }
 
 function useProjectsStrings(): ProjectsStrings {

@@ -12,6 +12,8 @@ const maxAgeMs = 60_000;
 /** In-memory cache of one user's data. */
 class RecentData {
   readonly #items = new Map<string, { readonly readAtMs: number; readonly data: Promise<unknown> }>();
+  /** Called after a document was saved or deleted. */
+  readonly listeners = new Set<() => void>();
 
   /** Returns cached data, or loads it. Data older than `maxAgeMs` is still returned, and is loaded again for the next call. */
   get<Data>(key: string, load: () => Promise<Data>): Promise<Data> {
@@ -90,12 +92,26 @@ export async function saveDocument(
   recent.delete('');
   recent.delete(folder);
   recent.set(`${folder}/${name}`, Promise.resolve(body));
+  notifyListeners(recent);
 }
 
 /** Throws `ServiceError`. */
 export async function deleteDocument(service: Service, folder: DocumentFolder, name: string): Promise<void> {
   await service.send(`v1/${await getFolderPath(service, folder)}${encodeURIComponent(name)}`, { method: 'DELETE' });
-  getRecentData(service).delete(folder);
+  const recent = getRecentData(service);
+  for (const key of ['', folder, `${folder}/${name}`]) recent.delete(key);
+  notifyListeners(recent);
+}
+
+/** Calls the listener after a document was saved or deleted. Returns a function that removes the listener. */
+export function subscribeToDocuments(service: Service, listener: () => void): () => void {
+  const { listeners } = getRecentData(service);
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function notifyListeners({ listeners }: RecentData): void {
+  for (const listener of listeners) listener();
 }
 
 async function getFolderPath(service: Service, folder: DocumentFolder): Promise<string> {

@@ -84,7 +84,7 @@ export const german: Strings = {
   allChats: 'Alle Gespräche',
   newProject: 'Neues Projekt',
   newInProject: (project) => `Neues Gespräch in „${project}“`,
-  projectSettings: 'Anweisungen und Dateien',
+  projectSettings: 'Projekteinstellungen',
   startsInProject: (project) => `Dieses Gespräch gehört zum Projekt „${project}“ und verwendet dessen Anweisungen und Dateien.`,
   archive: 'Archivieren',
   unarchive: 'Aus dem Archiv holen',

@@ -3,7 +3,10 @@ import type { ProjectsStrings } from '../en/projects.ts';
 export const projectsGerman: ProjectsStrings = {
   projectsOfConversation: (title) => `Projekte des Gesprächs „${title}“`,
   newProjectHint:
-    'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Es wird mit seinem ersten Gespräch angelegt. Anweisungen kannst du später ändern, und Dateien hinzufügen.',
+    'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Anweisungen kannst du später ändern, und Dateien hinzufügen.',
+  createdWithChat: 'Es wird mit seinem ersten Gespräch angelegt.',
+  projectExists: (project) =>
+    `Das Projekt „${project}“ gibt es schon. „Gespräch beginnen“ öffnet es, mit seinen eigenen Anweisungen und Dateien.`,
   name: 'Name',
   startProject: 'Gespräch beginnen',
   addProject: 'Hinzufügen',
@@ -15,4 +18,7 @@ export const projectsGerman: ProjectsStrings = {
   files: 'Dateien',
   addFiles: 'Dateien hinzufügen …',
   saved: 'Gespeichert. Die nächste Nachricht jedes Gesprächs in diesem Projekt verwendet es.',
+  deleteProject: 'Projekt löschen …',
+  deleteQuestion: (project) =>
+    `Das Projekt „${project}“ mit seinen Anweisungen und Dateien löschen? Seine Gespräche bleiben und gehören nicht mehr dazu. Dateien auf der Seite „Dateien“ bleiben dort.`,
 };

@@ -84,7 +84,7 @@ export const english = {
   allChats: 'All chats',
   newProject: 'New project',
   newInProject: (project: string) => `New chat in “${project}”`,
-  projectSettings: 'Instructions and files',
+  projectSettings: 'Project settings',
   startsInProject: (project: string) => `This chat belongs to the project “${project}” and uses its instructions and files.`,
   archive: 'Archive',
   unarchive: 'Unarchive',

@@ -1,7 +1,10 @@
 export const projectsEnglish = {
   projectsOfConversation: (title: string) => `Projects of the chat “${title}”`,
   newProjectHint:
-    'A project groups chats, and gives them instructions and files. It is created with its first chat. You can change the instructions and add files later.',
+    'A project groups chats, and gives them instructions and files. You can change the instructions and add files later.',
+  createdWithChat: 'It is created with its first chat.',
+  projectExists: (project: string) =>
+    `The project “${project}” exists already. “Start a chat” opens it, with its own instructions and files.`,
   name: 'Name',
   startProject: 'Start a chat',
   addProject: 'Add',
@@ -13,6 +16,9 @@ export const projectsEnglish = {
   files: 'Files',
   addFiles: 'Add files…',
   saved: 'Saved. The next message of each chat in this project uses it.',
+  deleteProject: 'Delete project…',
+  deleteQuestion: (project: string) =>
+    `Delete the project “${project}” with its instructions and files? Its chats stay, and no longer belong to it. Files on the page “Files” stay there.`,
 };
 
 export type ProjectsStrings = typeof projectsEnglish;

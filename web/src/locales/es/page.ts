@@ -87,7 +87,7 @@ export const spanish: Strings = {
   allChats: 'Todas las conversaciones',
   newProject: 'Nuevo proyecto',
   newInProject: (project) => `Nueva conversación en «${project}»`,
-  projectSettings: 'Instrucciones y archivos',
+  projectSettings: 'Ajustes del proyecto',
   startsInProject: (project) => `Esta conversación pertenece al proyecto «${project}» y usa sus instrucciones y archivos.`,
   archive: 'Archivar',
   unarchive: 'Sacar del archivo',

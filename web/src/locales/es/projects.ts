@@ -3,7 +3,10 @@ import type { ProjectsStrings } from '../en/projects.ts';
 export const projectsSpanish: ProjectsStrings = {
   projectsOfConversation: (title) => `Proyectos de la conversación «${title}»`,
   newProjectHint:
-    'Un proyecto reúne conversaciones y les da instrucciones y archivos. Se crea con su primera conversación. Más tarde puedes cambiar las instrucciones y añadir archivos.',
+    'Un proyecto reúne conversaciones y les da instrucciones y archivos. Más tarde puedes cambiar las instrucciones y añadir archivos.',
+  createdWithChat: 'Se crea con su primera conversación.',
+  projectExists: (project) =>
+    `El proyecto «${project}» ya existe. «Empezar una conversación» lo abre, con sus propias instrucciones y archivos.`,
   name: 'Nombre',
   startProject: 'Empezar una conversación',
   addProject: 'Añadir',
@@ -15,4 +18,7 @@ export const projectsSpanish: ProjectsStrings = {
   files: 'Archivos',
   addFiles: 'Añadir archivos…',
   saved: 'Guardado. El próximo mensaje de cada conversación de este proyecto lo usa.',
+  deleteProject: 'Eliminar proyecto…',
+  deleteQuestion: (project) =>
+    `¿Eliminar el proyecto «${project}» con sus instrucciones y archivos? Sus conversaciones se conservan y dejan de pertenecer a él. Los archivos de la página «Archivos» permanecen allí.`,
 };

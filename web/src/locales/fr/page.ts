@@ -87,7 +87,7 @@ export const french: Strings = {
   allChats: 'Toutes les conversations',
   newProject: 'Nouveau projet',
   newInProject: (project) => `Nouvelle conversation dans « ${project} »`,
-  projectSettings: 'Instructions et fichiers',
+  projectSettings: 'Paramètres du projet',
   startsInProject: (project) =>
     `Cette conversation fait partie du projet « ${project} » et en utilise les instructions et les fichiers.`,
   archive: 'Archiver',

@@ -3,7 +3,10 @@ import type { ProjectsStrings } from '../en/projects.ts';
 export const projectsFrench: ProjectsStrings = {
   projectsOfConversation: (title) => `Projets de la conversation « ${title} »`,
   newProjectHint:
-    'Un projet rassemble des conversations et leur donne des instructions et des fichiers. Il est créé avec sa première conversation. Vous pouvez modifier les instructions et ajouter des fichiers plus tard.',
+    'Un projet rassemble des conversations et leur donne des instructions et des fichiers. Vous pouvez modifier les instructions et ajouter des fichiers plus tard.',
+  createdWithChat: 'Il est créé avec sa première conversation.',
+  projectExists: (project) =>
+    `Le projet « ${project} » existe déjà. « Commencer une conversation » l’ouvre, avec ses propres instructions et fichiers.`,
   name: 'Nom',
   startProject: 'Commencer une conversation',
   addProject: 'Ajouter',
@@ -15,4 +18,7 @@ export const projectsFrench: ProjectsStrings = {
   files: 'Fichiers',
   addFiles: 'Ajouter des fichiers…',
   saved: 'Enregistré. Le prochain message de chaque conversation de ce projet l’utilise.',
+  deleteProject: 'Supprimer le projet…',
+  deleteQuestion: (project) =>
+    `Supprimer le projet « ${project} » avec ses instructions et ses fichiers ? Ses conversations restent et n’en font plus partie. Les fichiers de la page « Fichiers » y restent.`,
 };
