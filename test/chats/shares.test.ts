@@ -86,6 +86,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     expect(audited).toContain('chat.shared key:test');
   });
 
+  it('have the title of the visible first question, unless the user named the chat', async () => {
+    const turns = [question('Replaced', { text: ' Secret\nplan ' }), question('Present', { atMs: 2 })];
+    await send('POST', '/v1/chats/titled', { title: 'Secret plan', turns });
+    expect((await send('GET', '/v1/chats/titled/shared-files')).json).toMatchObject({ title: 'Present' });
+    const { token, title } = await share('titled');
+    expect(title).toBe('Present');
+    expect((await getAsOther(`/v1/shared-chats/${token}`)).json).toMatchObject({ title: 'Present' });
+    await send('POST', '/v1/chats/titled', { title: 'Secret plan', shown: { '': 'Replaced' } });
+    expect((await share('titled')).title).toBe('Secret plan');
+    await send('POST', '/v1/chats/titled', { title: 'Trip', shown: {} });
+    expect((await share('titled')).title).toBe('Trip');
+  });
+
   it('grant access only to files of their owner, and only to the version that was shared', async () => {
     for (const name of ['shown.txt', 'kept.txt', 'changed.txt', 'doomed.txt'])
       await put(`/v1/files/${ownBucket}/a/${name}`, `content of ${name}`);
@@ -153,6 +166,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     const list = await send('GET', '/v1/chats/named/shared-files');
     expect(list.json).toEqual({
       object: 'list',
+      title: '',
       data: [
         { path: 'a/mine.txt', title: 'Mine', from: 'question' },
         { path: storedPath, title: 'chart.txt', from: 'reply' },

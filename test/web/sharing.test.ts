@@ -89,6 +89,22 @@ describe('a shared chat', () => {
     expect([owner.issues, reader.issues, laterReader.issues]).toEqual([noIssues, noIssues, noIssues]);
   });
 
+  it('has the title of the visible first question', async () => {
+    const owner = await fixture.open('demo');
+    await owner.sendMessage('Private first words');
+    await owner.readAnswer();
+    await owner.page.locator('.edit-question').click();
+    await owner.page.locator('.editor textarea').fill('Public words');
+    await owner.page.locator('.editor button.primary').click();
+    await owner.page.locator('.question', { hasText: 'Public words' }).waitFor();
+    await owner.readAnswer();
+    const hash = await share(owner);
+    await owner.page.getByText('The title of the link is “Public words”.').waitFor();
+    const reader = await openAsOtherUser(hash);
+    await reader.page.getByRole('heading', { name: 'Public words' }).waitFor();
+    expect(await reader.page.getByText('Private first words').count()).toBe(0);
+  });
+
   it('is missing from the list in the settings if it has no link', async () => {
     const { page } = await fixture.open('demo');
     await page.getByRole('button', { name: 'Settings', exact: true }).click();

@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, toObject, toText } from '#base/json/json.ts';
 
 /** Parts of a stored turn with texts for searches. Other versions of the page may store other forms of attachments. */
 interface TurnParts {
@@ -6,6 +6,14 @@ interface TurnParts {
   readonly attachments?: unknown;
   /** Content of a reply, with its attachments. */
   readonly custom?: unknown;
+  readonly control?: unknown;
+}
+
+const maxTitleLength = 80;
+/** Returns the initial title of a chat: the start of its first question, or the name of its form or first file. */
+export function toChatTitle({ text, attachments, control }: TurnParts): string {
+  const title = toText(text).trim().replace(/\s+/g, ' ') || toText(toObject(control).label) || listTitles(attachments)[0] || '';
+  return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
 }
 
 /** Returns the text of a turn, and the names of its attached files. */

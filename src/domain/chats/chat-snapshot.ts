@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { toChatTitle } from '#contract/page/turn-texts.ts';
 import { getAppDataPath, publicBucket, sampleBucket, toBucket } from '../files/bucket.ts';
 import { filePrefix, parseReference } from '../files/resource-location.ts';
 import type { ChatSnapshot, SharedFile } from './chat-share.ts';
@@ -30,18 +31,18 @@ const endStates: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted
  * Returns the shared copy of a chat: the visible branch, with only the fields that are listed here. Steps, thoughts,
  * application state, settings, ratings, and tags are not shared.
  */
-export async function toChatSnapshot(
-  { head, extra, turns }: StoredChat,
-  subject: string,
-  findEtag: FindEtag,
-): Promise<ChatSnapshot> {
+export async function toChatSnapshot(chat: StoredChat, subject: string, findEtag: FindEtag): Promise<ChatSnapshot> {
+  const { head, extra, turns } = chat;
   const files = new SharedFiles(toBucket(subject), findEtag);
   const shared: JsonObject[] = [];
   const visibleTurns = selectVisibleTurns(turns, extra.shown);
   for (const turn of visibleTurns) if (turn.kind === 'question') files.addAttached(turn.attachments);
   for (const turn of visibleTurns) shared.push(await toSharedTurn(turn, files));
   const { title = '', deployment = '' } = head.fields;
-  return { title: String(title), deployment: String(deployment), turns: shared, files: files.all };
+  // The initial title starts like the first question, which the user may have replaced.
+  const titleQuestion = turns.find((turn) => turn.parent === '' && toChatTitle(turn) === title);
+  const sharedTitle = titleQuestion === undefined ? String(title) : toChatTitle(shared[0] ?? {});
+  return { title: sharedTitle, deployment: String(deployment), turns: shared, files: files.all };
 }
 
 /**
@@ -119,10 +120,7 @@ class SharedFiles {
     return attachments;
   }
 
-  /**
-   * Returns an address that is the same for every visitor, the number of an existing file, or an empty object for any other
-   * URL.
-   */
+  /** Returns an address that is the same for every visitor, the number of an existing file, or an empty object. */
   async #toContent(url: unknown, deployment: unknown): Promise<JsonObject> {
     if (typeof url !== 'string') return {};
     if (isWebUrl(url) || /^data:/i.test(url)) return { url };
@@ -169,10 +167,7 @@ export function describeFiles({ turns, files }: ChatSnapshot): readonly JsonObje
   });
   return files.map(({ path }, index) => {
     const { title, from: origin = 'question' } = attachments.find(({ file }) => file === index) ?? {};
-    return {
-      path,
-      title: typeof title === 'string' && title !== '' ? title : path.slice(path.lastIndexOf('/') + 1),
-      from: origin,
-    };
+    const fileName = path.slice(path.lastIndexOf('/') + 1);
+    return { path, title: typeof title === 'string' && title !== '' ? title : fileName, from: origin };
   });
 }

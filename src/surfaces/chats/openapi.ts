@@ -80,6 +80,7 @@ const shareableFile = nameObject('ShareableFile', {
   title: text,
   from: { enum: ['question', 'reply'], description: 'Whether a question or a reply attaches it first.' },
 });
+const sharePreview = nameObject('SharePreview', { object: { const: 'list' }, title: text, data: buildArray(shareableFile) });
 const sharedChat = nameObject('SharedChat', {
   object: { const: 'shared_chat' },
   from: { ...text, description: 'The user who shared the chat, in the form of `GET /v1/user/info`.' },
@@ -162,15 +163,9 @@ export const chatOperations = listOperations(shared, {
   },
   'get /v1/chats/{chat}/shared-files': {
     id: 'listShareableFiles',
-    summary: 'Lists the stored files that a share of the chat would include now',
+    summary: 'Returns the title and the stored files that a share of the chat would include now',
     parameters: [inStoredChat],
-    responses: [
-      reply(
-        200,
-        'Files that the user attached, and files that the application stored while it answered.',
-        buildList(shareableFile),
-      ),
-    ],
+    responses: [reply(200, 'The title, and the files that the user attached or that the application stored.', sharePreview)],
     errors: ['response_not_found'],
   },
   'get /v1/chat-shares': {

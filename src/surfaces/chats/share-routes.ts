@@ -38,10 +38,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = 30;
 const tokenPattern = /^[\w-]{43}$/;
 
-/**
- * Serves `/v1/chats/{chat}/shares`, `/v1/chat-shares`, and `/v1/shared-chats`: snapshots of chats for users who have the link
- * (docs/wire.md, Shared chats).
- */
+/** Serves links to snapshots of chats (docs/wire.md, Shared chats). */
 export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/chats/:chat/shares' }, (request, reply) => share(deps, request, reply));
   app.get('/v1/chats/:chat/shared-files', (request) => listFiles(deps, request));
@@ -64,10 +61,7 @@ async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fast
   return { ...toShareItem({ ...newShare, chat: location.id, title }), token, files: files.length };
 }
 
-/**
- * Stores a snapshot of the chat. Retries if the chat changed between the read and the write. Throws `precondition_failed` after 5
- * attempts.
- */
+/** Stores a snapshot of the chat. Retries if the chat changed meanwhile. Throws `precondition_failed` after 5 attempts. */
 async function storeShare(
   deps: ShareRoutesDeps,
   location: ChatRef,
@@ -102,12 +96,13 @@ function withNames({ turns, ...snapshot }: ChatSnapshot, names: Readonly<Record<
   return { ...snapshot, turns: turns.map(toNamed) };
 }
 
-/** Lists the files that a share of the chat would make readable for users with the link. */
+/** Returns the title and the files that a share of the chat would make readable for users with the link. */
 async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const location = readChatRef(request, await identifySharer(deps, request));
   const chat = await deps.chats.readChat(location, 0);
   if (chat === undefined) throw chatNotFound();
-  return { object: 'list', data: describeFiles(await createSnapshot(deps, location, chat)) };
+  const snapshot = await createSnapshot(deps, location, chat);
+  return { object: 'list', title: snapshot.title, data: describeFiles(snapshot) };
 }
 
 async function list(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {

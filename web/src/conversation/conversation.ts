@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { FinishReason, ResponseCustomContent, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
+import { toChatTitle } from '#contract/page/turn-texts.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
 import type { ChatSettings } from './chat-settings.ts';
 
@@ -131,8 +132,6 @@ export interface Conversation {
   readonly shown: Readonly<Record<string, string>>;
 }
 
-const maxTitleLength = 80;
-
 /** Groups the turns by parent, in the order of creation. */
 export function groupBranches({ turns }: Conversation): ReadonlyMap<string, readonly Turn[]> {
   return Map.groupBy(Object.values(turns), ({ parent }) => parent);
@@ -180,7 +179,7 @@ export function forkConversation(conversation: Conversation, turnId: string, tit
 
 /** Adds a visible turn. The first question sets the title. */
 export function withTurn(conversation: Conversation, turn: Turn): Conversation {
-  const title = conversation.title === '' && turn.kind === 'question' ? toTitle(turn) : conversation.title;
+  const title = conversation.title === '' && turn.kind === 'question' ? toChatTitle(turn) : conversation.title;
   return {
     ...conversation,
     title,
@@ -234,10 +233,4 @@ export function withInterruptedReplies(conversation: Conversation, canResume = f
     (sum, turn) => withReply(sum, { ...(turn as Reply), state: 'interrupted' }),
     conversation,
   );
-}
-
-/** Returns the initial title of a chat: the start of its first question. */
-export function toTitle({ text, attachments, control }: Question): string {
-  const title = text.trim().replace(/\s+/g, ' ') || control?.label || attachments[0]?.title || '';
-  return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
 }

@@ -1,6 +1,7 @@
+import { toChatTitle } from '#contract/page/turn-texts.ts';
 import { completeText } from '../service/complete-text.ts';
 import type { Service } from '../service/service.ts';
-import { type Conversation, type Question, type Reply, toTitle } from './conversation.ts';
+import type { Conversation, Question, Reply } from './conversation.ts';
 import type { Library } from './library.ts';
 
 export interface NamingOptions {
@@ -22,7 +23,7 @@ export async function nameConversation({ library, service, model }: NamingOption
   const { question, reply } = first;
   const content = `Question:\n${question.text.slice(0, maxChars)}\n\nAnswer:\n${reply.text.slice(0, maxChars)}`;
   const title = readTitle(await completeText(service, { model, instructions, content, maxTokens: 100 }));
-  const defaultTitle = toTitle(question);
+  const defaultTitle = toChatTitle(question);
   if (title !== '') library.change(id, (now) => (now.title === defaultTitle ? { ...now, title } : now), 'now');
 }
 
@@ -32,7 +33,7 @@ function findFirstTurns({ title, turns }: Conversation): { question: Question; r
   const [question, another] = all.filter((turn) => turn.kind === 'question');
   const [reply, second] = all.filter((turn) => turn.kind === 'reply' && turn.state === 'done');
   if (question?.kind !== 'question' || reply?.kind !== 'reply' || another !== undefined || second !== undefined) return undefined;
-  return title === toTitle(question) && question.text.trim() !== '' ? { question, reply } : undefined;
+  return title === toChatTitle(question) && question.text.trim() !== '' ? { question, reply } : undefined;
 }
 
 /** Returns the first line without quotation marks and similar decoration. */

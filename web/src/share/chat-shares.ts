@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Turn } from '../conversation/conversation.ts';
 import type { Service } from '../service/service.ts';
 
@@ -16,6 +16,11 @@ export interface ShareableFile {
   readonly path: string;
   readonly title: string;
   readonly from: 'question' | 'reply';
+}
+
+interface SharePreview {
+  readonly title: string;
+  readonly files: readonly ShareableFile[];
 }
 
 /** A snapshot of a shared chat. */
@@ -41,10 +46,10 @@ export class ChatShares {
     return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly ChatShare[]) : [];
   }
 
-  /** Lists the files that a new link would share. */
-  async files(chat: string): Promise<readonly ShareableFile[]> {
-    const response = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shared-files`);
-    return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly ShareableFile[]) : [];
+  /** Returns the title and the files that a new link would share. */
+  async preview(chat: string): Promise<SharePreview> {
+    const { title, data } = toObject(await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shared-files`));
+    return { title: toText(title), files: Array.isArray(data) ? (data as readonly ShareableFile[]) : [] };
   }
 
   /** `deploymentNames` are for readers without access to a deployment. The service returns the token of the link only once. */

@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import { listVisibleTurns, toTitle } from '../conversation/conversation.ts';
+import { toChatTitle } from '#contract/page/turn-texts.ts';
+import { listVisibleTurns } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -66,6 +67,7 @@ interface NewLinkProps {
 /** The shared content, the lifetime, and the created link. */
 function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const strings = useShareStrings();
+  const { untitled } = useStrings();
   const { library, user, deployments } = usePage();
   const [days, setDays] = useState(defaultDays);
   const [isCreating, setIsCreating] = useState(false);
@@ -73,9 +75,9 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const field = useId();
   const [load] = useState(() => async () => {
     await library.sync(conversation);
-    return { chat: await library.readFull(conversation), files: await shares.files(conversation) };
+    return { chat: await library.readFull(conversation), preview: await shares.preview(conversation) };
   });
-  const { value: { chat, files } = {}, error: filesError, reload } = useLoaded(load);
+  const { value: { chat, preview } = {}, error: filesError, reload } = useLoaded(load);
   const lastQuestion = chat && listVisibleTurns(chat).findLast((turn) => turn.kind === 'question');
   const create = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -97,9 +99,10 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   };
   return (
     <>
-      <p>{strings.intro(lastQuestion === undefined ? '' : toTitle(lastQuestion))}</p>
+      <p>{strings.intro(lastQuestion === undefined ? '' : toChatTitle(lastQuestion))}</p>
+      {preview !== undefined && <p>{strings.linkTitle(preview.title || untitled)}</p>}
       <p className="soft small">{strings.linkContent(toPersonName(user))}</p>
-      {files !== undefined && files.length > 0 && <SharedFiles files={files} />}
+      {preview !== undefined && preview.files.length > 0 && <SharedFiles files={preview.files} />}
       {link === '' ? (
         <form className="share-new" onSubmit={(event) => void create(event)}>
           <label htmlFor={field}>{strings.worksFor}</label>
@@ -110,7 +113,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
               </option>
             ))}
           </select>
-          <button type="submit" className="button primary" disabled={isCreating || files === undefined}>
+          <button type="submit" className="button primary" disabled={isCreating || preview === undefined}>
             {strings.createLink}
           </button>
         </form>

@@ -4,6 +4,7 @@ export const shareGerman: ShareStrings = {
   title: 'Per Link teilen',
   intro: (message) =>
     `Alle, die den Link haben und sich hier anmelden können, können dieses Gespräch ${message === '' ? 'bis jetzt' : `bis zu deiner Nachricht „${message}“ und ihrer Antwort`} lesen. Spätere Nachrichten sehen sie nicht. Um auch diese zu teilen, erstelle einen weiteren Link.`,
+  linkTitle: (title) => `Der Titel des Links ist „${title}“.`,
   linkContent: (name) =>
     `Der Link zeigt die Fragen, die Antworten, ihre Dateien und deinen Namen, „${name}“. Schritte, Gedanken und Einstellungen zeigt er nicht.`,
   files: (count) => (count === 1 ? 'Diese Datei wird geteilt' : `Diese ${count} Dateien werden geteilt`),

@@ -2,6 +2,7 @@ export const shareEnglish = {
   title: 'Share with a link',
   intro: (message: string) =>
     `Anyone who has the link and can sign in here can read this chat ${message === '' ? 'up to now' : `up to your message “${message}” and its answer`}. They do not see later messages. To share those too, create another link.`,
+  linkTitle: (title: string) => `The title of the link is “${title}”.`,
   linkContent: (name: string) =>
     `The link shows the questions, the answers, their files, and your name, “${name}”. It does not show steps, thoughts, or settings.`,
   files: (count: number) => (count === 1 ? 'This file is shared' : `These ${count} files are shared`),

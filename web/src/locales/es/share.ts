@@ -7,6 +7,7 @@ export const shareSpanish: ShareStrings = {
   title: 'Compartir con un enlace',
   intro: (message) =>
     `Cualquiera que tenga el enlace y pueda iniciar sesión aquí puede leer esta conversación ${message === '' ? 'hasta ahora' : `hasta tu mensaje «${message}» y su respuesta`}. No ve los mensajes posteriores. Para compartirlos también, crea otro enlace.`,
+  linkTitle: (title) => `El título del enlace es «${title}».`,
   linkContent: (name) =>
     `El enlace muestra las preguntas, las respuestas, sus archivos y tu nombre, «${name}». No muestra los pasos, los razonamientos ni los ajustes.`,
   files: (count) => `${count} ${plural(count, 'archivo compartido', 'archivos compartidos')}`,

@@ -7,6 +7,7 @@ export const shareFrench: ShareStrings = {
   title: 'Partager par un lien',
   intro: (message) =>
     `Toute personne qui a le lien et peut se connecter ici peut lire cette conversation ${message === '' ? 'jusqu’à maintenant' : `jusqu’à votre message « ${message} » et sa réponse`}. Elle ne voit pas les messages suivants. Pour les partager aussi, créez un autre lien.`,
+  linkTitle: (title) => `Le titre du lien est « ${title} ».`,
   linkContent: (name) =>
     `Le lien montre les questions, les réponses, leurs fichiers et votre nom, « ${name} ». Il ne montre ni les étapes, ni les réflexions, ni les réglages.`,
   files: (count) => `${count} ${plural(count, 'fichier partagé', 'fichiers partagés')}`,
