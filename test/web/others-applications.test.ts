@@ -58,6 +58,8 @@ describe('the page of an application that another user shared', () => {
     await page.locator('#message').waitFor();
     await page.evaluate(`location.hash = '#/build/applications/${alice}/quick'`);
     await page.getByText('Only its owner can edit it.').waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Application');
+    expect(await page.getByRole('button', { name: 'Test chat' }).count()).toBe(0);
     expect(await page.locator('.builder-bar').count()).toBe(0);
     expect(await page.getByLabel('Description').count()).toBe(0);
   });

@@ -4,6 +4,7 @@ import { formatRoute } from '../page/route.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import { AppSheet } from './app-sheet.tsx';
 import { getName, isShared } from './applications.ts';
 import { useBuilderStrings } from './builder-strings.ts';
@@ -27,7 +28,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
   const { entry, stored, isDirty } = draft;
   const [isInvalid, setIsInvalid] = useState(false);
   const [isTesting, setIsTesting] = useState(false);
-  const title = useName(draft);
+  const title = useName(id, draft);
   useTitle(title);
   const evaluationState = useEvaluations(stored);
   const isMounted = useIsMounted();
@@ -54,9 +55,11 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
           <Icon name="left" />
           {strings.back}
         </a>
-        <button type="button" className="button slim" aria-pressed={isTesting} onClick={() => setIsTesting(!isTesting)}>
-          {strings.testChat}
-        </button>
+        {entry !== undefined && (
+          <button type="button" className="button slim" aria-pressed={isTesting} onClick={() => setIsTesting(!isTesting)}>
+            {strings.testChat}
+          </button>
+        )}
       </PageHeader>
       <div className="builder-desk">
         <div className="builder-form">
@@ -86,11 +89,12 @@ function useIsMounted(): RefObject<boolean> {
   return isMounted;
 }
 
-/** Returns the name of the application as entered in the form. */
-function useName({ entry, stored }: AppDraft): string {
+/** Returns the name of the application as entered in the form. An application that is not loaded has no name. */
+function useName(id: string, { entry, stored }: AppDraft): string {
+  const { application } = useStrings();
   const { newTitle } = useBuilderStrings();
   const enteredName = typeof entry?.displayName === 'string' ? entry.displayName : '';
-  return enteredName || (stored === undefined ? newTitle : getName(stored));
+  return enteredName || (stored !== undefined ? getName(stored) : id === '' ? newTitle : application);
 }
 
 interface SaveBarProps {
@@ -104,31 +108,27 @@ interface SaveBarProps {
 function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
   const { stored, isDirty, isSaving, isRestored, load } = draft;
   const { go } = usePage();
-  const builderStrings = useBuilderStrings();
+  const strings = useBuilderStrings();
   const hasUsers = isShared(stored);
-  const { unsaved, unsavedShared, allSaved, tryIt: open, tryShared, saveAndTry } = builderStrings;
   const discard = (): void => {
-    if (stored !== undefined) {
-      void load();
-      return;
+    if (stored !== undefined) void load();
+    else {
+      draft.discard();
+      go({ at: 'applications' });
     }
-    draft.discard();
-    go({ at: 'applications' });
   };
   const isBlocked = isSaving || isInvalid;
   const cannotSave = isBlocked || !isDirty;
   return (
     <div className="builder-bar">
-      <span className="soft small">{isDirty ? (hasUsers ? unsavedShared : unsaved) : allSaved}</span>
-      {isDirty && (stored !== undefined || isRestored) && (
-        <TextButton onClick={discard}>{builderStrings.discardChanges}</TextButton>
-      )}
+      <span className="soft small">{isDirty ? (hasUsers ? strings.unsavedShared : strings.unsaved) : strings.allSaved}</span>
+      {isDirty && (stored !== undefined || isRestored) && <TextButton onClick={discard}>{strings.discardChanges}</TextButton>}
       {/* Not `disabled`, because saving would then lose the focus. */}
       <button type="button" className="button" aria-disabled={isBlocked} onClick={isBlocked ? undefined : tryIt}>
-        {isDirty ? (hasUsers ? tryShared : saveAndTry) : open}
+        {isDirty ? (hasUsers ? strings.tryShared : strings.saveAndTry) : strings.tryIt}
       </button>
       <button type="button" className="button primary" aria-disabled={cannotSave} onClick={cannotSave ? undefined : save}>
-        {isSaving ? builderStrings.saving : hasUsers ? builderStrings.saveForAll : builderStrings.save}
+        {isSaving ? strings.saving : hasUsers ? strings.saveForAll : strings.save}
       </button>
     </div>
   );

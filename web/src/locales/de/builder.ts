@@ -63,7 +63,8 @@ export const builderGerman: BuilderStrings = {
   replaceDraft: 'Ersetzen',
   deletedElsewhere:
     'Diese Anwendung gibt es nicht mehr. Deine ungespeicherten Änderungen sind hier. Speichere sie, um die Anwendung neu anzulegen.',
-  notYours: 'Diese Anwendung gibt es nicht, oder sie gehört jemand anderem. Nur ihr Besitzer kann sie bearbeiten.',
+  notYours:
+    'Diese Anwendung gibt es nicht, oder sie gehört jemand anderem. Nur ihr Besitzer kann sie bearbeiten. Wenn sie mit dir geteilt ist, kannst du sie in einem neuen Gespräch auswählen.',
   tryIt: 'In einem Gespräch öffnen',
   discard: 'Verlassen',
   nameNeeded: 'Gib einen Namen ein, damit du und andere die Anwendung finden.',

@@ -61,7 +61,8 @@ export const builderEnglish = {
   replaceDraftQuestion: 'You have an unsaved new application in this tab. Replace it?',
   replaceDraft: 'Replace',
   deletedElsewhere: 'This application no longer exists. Your unsaved changes are here. Save them to create it again.',
-  notYours: 'This application does not exist, or it belongs to another user. Only its owner can edit it.',
+  notYours:
+    'This application does not exist, or it belongs to another user. Only its owner can edit it. If it is shared with you, you can select it in a new chat.',
   tryIt: 'Open in chat',
   discard: 'Leave',
   nameNeeded: 'Enter a name, so that you and other users can find the application.',

@@ -65,7 +65,8 @@ export const builderSpanish: BuilderStrings = {
   replaceDraftQuestion: 'En esta pestaña hay una aplicación nueva sin guardar. ¿Quieres sustituirla?',
   replaceDraft: 'Sustituir',
   deletedElsewhere: 'Esta aplicación ya no existe. Aquí están tus cambios sin guardar. Guárdalos para crearla de nuevo.',
-  notYours: 'Esta aplicación no existe o pertenece a otra persona. Solo su propietario puede editarla.',
+  notYours:
+    'Esta aplicación no existe o pertenece a otra persona. Solo su propietario puede editarla. Si está compartida contigo, puedes elegirla en una conversación nueva.',
   tryIt: 'Abrir en una conversación',
   discard: 'Salir',
   nameNeeded: 'Escribe un nombre para que tú y otras personas podáis encontrar la aplicación.',

@@ -66,7 +66,8 @@ export const builderFrench: BuilderStrings = {
   replaceDraft: 'Remplacer',
   deletedElsewhere:
     'Cette application n’existe plus. Vos modifications non enregistrées sont ici. Enregistrez-les pour la recréer.',
-  notYours: 'Cette application n’existe pas ou appartient à quelqu’un d’autre. Seul son propriétaire peut la modifier.',
+  notYours:
+    'Cette application n’existe pas ou appartient à quelqu’un d’autre. Seul son propriétaire peut la modifier. Si elle est partagée avec vous, vous pouvez la choisir dans une nouvelle conversation.',
   tryIt: 'Ouvrir dans une conversation',
   discard: 'Quitter',
   nameNeeded: 'Saisissez un nom, pour que vous et les autres trouviez l’application.',
