@@ -122,6 +122,14 @@ describe('a user without an administrator role', () => {
     await page.getByRole('radio', { name: '90 days' }).check();
     await page.getByText('To answer them, applications made 2 further requests.').waitFor();
     expect(await page.locator('.usage-summary').textContent()).toMatch(/^3 requests,/);
+    await page.getByRole('radio', { name: 'Requests' }).check({ force: true });
+    await page.getByRole('img', { name: 'Requests by day' }).waitFor();
+    await page.locator('.day-chart summary').click();
+    const rows = page.getByRole('region', { name: 'Requests by day' }).locator('tbody tr');
+    const counts = (await rows.locator('td').allInnerTexts()).map(Number);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3);
+    const table = page.getByRole('region', { name: 'By model or application' });
+    expect(await table.locator('tr', { hasText: 'Demo' }).locator('td').nth(2).innerText()).toBe('3');
   });
 
   it('sees readable names for test chats of unsaved applications and for unlisted applications', async () => {

@@ -92,6 +92,8 @@ export interface UsageQuery<Key extends UsageKey> extends UsageFilter {
   readonly toMs: number;
   /** Grouping. An empty list returns one sum. */
   readonly by: readonly Key[];
+  /** Whether sums by deployment also leave out inner calls, so that they add up to the total. */
+  readonly isDirect?: boolean;
   /** Maximum number of sums. If undefined, all sums. */
   readonly limit?: number;
   /** `keys` orders the sums by their keys, for reading them page by page. Default: see `Journal.sumUsage`. */

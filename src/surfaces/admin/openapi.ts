@@ -280,6 +280,7 @@ const usageParameters = (keys: string, by: string) => [
     example: by,
     schema: toList(by.split(',')),
   }),
+  inQuery('direct', 'With `true`, sums by deployment count only the cost of inner calls.', { schema: { type: 'boolean' } }),
   inQuery('limit', 'Maximum number of rows.', {
     schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 },
     example: 100,

@@ -6,7 +6,7 @@ import type { NodeRecord } from '#domain/administration/node-record.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import { type Query, readLimit, readText, requireKnown } from '../http/query.ts';
+import { type Query, readFlag, readLimit, readText, requireKnown } from '../http/query.ts';
 import type { SurfaceDeps } from '../http/read-request.ts';
 import { type CallsScope, callColumns, exportCalls, type Rows, readCall, readCalls } from './calls.ts';
 import { isExport, readFormat, sendTable, type Table } from './export.ts';
@@ -167,11 +167,12 @@ function exportUsage(journal: Journal, query: Query, scope: UsageScope): Table<o
 
 function readUsageQuery(query: Query, { subject, keys, nowMs }: UsageScope) {
   const coversAllUsers = subject === undefined;
-  if (coversAllUsers) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
+  if (coversAllUsers) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', 'direct', ...filterNames]);
   const { from, to } = readDayRange(query, nowMs);
   const by = readGroupKeys(query, keys);
   const limit = readLimit(query, limits);
-  return { from, to, by, limit, filter: { ...(coversAllUsers ? readFilter(query) : { subject }), ...toTimeRange({ from, to }) } };
+  const filter = { ...(coversAllUsers ? readFilter(query) : { subject }), isDirect: readFlag(query, 'direct') };
+  return { from, to, by, limit, filter: { ...filter, ...toTimeRange({ from, to }) } };
 }
 
 /**

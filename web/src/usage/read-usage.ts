@@ -36,12 +36,14 @@ export interface UsageQuery extends DayRange {
   readonly scope: Scope;
   readonly by: readonly ('day' | 'deployment' | 'user' | 'project')[];
   readonly limit: number;
+  /** Whether sums by deployment leave out the requests of applications, so that they add up to the total. */
+  readonly isDirect?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /** Loads usage sums. Throws `ServiceError`. */
-export async function readUsage(service: Service, { scope, from, to, by, limit, signal }: UsageQuery): Promise<Usage> {
-  const query = new URLSearchParams({ from, to, by: by.join(','), limit: String(limit) });
+export async function readUsage(service: Service, { scope, from, to, by, limit, isDirect, signal }: UsageQuery): Promise<Usage> {
+  const query = new URLSearchParams({ from, to, by: by.join(','), limit: String(limit), direct: String(isDirect === true) });
   const path = scope === 'all' ? 'v1/admin/usage' : 'v1/user/usage';
   const answer = await service.json(`${path}?${query}`, signal && { signal });
   const body = toObject(answer);

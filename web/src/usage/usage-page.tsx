@@ -52,7 +52,7 @@ function UsageSection({ initialScope }: { readonly initialScope: Scope }) {
       const query = { ...range, scope, signal };
       const names = scope === 'all' ? (['deployment', 'user', 'project'] as const) : (['deployment'] as const);
       const [days, ...sums] = await Promise.all([
-        readUsage(service, { ...query, by: stack === 'kind' ? ['day'] : ['day', stack], limit: maxRows }),
+        readUsage(service, { ...query, isDirect: true, by: stack === 'kind' ? ['day'] : ['day', stack], limit: maxRows }),
         ...names.map(async (by) => ({ by, usage: await readUsage(service, { ...query, by: [by], limit: maxTableRows }) })),
       ]);
       return { days, sums, range, stack };

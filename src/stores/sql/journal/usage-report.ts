@@ -148,12 +148,12 @@ export async function readSums<Key extends UsageKey>(
  * JavaScript numbers.
  */
 function buildPart(
-  { query: { by, after, ...filter }, groupings }: GroupedQuery<UsageKey>,
+  { query: { by, after, isDirect, ...filter }, groupings }: GroupedQuery<UsageKey>,
   kind: 'record' | 'sum',
   source: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const toValue = (dimension: Dimension): RawBuilder<unknown> => dimension[kind] ?? dimension.record;
-  const includesInner = filter.deployment !== undefined || by.includes('deployment');
+  const includesInner = isDirect !== true && (filter.deployment !== undefined || by.includes('deployment'));
   const isInner = kind === 'sum' ? sql`is_inner` : recordIsInner;
   const totals = amountNames.map((name) => {
     const amount = kind === 'sum' ? sql.ref(name) : recordAmounts[name];

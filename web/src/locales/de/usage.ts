@@ -94,8 +94,8 @@ export const usageGerman: UsageStrings = {
   asJson: 'Als JSON',
   innerNote: (count) =>
     count === undefined
-      ? 'Um eine Anfrage zu beantworten, können Anwendungen weitere stellen. Die Zahlen nach Modell oder Anwendung enthalten auch diese.'
-      : `Um sie zu beantworten, haben Anwendungen ${count === '1' ? 'eine weitere Anfrage' : `${count} weitere Anfragen`} gestellt. Die Zahlen nach Modell oder Anwendung enthalten auch diese.`,
+      ? 'Um eine Anfrage zu beantworten, können Anwendungen weitere stellen. Die Tabelle nach Modell oder Anwendung zählt auch diese. Ihre Zahlen ergeben deshalb mehr.'
+      : `Um sie zu beantworten, haben Anwendungen ${count === '1' ? 'eine weitere Anfrage' : `${count} weitere Anfragen`} gestellt. Die Tabelle nach Modell oder Anwendung zählt auch diese. Ihre Zahlen ergeben deshalb mehr.`,
   utcNote: 'Jeder Tag beginnt um Mitternacht UTC.',
   truncatedNote: (count) => `Nur die ersten ${count} werden angezeigt. Der Rest ist im Download.`,
   csv: 'Als CSV herunterladen',

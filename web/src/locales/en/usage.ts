@@ -99,8 +99,8 @@ export const usageEnglish = {
   asJson: 'As JSON',
   innerNote: (count?: string) =>
     count === undefined
-      ? 'Applications can make further requests to answer one. The numbers by model or application include those.'
-      : `To answer them, applications made ${count} further ${count === '1' ? 'request' : 'requests'}. The numbers by model or application include ${count === '1' ? 'it' : 'these'}.`,
+      ? 'Applications can make further requests to answer one. The table by model or application counts those too, so its numbers add up to more.'
+      : `To answer them, applications made ${count} further ${count === '1' ? 'request' : 'requests'}. The table by model or application counts ${count === '1' ? 'it' : 'these'} too, so its numbers add up to more.`,
   utcNote: 'Each day starts at midnight UTC.',
   truncatedNote: (count: string) => `Only the first ${count} are shown. The rest is in the download.`,
   csv: 'Download as CSV',

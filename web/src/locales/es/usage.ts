@@ -96,8 +96,8 @@ export const usageSpanish: UsageStrings = {
   asJson: 'Como JSON',
   innerNote: (count) =>
     count === undefined
-      ? 'Para responder a una solicitud, las aplicaciones pueden hacer otras. Los números por modelo o aplicación también las incluyen.'
-      : `Para responderlas, las aplicaciones hicieron ${count === '1' ? 'otra solicitud' : `otras ${count} solicitudes`}. Los números por modelo o aplicación también las incluyen.`,
+      ? 'Para responder a una solicitud, las aplicaciones pueden hacer otras. La tabla por modelo o aplicación también las cuenta. Por eso sus números suman más.'
+      : `Para responderlas, las aplicaciones hicieron ${count === '1' ? 'otra solicitud' : `otras ${count} solicitudes`}. La tabla por modelo o aplicación también las cuenta. Por eso sus números suman más.`,
   utcNote: 'Cada día empieza a medianoche UTC.',
   truncatedNote: (count) => `Solo se muestran los primeros ${count}. El resto está en la descarga.`,
   csv: 'Descargar como CSV',

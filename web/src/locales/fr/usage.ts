@@ -96,8 +96,8 @@ export const usageFrench: UsageStrings = {
   asJson: 'En JSON',
   innerNote: (count) =>
     count === undefined
-      ? 'Pour répondre à une requête, les applications peuvent en faire d’autres. Les nombres par modèle ou application les comptent aussi.'
-      : `Pour y répondre, des applications ont fait ${count === '1' ? 'une autre requête' : `${count} autres requêtes`}. Les nombres par modèle ou application en tiennent compte.`,
+      ? 'Pour répondre à une requête, les applications peuvent en faire d’autres. Le tableau par modèle ou application les compte aussi. Ses nombres donnent donc un total plus élevé.'
+      : `Pour y répondre, des applications ont fait ${count === '1' ? 'une autre requête' : `${count} autres requêtes`}. Le tableau par modèle ou application en tient compte. Ses nombres donnent donc un total plus élevé.`,
   utcNote: 'Chaque jour commence à minuit UTC.',
   truncatedNote: (count) => `Seuls les ${count} premiers sont affichés. Le reste se trouve dans le fichier téléchargé.`,
   csv: 'Télécharger en CSV',
