@@ -117,7 +117,19 @@ it('finds the users of a key by its name, and names the default role', async () 
   await dialog.getByRole('button', { name: 'Remove the access of Everyone with the standard role' }).waitFor();
   expect(await readGuide()).toMatchObject({ userRoles: ['default'], users: ['key:reader'] });
   await dialog.getByRole('button', { name: 'Close' }).click();
-  await page.getByText('You, and 1 person, and everyone with the role standard (default).').waitFor();
+  await page.getByText('You, and 1 team, and everyone with the role standard (default).').waitFor();
+});
+
+it('names its owner to a person who loses access during a chat', async () => {
+  await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide', users: ['key:reader'] }));
+  const { page } = await fixture.openAt('/#key=reader');
+  await page.getByRole('button', { name: 'Guide (test)' }).click();
+  await page.locator('.shared-strip').getByText('Application by test, who does not see your chats.').waitFor();
+  await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide' }));
+  await page.locator('#message').fill('Hello');
+  await page.locator('#message').press('Enter');
+  await page.locator('.fault').getByText('test no longer shares this application with you. Ask test.').waitFor();
+  expect(await page.getByText('ask your administrator').count()).toBe(0);
 });
 
 it('appears on the start page of a person, with the name of the owner', async () => {
@@ -128,7 +140,7 @@ it('appears on the start page of a person, with the name of the owner', async ()
     await shared.getByRole('button', { name: 'Guide (test)' }).waitFor();
     expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await shared.getByRole('button', { name: 'Guide (test)' }).click();
-    await page.getByText('Shared by test').waitFor();
+    await page.getByText('Application by test').waitFor();
   }
 });
 
@@ -166,6 +178,10 @@ it('has a picture from an image file, which its users see too', async () => {
   const picture = recipient.getByRole('button', { name: 'Guide (test)' }).locator('img');
   expect(await picture.getAttribute('src')).toMatch(/^data:image\/webp;base64,/);
   expect(await picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(128);
+  for (const user of [page, recipient]) {
+    await user.getByRole('link', { name: 'Your applications' }).click();
+    await user.locator('.consent', { hasText: 'Guide' }).locator('img').waitFor();
+  }
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
@@ -175,6 +191,8 @@ it('removes access, and rejects an unknown person or role', async () => {
   const dialog = await openDialog(page);
   await dialog.getByRole('button', { name: 'Remove the access of Adam Smith' }).click();
   await dialog.getByRole('button', { name: 'Give access to Adam Smith' }).waitFor({ state: 'detached' });
+  await dialog.getByRole('searchbox', { name: 'Name or email address' }).fill('zq');
+  await page.waitForResponse(/v1\/people\?search=zq$/);
   await dialog.getByRole('searchbox').fill('stafff');
   await dialog.getByText('Nothing found for “stafff”. Enter the complete email address').waitFor();
   await dialog.getByRole('searchbox').fill('staff');

@@ -501,7 +501,7 @@ it('never selects another user’s application by default and marks it as shared
   await page.locator('.picker-body h3').first().waitFor();
   expect(await page.locator('.picker-body h3').allInnerTexts()).toEqual(['From this service', 'Yours', 'Shared by others']);
   await page.locator('.option', { hasText: sharer }).click();
-  await page.locator('.shared-strip').getByText(sharer).waitFor();
+  await page.locator('.shared-strip').getByText('Application by another user').waitFor();
 
   await page.getByRole('link', { name: 'Your applications' }).click();
   await page.getByRole('link', { name: 'Mine', exact: true }).click();

@@ -241,6 +241,8 @@ describe('citations in an answer', () => {
     const other = page.getByRole('complementary', { name: 'Source 2: weavers.md' });
     await other.getByText('Forty looms.').waitFor();
     await other.getByText('You have no access to the whole file. Ask the owner of the application for it.').waitFor();
+    expect(await other.getByRole('button', { name: 'Whole file' }).count()).toBe(0);
+    await other.locator('.source-from:has(.markdown)').getByRole('button', { name: 'Download this passage' }).waitFor();
     expect(await page.locator('.source-document').count()).toBe(0);
     await page.keyboard.press('Escape');
     await page.locator('.source-panel').waitFor({ state: 'detached' });

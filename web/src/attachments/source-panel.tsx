@@ -76,20 +76,21 @@ function SourceView({ cited, selected, show, close, heading }: SourcePanelProps 
       </div>
       {cited.length > 1 && <SourceRow {...{ cited, selected, show }} />}
       <section key={number} className="source-passage">
-        {kind !== 'link' && kind !== 'file' && <AttachmentBody {...{ attachment, kind }} />}
-        <p className="source-from">
-          <SourceLink url={reference} />
+        <div className="source-from">
+          {kind !== 'link' && kind !== 'file' && <AttachmentBody {...{ attachment, kind }} />}
           {kind !== 'link' && <SaveButton {...{ attachment, name }} />}
-        </p>
-        {data !== undefined && reference !== undefined && isStoredText(reference) && (
+        </div>
+        {data !== undefined && reference !== undefined && isStoredText(reference) ? (
           <PassageInDocument passage={data} file={reference} />
+        ) : (
+          <SourceLink url={reference} />
         )}
       </section>
     </>
   );
 }
 
-/** A passage within its document, or the reason that the document cannot be read. */
+/** A link to the document and a passage within it, or the reason that the document cannot be read. */
 function PassageInDocument({ passage, file }: { readonly passage: string; readonly file: string }) {
   const strings = useStrings();
   const { service } = usePage();
@@ -97,9 +98,10 @@ function PassageInDocument({ passage, file }: { readonly passage: string; readon
   const { value: document, error } = useLoaded(load);
   const context = document === undefined ? undefined : locatePassage(document, passage);
   if (error !== undefined) return <p className="note">{describeFileError(error, strings)}</p>;
-  if (context === undefined) return null;
+  if (context === undefined) return <SourceLink url={file} />;
   return (
     <>
+      <SourceLink url={file} />
       <h3 className="overline">{strings.inDocument}</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <div className="source-document" tabIndex={0}>

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useId, useState } from 'react';
-import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
+import { DeploymentIcon } from '../chat/deployments/deployment-icon.tsx';
 import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
 import type { BuilderStrings } from '../locales/en/builder.ts';
 import { usePage } from '../page/page.tsx';
@@ -94,12 +95,10 @@ export function AppList({ openMenu, onStart }: AppListProps) {
       return;
     }
     const entry = toEntry(source);
-    const name = typeof entry.displayName === 'string' ? toName(entry.displayName) : undefined;
+    const { displayName } = entry;
+    const namedEntry = typeof displayName === 'string' ? { ...entry, displayName: toName(displayName) } : entry;
     readSchema(service).then((schema) => {
-      const { entry: copiedEntry, isChanged } = withoutHiddenSecrets(schema, {
-        ...entry,
-        ...(name !== undefined && { displayName: name }),
-      });
+      const { entry: copiedEntry, isChanged } = withoutHiddenSecrets(schema, namedEntry);
       const notes = [isChanged && builderStrings.secretsNotCopied, isShared({ access }) && builderStrings.accessNotCopied];
       void start({ entry: copiedEntry, note: notes.filter((note) => note !== false).join(' ') });
     }, onError);
@@ -194,26 +193,21 @@ function AppItem({ application, duplicate, remove, onShared }: AppItemProps) {
   const [isSharing, setIsSharing] = useState(false);
   const name = getName(application);
   const date = new Date(updatedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
+  const unsavedNote = readAppDraft(user, id) !== '' && builderStrings.hasUnsavedChanges;
+  const notes = [builderStrings.changedOn(date), isShared(application) && builderStrings.shared, unsavedNote];
   const exportFile = (): void => {
     const text = `${JSON.stringify(entry, undefined, 2)}\n`;
     saveFile(toFileName(name, 'json'), new Blob([text], { type: 'application/json' }));
   };
   return (
     <li className="consent">
+      <DeploymentIcon deployment={{ id, name, iconUrl: toText(entry.iconUrl) || undefined }} />
       <div className="builder-item">
         <h2>
           <a href={formatRoute({ at: 'applications', id })}>{name}</a>
         </h2>
         {typeof entry.description === 'string' && <p className="small">{entry.description}</p>}
-        <p className="soft small">
-          {[
-            builderStrings.changedOn(date),
-            isShared(application) && builderStrings.shared,
-            readAppDraft(user, id) !== '' && builderStrings.hasUnsavedChanges,
-          ]
-            .filter(Boolean)
-            .join(' · ')}
-        </p>
+        <p className="soft small">{notes.filter(Boolean).join(' · ')}</p>
       </div>
       <div className="row builder-item-actions">
         <a className="button" href={formatRoute({ at: 'new', deployment: id })} aria-label={`${builderStrings.tryIt}: ${name}`}>

@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { DeploymentIcon } from '../chat/deployments/deployment-icon.tsx';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -17,8 +18,9 @@ export function SharedApplications() {
         {strings.sharedWithYou}
       </h2>
       <ul className="consents">
-        {applications.map(({ id, name, description, ownerName }) => (
+        {applications.map(({ id, name, iconUrl, description, ownerName }) => (
           <li key={id} className="consent">
+            <DeploymentIcon deployment={{ id, name, iconUrl }} />
             <div className="builder-item">
               <h3>{name}</h3>
               {description !== '' && <p className="small">{description}</p>}

@@ -117,7 +117,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         {/* Inside the boundary, because the search reads the turns when it appears. */}
         <SearchMatches conversation={conversation} />
         {deployment?.owner === 'other' && (
-          <p className="shared-strip soft small">{strings.sharedByOther(deployment.ownerName)}</p>
+          <p className="shared-strip soft small">{strings.applicationByOther(deployment.ownerName)}</p>
         )}
         {conversation === undefined ? (
           <StartView {...{ deployment, project, sendMessage, choose }} />

@@ -117,6 +117,8 @@ function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readon
 }
 
 const searchDelayMs = 250;
+/** Number of characters from which the dialog reports that it found nothing. */
+const minSearchChars = 3;
 
 /** The search field, and the people and roles that it finds. They keep their positions when they get access. */
 function Search({ access, add }: { readonly access: NamedAccess; readonly add: (grantee: Grantee) => void }) {
@@ -137,7 +139,7 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
   const hasAccess = ({ id, isRole }: Grantee): boolean =>
     isRole ? access.roles.includes(id) : access.people.find((person) => person.id === id) !== undefined;
   const matches = found === undefined ? [] : toGrantees(found.matches, strings);
-  const isEmpty = found?.text === search && search !== '' && matches.length === 0;
+  const isEmpty = found?.text === search && search.length >= minSearchChars && matches.length === 0;
   return (
     <div className="access-search">
       <label htmlFor={fieldId}>{strings.personOrRole}</label>
@@ -253,9 +255,9 @@ export function SharingSection({ stored, evaluationState, applyAccess }: Sharing
 
 function toSummary(stored: OwnApplication, strings: ReturnType<typeof useBuilderStrings>): string {
   const { roles, users } = stored.access;
-  return isShared(stored)
-    ? strings.sharedWith(users.length, roles.map((role) => (role === defaultRole ? strings.standardRole : role)).join(', '))
-    : strings.onlyYou;
+  const teams = users.filter((user) => user.startsWith('key:')).length;
+  const roleNames = roles.map((role) => (role === defaultRole ? strings.standardRole : role)).join(', ');
+  return isShared(stored) ? strings.sharedWith(users.length - teams, teams, roleNames) : strings.onlyYou;
 }
 
 /** Shows the last evaluation result and offers a new run before the application is shared. */

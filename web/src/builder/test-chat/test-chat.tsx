@@ -41,7 +41,7 @@ export function TestChat(props: TestChatProps) {
   // The first save gives the application an ID. The chat continues with the initial one.
   const [initialId] = useState(id);
   const name = toText(entry.displayName);
-  const deployment = useTestDeployment(initialId, name);
+  const deployment = useTestDeployment(initialId, name, toText(entry.iconUrl));
   return (
     <PageContext.Provider value={useTestPage({ id, entry }, deployment)}>
       <TestPanel {...props} {...{ deployment, draftKey: `test ${initialId ?? 'new'}` }} />
@@ -196,10 +196,11 @@ function toCheck(tool: string, sent: string): JsonObject {
 const drawIntervalMs = 50;
 
 /** The deployment of the application in the list, or one with the name for an application that was never saved. */
-function useTestDeployment(id: string | undefined, name: string): Deployment {
+function useTestDeployment(id: string | undefined, name: string, icon: string): Deployment {
   const { deployments } = usePage();
   const saved = deployments.find((item) => item.id === id);
-  return useMemo(() => saved ?? toDeployment({ id: 'unsaved', display_name: name }, 0, ''), [saved, name]);
+  const unsaved = useMemo(() => toDeployment({ id: 'unsaved', display_name: name, icon_url: icon }, 0, ''), [name, icon]);
+  return saved ?? unsaved;
 }
 
 /** The page context of a chat with the draft that is not stored. */

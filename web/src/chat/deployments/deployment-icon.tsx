@@ -7,7 +7,7 @@ export function DeploymentIcon({
   deployment,
   size = 'small',
 }: {
-  readonly deployment: Deployment;
+  readonly deployment: Pick<Deployment, 'id' | 'name' | 'iconUrl'>;
   readonly size?: 'tiny' | 'small' | 'large';
 }) {
   const { iconUrl, name, id } = deployment;

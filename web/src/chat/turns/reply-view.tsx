@@ -135,23 +135,25 @@ interface ErrorNoteProps {
 /** Explains an error and suggests an action. */
 function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry }: ErrorNoteProps) {
   const { strings, locale: language } = useLanguage();
-  const { signOut } = usePage();
+  const { signOut, deployments } = usePage();
   const name = useGetName()(deployment);
+  const isClosed = error.code === 'access_denied' && error.message.includes(`"${deployment}"`);
+  const formerSharer = isClosed ? deployments.find(({ id }) => id === deployment)?.ownerName : undefined;
+  const needsConsent = error.code === 'consent_required';
+  const title = needsConsent ? strings.consentMissing(strings.quoted(name)) : describeAnswerError(error, strings);
   const form = useMemo(() => toForm(error, deployment), [error, deployment]);
   const consent = formatRoute({ at: 'consent', deployment, back: conversationId });
   return (
     <div className="fault">
       <Icon name="alert" />
       <div>
-        <p className="fault-title">
-          {error.code === 'consent_required' ? strings.consentMissing(strings.quoted(name)) : describeAnswerError(error, strings)}
-        </p>
+        <p className="fault-title">{formerSharer === undefined ? title : strings.noLongerShared(formerSharer)}</p>
         {isRejection(error) && error.displayMessage === undefined && error.message !== '' && (
           <p className="fault-reason" dir="auto">
             {error.message}
           </p>
         )}
-        {form === undefined ? (
+        {formerSharer !== undefined ? null : form === undefined ? (
           <p>{suggestAction(error, { strings, language, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (
           <ConsentPrompt {...{ deployment, form, onAccept: retry }} conversation={conversationId} />
@@ -162,7 +164,7 @@ function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry 
           </Guard>
         )}
         <ErrorSupport error={error} />
-        {error.code === 'consent_required' && form === undefined && (
+        {needsConsent && form === undefined && (
           <a className="button" href={consent}>
             {strings.reviewPermissions}
           </a>

@@ -108,8 +108,12 @@ export const builderGerman: BuilderStrings = {
   },
   sharing: 'Wer sie nutzen kann',
   onlyYou: 'Nur du kannst sie nutzen.',
-  sharedWith: (people: number, roles: string) => {
-    const parts = [people === 0 ? '' : people === 1 ? '1 Person' : `${people} Personen`, roles && `alle mit der Rolle ${roles}`];
+  sharedWith: (people: number, teams: number, roles: string) => {
+    const parts = [
+      people === 0 ? '' : people === 1 ? '1 Person' : `${people} Personen`,
+      teams === 0 ? '' : teams === 1 ? '1 Team' : `${teams} Teams`,
+      roles && `alle mit der Rolle ${roles}`,
+    ];
     return `Du und ${parts.filter(Boolean).join(' und ')}.`;
   },
   saveToShare: 'Speichere die Anwendung zuerst. Dann kannst du sie teilen.',
@@ -120,9 +124,9 @@ export const builderGerman: BuilderStrings = {
     'Personen mit Zugriff können diese Anwendung in ihren eigenen Gesprächen nutzen. Sie sehen nicht, wie du sie eingerichtet hast, und du siehst ihre Gespräche nicht.',
   shareChanges:
     'Der Zugriff gilt sofort. Wenn du später eine Änderung der Anwendung speicherst, erhalten alle die neue Version. Ungespeicherte Änderungen siehst nur du.',
-  personOrRole: 'Person oder Rolle',
+  personOrRole: 'Name oder E-Mail-Adresse',
   personOrRoleHint:
-    'Gib den Namen einer Person oder einer Rolle ein. Bei einer Person, die keine Rolle und kein Team mit dir gemeinsam hat, gib die vollständige E-Mail-Adresse oder ID ein. Der vollständige Name eines Schlüssels oder eines Teams reicht immer.',
+    'Wer ein Team oder eine Rolle mit dir teilt, ist unter dem Namen zu finden, alle anderen unter der vollständigen E-Mail-Adresse oder ID.',
   nobodyFound: (text: string) =>
     `Nichts gefunden für „${text}“. Gib die vollständige E-Mail-Adresse der Person ein, oder den vollständigen Namen des Schlüssels, des Teams oder der Rolle. Wer hier neu ist, muss sich vorher einmal anmelden.`,
   matchesFound: 'Gefunden',

@@ -115,6 +115,8 @@ export const german: Strings = {
   yours: 'Deine',
   sharedByOthers: 'Von anderen geteilt',
   sharedByOther: (name) => (name === undefined ? 'Von einer anderen Person geteilt' : `Geteilt von ${name}`),
+  applicationByOther: (name = 'einer anderen Person') => `Anwendung von ${name}, ohne Einblick in deine Chats.`,
+  noLongerShared: (name) => `${name} teilt diese Anwendung nicht mehr mit dir. Frag ${name}.`,
   sharedWithYou: 'Mit dir geteilt',
   chooseFirst: 'Wähle oben ein Modell oder eine Anwendung.',
   noDeployments: 'Du hast noch keinen Zugriff auf Modelle oder Anwendungen. Bitte deinen Administrator um Zugriff.',

@@ -104,9 +104,10 @@ export const builderEnglish = {
   },
   sharing: 'Who can use it',
   onlyYou: 'Only you can use it.',
-  sharedWith: (people: number, roles: string) => {
+  sharedWith: (people: number, teams: number, roles: string) => {
     const parts = [
       people === 0 ? '' : people === 1 ? '1 person' : `${people} people`,
+      teams === 0 ? '' : teams === 1 ? '1 team' : `${teams} teams`,
       roles && `everyone with the role ${roles}`,
     ];
     return `You, and ${parts.filter(Boolean).join(', and ')}.`;
@@ -119,9 +120,9 @@ export const builderEnglish = {
     'People with access can use this application in their own chats. They do not see how you set it up, and you do not see their chats.',
   shareChanges:
     'Access applies immediately. If you save a change of the application later, everyone gets the new version. Only you see unsaved changes.',
-  personOrRole: 'Person or role',
+  personOrRole: 'Name or email address',
   personOrRoleHint:
-    'Enter the name of a person or a role. For a person who has no role and no team in common with you, enter the complete email address or ID. The complete name of a key or a team always works.',
+    'Find people who share a team or role with you by name, and everyone else by the complete email address or ID.',
   nobodyFound: (text: string) =>
     `Nothing found for “${text}”. Enter the complete email address of the person, or the complete name of the key, team, or role. A person who is new here must sign in once before.`,
   matchesFound: 'Found',

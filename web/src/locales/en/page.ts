@@ -115,6 +115,8 @@ export const english = {
   yours: 'Yours',
   sharedByOthers: 'Shared by others',
   sharedByOther: (name?: string) => (name === undefined ? 'Shared by another user' : `Shared by ${name}`),
+  applicationByOther: (name = 'another user') => `Application by ${name}, who does not see your chats.`,
+  noLongerShared: (name: string) => `${name} no longer shares this application with you. Ask ${name}.`,
   sharedWithYou: 'Shared with you',
   chooseFirst: 'Choose a model or application at the top.',
   noDeployments: 'You don’t have access to any models or applications yet. Ask your administrator for access.',

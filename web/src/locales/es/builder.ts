@@ -110,9 +110,10 @@ export const builderSpanish: BuilderStrings = {
   },
   sharing: 'Quién puede usarla',
   onlyYou: 'Solo tú puedes usarla.',
-  sharedWith: (people: number, roles: string) => {
+  sharedWith: (people: number, teams: number, roles: string) => {
     const parts = [
       people === 0 ? '' : people === 1 ? '1 persona' : `${people} personas`,
+      teams === 0 ? '' : teams === 1 ? '1 equipo' : `${teams} equipos`,
       roles && `quienes tienen el rol ${roles}`,
     ];
     return `Tú y ${parts.filter(Boolean).join(' y ')}.`;
@@ -125,9 +126,9 @@ export const builderSpanish: BuilderStrings = {
     'Las personas con acceso pueden usar esta aplicación en sus propias conversaciones. No ven cómo la configuraste, y tú no ves las conversaciones de esas personas.',
   shareChanges:
     'El acceso se aplica al instante. Si más tarde guardas un cambio de la aplicación, todos reciben la versión nueva. Solo tú ves los cambios sin guardar.',
-  personOrRole: 'Persona o rol',
+  personOrRole: 'Nombre o dirección de correo',
   personOrRoleHint:
-    'Escribe el nombre de una persona o de un rol. Si una persona no tiene ningún rol ni equipo en común contigo, escribe la dirección de correo completa o el ID. El nombre completo de una clave o de un equipo siempre basta.',
+    'Busca por nombre a quienes comparten un equipo o un rol contigo, y a los demás por la dirección de correo completa o el ID.',
   nobodyFound: (text: string) =>
     `No hay resultados para «${text}». Escribe la dirección de correo completa de la persona, o el nombre completo de la clave, del equipo o del rol. Quien es nuevo aquí debe iniciar sesión una vez antes.`,
   matchesFound: 'Resultados',

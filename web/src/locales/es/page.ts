@@ -118,6 +118,8 @@ export const spanish: Strings = {
   yours: 'Tuyos',
   sharedByOthers: 'Compartidos por otras personas',
   sharedByOther: (name) => (name === undefined ? 'Compartido por otra persona' : `Compartido por ${name}`),
+  applicationByOther: (name = 'otra persona') => `Aplicación de ${name}, sin acceso a tus chats.`,
+  noLongerShared: (name) => `${name} ya no comparte esta aplicación contigo. Pregunta a ${name}.`,
   sharedWithYou: 'Compartido contigo',
   chooseFirst: 'Elige un modelo o una aplicación arriba.',
   noDeployments: 'Todavía no tienes acceso a ningún modelo ni aplicación. Pide acceso a tu administrador.',

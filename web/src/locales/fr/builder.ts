@@ -111,9 +111,10 @@ export const builderFrench: BuilderStrings = {
   },
   sharing: 'Qui peut l’utiliser',
   onlyYou: 'Vous seul pouvez l’utiliser.',
-  sharedWith: (people: number, roles: string) => {
+  sharedWith: (people: number, teams: number, roles: string) => {
     const parts = [
       people === 0 ? '' : people === 1 ? '1 personne' : `${people} personnes`,
+      teams === 0 ? '' : teams === 1 ? '1 équipe' : `${teams} équipes`,
       roles && `tous ceux qui ont le rôle ${roles}`,
     ];
     return `Vous, et ${parts.filter(Boolean).join(' et ')}.`;
@@ -126,9 +127,9 @@ export const builderFrench: BuilderStrings = {
     'Les personnes qui ont accès peuvent utiliser cette application dans leurs propres conversations. Elles ne voient pas comment vous l’avez configurée, et vous ne voyez pas leurs conversations.',
   shareChanges:
     'L’accès s’applique aussitôt. Si vous enregistrez plus tard une modification de l’application, tout le monde reçoit la nouvelle version. Vous seul voyez les modifications non enregistrées.',
-  personOrRole: 'Personne ou rôle',
+  personOrRole: 'Nom ou adresse e-mail',
   personOrRoleHint:
-    'Saisissez le nom d’une personne ou d’un rôle. Pour une personne qui n’a ni rôle ni équipe en commun avec vous, saisissez l’adresse e-mail complète ou l’ID. Le nom complet d’une clé ou d’une équipe suffit toujours.',
+    'Cherchez les personnes de vos équipes et de vos rôles par leur nom, et les autres par leur adresse e-mail complète ou leur ID.',
   nobodyFound: (text: string) =>
     `Aucun résultat pour « ${text} ». Saisissez l’adresse e-mail complète de la personne, ou le nom complet de la clé, de l’équipe ou du rôle. Une personne qui n’a jamais utilisé Parley doit d’abord se connecter une fois.`,
   matchesFound: 'Résultats',

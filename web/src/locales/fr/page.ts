@@ -119,6 +119,9 @@ export const french: Strings = {
   yours: 'Les vôtres',
   sharedByOthers: 'Partagés par d’autres',
   sharedByOther: (name) => (name === undefined ? 'Partagé par une autre personne' : `Partagé par ${name}`),
+  applicationByOther: (name) =>
+    `Application ${name === undefined ? 'd’une autre personne' : `de ${name}`}, sans accès à vos conversations.`,
+  noLongerShared: (name) => `${name} ne partage plus cette application avec vous. Adressez-vous à ${name}.`,
   sharedWithYou: 'Partagé avec vous',
   chooseFirst: 'Choisissez un modèle ou une application en haut.',
   noDeployments: 'Vous n’avez encore accès à aucun modèle ni à aucune application. Demandez l’accès à votre administrateur.',
