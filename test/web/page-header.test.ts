@@ -51,3 +51,14 @@ it('shows the name of a view in the header once its title has scrolled out of si
   await scroll(page, 200);
   await expect.poll(() => page.evaluate(name)).toBe(1);
 });
+
+it('closes the open menu if the window becomes wide, so that the page can be used', async () => {
+  const { page } = await fixture.openAt(`/#key=${callerKey}`, { viewport: { width: 390, height: 844 } });
+  await page.getByRole('button', { name: 'Show chats' }).click();
+  await page.locator('.sidebar.open').waitFor();
+  await page.setViewportSize({ width: 844, height: 390 });
+  await page.locator('.curtain').waitFor({ state: 'detached' });
+  await page.locator('#message').click();
+  await page.keyboard.type('Works');
+  expect(await page.locator('#message').inputValue()).toBe('Works');
+});

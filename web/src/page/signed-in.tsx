@@ -241,6 +241,12 @@ function useSidebar(): SidebarState {
     // The button that was used is hidden now.
     document.querySelector<HTMLElement>(isCollapsed ? '.page-header button' : '.sidebar-collapse')?.focus();
   }, [isCollapsed]);
+  useEffect(() => {
+    const narrowQuery = matchMedia(narrowWindow);
+    const closeMenu = (): void => setIsMenuOpen(false);
+    narrowQuery.addEventListener('change', closeMenu);
+    return () => narrowQuery.removeEventListener('change', closeMenu);
+  }, []);
   return {
     isMenuOpen,
     isCollapsed,
