@@ -103,6 +103,20 @@ describe('a search', () => {
     }
   });
 
+  it('names and shows another version that matches after the user leaves it', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
+    await page.goto(`${fixture.service.url}/#/chat/straw?find=thimble`);
+    await expect.poll(() => readHighlights(page)).toEqual(['thimble']);
+    await page.locator('.reply', { hasText: 'thimble' }).hover();
+    await page.locator('.reply').first().getByRole('button', { name: 'Next version' }).click();
+    const bar = page.getByRole('search', { name: 'Found in this chat' });
+    await bar.getByText('in another version of a message').waitFor();
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    await bar.getByRole('button', { name: 'Show it' }).click();
+    await bar.getByText('1 of 1').waitFor();
+    await expect.poll(() => page.evaluate(isInSight)).toBe(true);
+  });
+
   it('shows a notice if only the title matches', async () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('straw');

@@ -7,7 +7,7 @@ import { type SearchStrings, searchEnglish } from '../locales/en/chat/search.ts'
 import { searchSpanish } from '../locales/es/chat/search.ts';
 import { searchFrench } from '../locales/fr/chat/search.ts';
 import { usePage } from '../page/page.tsx';
-import { Icon, IconButton } from '../parts/icon.tsx';
+import { Icon, IconButton, TextButton } from '../parts/icon.tsx';
 import { useLocalizedStrings } from '../strings/strings.tsx';
 import { toWordPattern } from './word-pattern.ts';
 import './match-bar.css';
@@ -22,7 +22,7 @@ interface MatchBarProps {
 export function MatchBar({ conversation, query }: MatchBarProps) {
   const strings = useSearchStrings();
   const { go } = usePage();
-  const { count, index, goTo } = useMarks(conversation, query);
+  const { count, index, goTo, showVersion } = useMarks(conversation, query);
   const renderStepButton = (direction: 'up' | 'down', name: string, offset: number) => (
     <IconButton
       icon="down"
@@ -37,8 +37,9 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
       <Icon name="search" />
       <span className="found-query">{query}</span>
       <span className="soft" role="status">
-        {count === 0 ? strings.notInText : strings.position(index + 1, count)}
+        {count > 0 ? strings.position(index + 1, count) : showVersion ? strings.inOtherVersion : strings.notInText}
       </span>
+      {showVersion && <TextButton {...{ className: 'button slim', onClick: showVersion }}>{strings.showVersion}</TextButton>}
       {renderStepButton('up', strings.earlier, -1)}
       {renderStepButton('down', strings.later, 1)}
       <IconButton icon="close" label={strings.removeHighlights} onClick={() => go({ at: 'conversation', id: conversation.id })} />
@@ -62,6 +63,8 @@ interface Marks {
   /** Zero-based index of the match in view. */
   readonly index: number;
   readonly goTo: (at: number) => void;
+  /** Shows the version that matches, if no visible one does. */
+  readonly showVersion: (() => void) | undefined;
 }
 
 /** Highlights the words in a chat and scrolls to the first match in the turn with most of the words. */
@@ -71,6 +74,7 @@ function useMarks(conversation: Conversation, query: string): Marks {
   const ranges = useRef<readonly Range[]>([]);
   const [count, setCount] = useState(0);
   const [at, setAt] = useState(0);
+  const [attempt, setAttempt] = useState(0);
   const { id } = conversation;
   const latest = useRef(conversation);
   latest.current = conversation;
@@ -82,11 +86,11 @@ function useMarks(conversation: Conversation, query: string): Marks {
     range.startContainer.parentElement?.scrollIntoView({ block: 'center' });
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per chat and search
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per chat, search, and attempt
   useEffect(() => {
     const [best, root, pattern] = [findBestTurn(latest.current, words), document.querySelector('.turns'), toWordPattern(words)];
     if (best === undefined || root === null || pattern === undefined) return setCount(0);
-    if (!listVisibleTurns(latest.current).some((turn) => turn.id === best.id))
+    if (!listVisibleTurns(latest.current).includes(best))
       library.change(id, (now) => listTurnsUpTo(now, best.id).reduce(withVisibleTurn, now));
     let isSettling = true;
     const settled = (): void => {
@@ -119,13 +123,15 @@ function useMarks(conversation: Conversation, query: string): Marks {
       for (const event of readerEvents) removeEventListener(event, settled);
       for (const name of [everywhere, here]) highlight(name, []);
     };
-  }, [id, words]);
+  }, [id, words, attempt]);
 
   const goTo = (next: number): void => {
     setAt(next);
     scrollTo(next);
   };
-  return { count, index: at, goTo };
+  const best = useMemo(() => (count === 0 ? findBestTurn(conversation, words) : undefined), [conversation, words, count]);
+  const isHidden = best !== undefined && !listVisibleTurns(conversation).includes(best);
+  return { count, index: at, goTo, showVersion: isHidden ? () => setAttempt(attempt + 1) : undefined };
 }
 
 /** After one of these events, the user controls the scroll position. */
