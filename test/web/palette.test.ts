@@ -23,7 +23,7 @@ it('finds chats, deployments, pages, and actions by a few letters with the keybo
   await readAnswer();
   const searchPalette = async (letters: string): Promise<void> => {
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
+    await page.getByRole('combobox', { name: 'Go to…' }).waitFor();
     await page.keyboard.type(letters);
   };
   await searchPalette('mailb');
@@ -75,8 +75,9 @@ it('wraps around with the arrow keys, shows the number of results, and returns t
   await page.keyboard.press('ArrowDown');
   expect(await page.evaluate(activeOptionScript)).toBe(titles[1]);
   await page.keyboard.type('qqq');
-  await page.getByText('No results for “qqq”.').waitFor();
-  await page.getByRole('status').getByText('0 results').waitFor();
+  await page.getByRole('option', { name: 'Search the text of chats for “qqq”' }).waitFor();
+  await page.getByRole('status').getByText('1 result').waitFor();
+  expect(await page.getByText('No results').count()).toBe(0);
   await page.keyboard.press('Escape');
   await page.getByRole('combobox').waitFor({ state: 'detached' });
   expect(await page.evaluate('document.activeElement.id')).toBe('message');
@@ -87,7 +88,7 @@ it.each(viewports)('searches the text of chats in the sidebar: %s', async (_look
   await sendMessage('Count to two zebras');
   await readAnswer();
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search everything' }).fill(' zebras ');
+  await page.getByRole('combobox', { name: 'Go to…' }).fill(' zebras ');
   const option = page.getByRole('option', { name: 'Search the text of chats for “zebras”' });
   await option.waitFor();
   expect(await page.getByRole('option').last().textContent()).toContain('Search the text of chats');
@@ -99,8 +100,8 @@ it.each(viewports)('searches the text of chats in the sidebar: %s', async (_look
   expect(await page.evaluate('document.activeElement.type')).toBe('search');
   await page.locator('.head', { hasText: 'Count to two zebras' }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search everything' }).fill('qqq');
-  await page.getByText('No results for “qqq”.').waitFor();
+  await page.getByRole('combobox', { name: 'Go to…' }).fill('qqq');
+  await page.getByRole('option', { name: 'Search the text of chats for “qqq”' }).waitFor();
   await page.keyboard.press('Enter');
   await expect.poll(() => field.inputValue()).toBe('qqq');
 });
@@ -112,7 +113,7 @@ it('asks before it discards text that is not valid', async () => {
   await page.getByRole('radio', { name: 'JSON' }).check();
   await page.getByRole('textbox').last().fill('{');
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
+  await page.getByRole('combobox', { name: 'Go to…' }).waitFor();
   await page.keyboard.type('files');
   await page.getByRole('option', { name: 'Files Go to' }).waitFor();
   await page.keyboard.press('Enter');
@@ -174,7 +175,7 @@ it('moves through the chat list with the arrow keys', async () => {
 it.each(viewports)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
   const { page } = await fixture.open('demo', options);
   if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
-  await page.getByRole('button', { name: 'Search everything' }).click();
+  await page.getByRole('button', { name: 'Go to…' }).click();
   await page.getByRole('option').first().waitFor();
   expect(await findViolations(page)).toEqual([]);
   expect(await measureOverflow(page)).toBe(0);

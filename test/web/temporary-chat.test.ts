@@ -87,7 +87,7 @@ describe('a temporary chat', () => {
     await page.goBack();
     await stay();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
+    await page.getByRole('combobox', { name: 'Go to…' }).waitFor();
     await page.keyboard.type('usage');
     await page.getByRole('option', { name: 'Usage Go to' }).waitFor();
     await page.keyboard.press('Enter');
@@ -107,7 +107,7 @@ describe('a temporary chat', () => {
   it('starts from the palette and rejects a file that would have to be stored', async () => {
     const { page } = await fixture.open('demo');
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
+    await page.getByRole('combobox', { name: 'Go to…' }).waitFor();
     await page.keyboard.type('temporary');
     await page.getByRole('option', { name: 'Temporary chat Go to' }).waitFor();
     await page.keyboard.press('Enter');

@@ -87,9 +87,8 @@ export function Palette({ close, searchChats }: PaletteProps) {
           </div>
         ))}
       </div>
-      {matches.length === 0 && <p className="soft">{strings.noMatches(text)}</p>}
       <p className="heard-only" role="status">
-        {text !== '' && strings.matchCount(matches.length)}
+        {text !== '' && strings.matchCount(options.length)}
       </p>
     </dialog>
   );

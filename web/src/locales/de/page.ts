@@ -65,7 +65,7 @@ export const german: Strings = {
   deleteAllFailed: 'Deine Gespräche konnten nicht gelöscht werden, weil der Dienst nicht erreichbar ist.',
   showConversations: 'Gespräche einblenden',
   hideConversations: 'Gespräche ausblenden',
-  findAnything: 'Alles durchsuchen',
+  findAnything: 'Gehe zu …',
   shortcuts: 'Tastenkürzel',
   today: 'Heute',
   yesterday: 'Gestern',

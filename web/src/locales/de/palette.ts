@@ -1,10 +1,9 @@
 import type { PaletteStrings } from '../en/palette.ts';
 
 export const paletteGerman: PaletteStrings = {
-  title: 'Alles durchsuchen',
+  title: 'Gehe zu …',
   placeholder: 'Gespräch, Modell, Seite oder Aktion',
   matchCount: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
-  noMatches: (query) => `Keine Treffer für „${query}“.`,
   searchChats: (text) => `Texte der Gespräche nach „${text}“ durchsuchen`,
   action: 'Aktion',
   view: 'Gehe zu',
@@ -15,7 +14,7 @@ export const paletteGerman: PaletteStrings = {
   everywhere: 'Überall',
   inMessage: 'Beim Schreiben einer Nachricht',
   inLists: 'In Listen',
-  find: 'Alles durchsuchen, überall hingehen',
+  find: 'Ein Gespräch, ein Modell, eine Seite oder eine Aktion finden',
   begin: 'Ein neues Gespräch beginnen',
   list: 'Diese Tastenkürzel zeigen',
   or: 'oder',

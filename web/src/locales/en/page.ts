@@ -65,7 +65,7 @@ export const english = {
   deleteAllFailed: 'Your chats could not be deleted because the service cannot be reached.',
   showConversations: 'Show chats',
   hideConversations: 'Hide chats',
-  findAnything: 'Search everything',
+  findAnything: 'Go to…',
   shortcuts: 'Keyboard shortcuts',
   today: 'Today',
   yesterday: 'Yesterday',

@@ -1,9 +1,8 @@
 /** Texts of the palette and of the list of shortcuts. */
 export const paletteEnglish = {
-  title: 'Search everything',
+  title: 'Go to…',
   placeholder: 'A chat, a model, a page, or an action',
   matchCount: (count: number) => (count === 1 ? '1 result' : `${count} results`),
-  noMatches: (query: string) => `No results for “${query}”.`,
   searchChats: (text: string) => `Search the text of chats for “${text}”`,
   action: 'Action',
   view: 'Go to',
@@ -14,7 +13,7 @@ export const paletteEnglish = {
   everywhere: 'Everywhere',
   inMessage: 'While you write a message',
   inLists: 'In lists',
-  find: 'Search everything, go anywhere',
+  find: 'Find a chat, a model, a page, or an action',
   begin: 'Start a new chat',
   list: 'Show these shortcuts',
   or: 'or',

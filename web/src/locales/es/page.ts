@@ -68,7 +68,7 @@ export const spanish: Strings = {
   deleteAllFailed: 'No se pudieron eliminar tus conversaciones porque no se puede contactar con el servicio.',
   showConversations: 'Mostrar conversaciones',
   hideConversations: 'Ocultar conversaciones',
-  findAnything: 'Buscar en todo',
+  findAnything: 'Ir a…',
   shortcuts: 'Atajos de teclado',
   today: 'Hoy',
   yesterday: 'Ayer',

@@ -4,10 +4,9 @@ import type { PaletteStrings } from '../en/palette.ts';
 const plural = createPlural('es');
 
 export const paletteSpanish: PaletteStrings = {
-  title: 'Buscar en todo',
+  title: 'Ir a…',
   placeholder: 'Una conversación, un modelo, una página o una acción',
   matchCount: (count) => `${count} ${plural(count, 'resultado', 'resultados')}`,
-  noMatches: (query) => `No hay resultados para «${query}».`,
   searchChats: (text) => `Buscar «${text}» en el texto de las conversaciones`,
   action: 'Acción',
   view: 'Ir a',
@@ -18,7 +17,7 @@ export const paletteSpanish: PaletteStrings = {
   everywhere: 'En todas partes',
   inMessage: 'Al escribir un mensaje',
   inLists: 'En las listas',
-  find: 'Buscar en todo, ir a cualquier parte',
+  find: 'Encontrar una conversación, un modelo, una página o una acción',
   begin: 'Empezar una conversación nueva',
   list: 'Mostrar estos atajos',
   or: 'o',

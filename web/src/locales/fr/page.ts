@@ -68,7 +68,7 @@ export const french: Strings = {
   deleteAllFailed: 'Vos conversations n’ont pas pu être supprimées, car le service est injoignable.',
   showConversations: 'Afficher les conversations',
   hideConversations: 'Masquer les conversations',
-  findAnything: 'Tout rechercher',
+  findAnything: 'Aller à…',
   shortcuts: 'Raccourcis clavier',
   today: 'Aujourd’hui',
   yesterday: 'Hier',

@@ -4,10 +4,9 @@ import type { PaletteStrings } from '../en/palette.ts';
 const plural = createPlural('fr');
 
 export const paletteFrench: PaletteStrings = {
-  title: 'Tout rechercher',
+  title: 'Aller à…',
   placeholder: 'Une conversation, un modèle, une page ou une action',
   matchCount: (count) => `${count} ${plural(count, 'résultat', 'résultats')}`,
-  noMatches: (query) => `Aucun résultat pour « ${query} ».`,
   searchChats: (text) => `Rechercher « ${text} » dans le texte des conversations`,
   action: 'Action',
   view: 'Aller à',
@@ -18,7 +17,7 @@ export const paletteFrench: PaletteStrings = {
   everywhere: 'Partout',
   inMessage: 'En écrivant un message',
   inLists: 'Dans les listes',
-  find: 'Tout rechercher, aller partout',
+  find: 'Trouver une conversation, un modèle, une page ou une action',
   begin: 'Commencer une nouvelle conversation',
   list: 'Afficher ces raccourcis',
   or: 'ou',
