@@ -3,7 +3,7 @@ import type { Conversation } from '../conversation/conversation.ts';
 import type { ConversationSummary } from '../conversation/database.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
 import { getReadableName } from '../service/deployments.ts';
-import { listDocuments, subscribeToDocuments } from '../service/user-documents.ts';
+import { documentChanges, listDocuments } from '../service/user-documents.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { listTags } from './conversation-filter.ts';
 import type { Route } from './route.ts';
@@ -61,10 +61,10 @@ export function useProjectNames(delayMs = 0): readonly string[] {
     if (!storesFiles) return;
     const load = (): void => void listDocuments(service, 'projects').then(setStoredNames, () => undefined);
     const timer = setTimeout(load, delayMs);
-    const unsubscribe = subscribeToDocuments(service, load);
+    documentChanges.addEventListener('change', load);
     return () => {
       clearTimeout(timer);
-      unsubscribe();
+      documentChanges.removeEventListener('change', load);
     };
   }, [service, storesFiles, delayMs]);
   return useMemo(() => listTags(summaries, storedNames), [summaries, storedNames]);

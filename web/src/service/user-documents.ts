@@ -6,14 +6,15 @@ import { toErrorDetails } from './service-error.ts';
 /** Folders of the user's documents: prompts for messages, presets for settings, the memory, and the projects of chats. */
 export type DocumentFolder = 'said' | 'presets' | 'memory' | 'projects';
 
+/** Sends `change` after this page saved or deleted a document. */
+export const documentChanges = new EventTarget();
+
 /** Age after which cached data is loaded again, because another device may have changed it. */
 const maxAgeMs = 60_000;
 
 /** In-memory cache of one user's data. */
 class RecentData {
   readonly #items = new Map<string, { readonly readAtMs: number; readonly data: Promise<unknown> }>();
-  /** Called after a document was saved or deleted. */
-  readonly listeners = new Set<() => void>();
 
   /** Returns cached data, or loads it. Data older than `maxAgeMs` is still returned, and is loaded again for the next call. */
   get<Data>(key: string, load: () => Promise<Data>): Promise<Data> {
@@ -92,7 +93,7 @@ export async function saveDocument(
   recent.delete('');
   recent.delete(folder);
   recent.set(`${folder}/${name}`, Promise.resolve(body));
-  notifyListeners(recent);
+  documentChanges.dispatchEvent(new Event('change'));
 }
 
 /** Throws `ServiceError`. */
@@ -100,18 +101,7 @@ export async function deleteDocument(service: Service, folder: DocumentFolder, n
   await service.send(`v1/${await getFolderPath(service, folder)}${encodeURIComponent(name)}`, { method: 'DELETE' });
   const recent = getRecentData(service);
   for (const key of ['', folder, `${folder}/${name}`]) recent.delete(key);
-  notifyListeners(recent);
-}
-
-/** Calls the listener after a document was saved or deleted. Returns a function that removes the listener. */
-export function subscribeToDocuments(service: Service, listener: () => void): () => void {
-  const { listeners } = getRecentData(service);
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function notifyListeners({ listeners }: RecentData): void {
-  for (const listener of listeners) listener();
+  documentChanges.dispatchEvent(new Event('change'));
 }
 
 async function getFolderPath(service: Service, folder: DocumentFolder): Promise<string> {
