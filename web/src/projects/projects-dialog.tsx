@@ -139,10 +139,7 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
     setIsSaving(true);
     try {
       if (!isKnown && storesFiles) {
-        if ((await listDocuments(service, 'projects')).includes(project)) {
-          setIsSaving(false);
-          return setFoundName(project);
-        }
+        if ((await listDocuments(service, 'projects')).includes(project)) return setFoundName(project);
         await saveProject(service, project, { instructions, files: [] });
       }
       // The user may have closed the dialog meanwhile.
@@ -151,6 +148,7 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
       go({ at: 'new', project });
     } catch (cause) {
       setError(toErrorDetails(cause));
+    } finally {
       setIsSaving(false);
     }
   };
