@@ -184,6 +184,18 @@ describe('the chat list', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
+  it('stores and lists a project whose name contains special characters', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.openAt(`/#key=${callerKey}`);
+    await page.getByRole('button', { name: 'New project' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Q1/Q2 & 100% “?#”');
+    await page.getByLabel('Instructions').fill('Answer in numbers.');
+    await page.getByRole('button', { name: 'Start a chat' }).click();
+    await page.getByRole('group', { name: 'Show only' }).getByRole('button', { name: 'Q1-Q2 & 100% “?#”' }).waitFor();
+    const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage('How many?')]);
+    expect(request.postDataJSON().messages[0].content).toBe('Answer in numbers.');
+    await readAnswer();
+  });
+
   it('stores a new project once, and starts no chat if the user closes its dialog meanwhile', async () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('button', { name: 'New project' }).click();

@@ -26,8 +26,9 @@ const maxTags = 20;
 const maxProjectChars = 60;
 const maxInstructionChars = 20_000;
 
+/** Replaces slashes, because the name is also the file name of the instructions and files. */
 function normalizeProjectName(text: string): string {
-  return text.trim().replace(/\s+/g, ' ');
+  return text.trim().replace(/\s+/g, ' ').replaceAll('/', '-');
 }
 
 interface ProjectsDialogProps {
