@@ -20,5 +20,5 @@ export const projectsSpanish: ProjectsStrings = {
   saved: 'Guardado. El próximo mensaje de cada conversación de este proyecto lo usa.',
   deleteProject: 'Eliminar proyecto…',
   deleteQuestion: (project) =>
-    `¿Eliminar el proyecto «${project}» con sus instrucciones y archivos? Sus conversaciones se conservan y dejan de pertenecer a él. Los archivos de la página «Archivos» permanecen allí.`,
+    `¿Eliminar el proyecto «${project}» con sus instrucciones y archivos? Las conversaciones del proyecto se conservan y dejan de pertenecer a él. Los archivos de la página «Archivos» permanecen allí.`,
 };

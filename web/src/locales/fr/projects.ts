@@ -6,7 +6,7 @@ export const projectsFrench: ProjectsStrings = {
     'Un projet rassemble des conversations et leur donne des instructions et des fichiers. Vous pouvez modifier les instructions et ajouter des fichiers plus tard.',
   createdWithChat: 'Il est créé avec sa première conversation.',
   projectExists: (project) =>
-    `Le projet « ${project} » existe déjà. « Commencer une conversation » l’ouvre, avec ses propres instructions et fichiers.`,
+    `Le projet « ${project} » existe déjà. « Commencer une conversation » l’ouvre, avec ses propres instructions et fichiers.`,
   name: 'Nom',
   startProject: 'Commencer une conversation',
   addProject: 'Ajouter',
@@ -20,5 +20,5 @@ export const projectsFrench: ProjectsStrings = {
   saved: 'Enregistré. Le prochain message de chaque conversation de ce projet l’utilise.',
   deleteProject: 'Supprimer le projet…',
   deleteQuestion: (project) =>
-    `Supprimer le projet « ${project} » avec ses instructions et ses fichiers ? Ses conversations restent et n’en font plus partie. Les fichiers de la page « Fichiers » y restent.`,
+    `Supprimer le projet « ${project} » avec ses instructions et ses fichiers ? Ses conversations restent et n’en font plus partie. Les fichiers de la page « Fichiers » y restent.`,
 };
