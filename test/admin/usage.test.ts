@@ -84,6 +84,11 @@ describe('usage', () => {
       { deployment: 'app', calls: 1, failedCalls: 0, refusedCalls: 0, promptTokens: 30, completionTokens: 10, cost: 0 },
     ]);
     expect(total).toMatchObject({ calls: 4, promptTokens: 50 });
+    const direct = await read(`${march}&by=deployment&direct=true`);
+    expect(direct.data).toMatchObject([
+      { deployment: 'model', calls: 3, promptTokens: 20, cost: 5.5 },
+      { deployment: 'app', calls: 1, promptTokens: 30, cost: 0 },
+    ]);
   });
 
   it('starts with the highest cost if it is grouped by user or project', async () => {

@@ -39,7 +39,10 @@ async function openBuilder(options?: BrowserContextOptions, at = service.url): P
 
 async function startApplication(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'New application' }).click();
+  await page.getByLabel('Name', { exact: true }).waitFor();
+  expect(await page.getByText('Not saved.').count()).toBe(0);
   await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByText('Not saved. Closing the tab loses the changes.').waitFor();
   await page.getByLabel(/^Instructions/).fill('You help visitors of Oslo.');
 }
 

@@ -106,7 +106,7 @@ interface SaveBarProps {
 
 /** Its labels show whether saving changes the application for other users. Opening a shared application does not save it. */
 function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
-  const { stored, isDirty, isSaving, isRestored, load } = draft;
+  const { stored, isDirty, isTouched, isSaving, isRestored, load } = draft;
   const { go } = usePage();
   const strings = useBuilderStrings();
   const hasUsers = isShared(stored);
@@ -121,7 +121,9 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
   const cannotSave = isBlocked || !isDirty;
   return (
     <div className="builder-bar">
-      <span className="soft small">{isDirty ? (hasUsers ? strings.unsavedShared : strings.unsaved) : strings.allSaved}</span>
+      <span className="soft small">
+        {!isDirty ? strings.allSaved : isTouched && (hasUsers ? strings.unsavedShared : strings.unsaved)}
+      </span>
       {isDirty && (stored !== undefined || isRestored) && <TextButton onClick={discard}>{strings.discardChanges}</TextButton>}
       {/* Not `disabled`, because saving would then lose the focus. */}
       <button type="button" className="button" aria-disabled={isBlocked} onClick={isBlocked ? undefined : tryIt}>

@@ -95,8 +95,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
       return;
     }
     const entry = toEntry(source);
-    const { displayName } = entry;
-    const namedEntry = typeof displayName === 'string' ? { ...entry, displayName: toName(displayName) } : entry;
+    const namedEntry = typeof entry.displayName === 'string' ? { ...entry, displayName: toName(entry.displayName) } : entry;
     readSchema(service).then((schema) => {
       const { entry: copiedEntry, isChanged } = withoutHiddenSecrets(schema, namedEntry);
       const notes = [isChanged && builderStrings.secretsNotCopied, isShared({ access }) && builderStrings.accessNotCopied];

@@ -104,7 +104,7 @@ export const builderGerman: BuilderStrings = {
     web_api_toolset: 'Daten über einen Webdienst abrufen und senden (REST)',
     web_api_toolset_alternative: 'Daten über weitere Webdienste abrufen und senden (REST)',
     mcp_toolset: 'Werkzeuge, die ein anderer Dienst anbietet (MCP)',
-    document_relative_url: 'Dateien durchsuchen, die du hinzufügst',
+    document_relative_url: 'Aus Dateien antworten, die du hinzufügst',
   },
   sharing: 'Wer sie nutzen kann',
   onlyYou: 'Nur du kannst sie nutzen.',

@@ -100,7 +100,7 @@ export const builderEnglish = {
     web_api_toolset: 'Get and send data with a web service (REST)',
     web_api_toolset_alternative: 'Get and send data with more web services (REST)',
     mcp_toolset: 'Tools that another service offers (MCP)',
-    document_relative_url: 'Search files that you add',
+    document_relative_url: 'Answer from files that you add',
   },
   sharing: 'Who can use it',
   onlyYou: 'Only you can use it.',

@@ -106,7 +106,7 @@ export const builderSpanish: BuilderStrings = {
     web_api_toolset: 'Obtener y enviar datos con un servicio web (REST)',
     web_api_toolset_alternative: 'Obtener y enviar datos con más servicios web (REST)',
     mcp_toolset: 'Herramientas que ofrece otro servicio (MCP)',
-    document_relative_url: 'Buscar en los archivos que añades',
+    document_relative_url: 'Responder a partir de los archivos que añades',
   },
   sharing: 'Quién puede usarla',
   onlyYou: 'Solo tú puedes usarla.',

@@ -107,7 +107,7 @@ export const builderFrench: BuilderStrings = {
     web_api_toolset: 'Obtenir et envoyer des données par un service web (REST)',
     web_api_toolset_alternative: 'Obtenir et envoyer des données par d’autres services web (REST)',
     mcp_toolset: 'Outils qu’un autre service propose (MCP)',
-    document_relative_url: 'Chercher dans les fichiers que vous ajoutez',
+    document_relative_url: 'Répondre à partir des fichiers que vous ajoutez',
   },
   sharing: 'Qui peut l’utiliser',
   onlyYou: 'Vous seul pouvez l’utiliser.',
