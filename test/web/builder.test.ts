@@ -341,6 +341,9 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   expect(await web.getByRole('checkbox', { name: /dropItems/ }).isChecked()).toBe(false);
   await web.getByRole('button', { name: 'Add 1 operation' }).click();
   await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Read the document');
+  const bar = await page.locator('.builder-bar').boundingBox();
+  const bottom = `document.activeElement.getBoundingClientRect().bottom`;
+  await expect.poll(() => page.evaluate(bottom)).toBeLessThanOrEqual(bar?.y ?? 0);
   const line = web.locator('.builder-card > details > summary', { hasText: 'listItems' });
   expect(await line.innerText()).toMatch(/^GET\s+listItems\s+Does listItems$/);
   const address = web.getByLabel('Address · required');

@@ -79,9 +79,9 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
     setImported(undefined);
     setStatus(builderStrings.operationsAdded(count));
     announce(builderStrings.operationsAdded(count));
-    // The button that was pressed disappears.
-    document.getElementById(`${id}-read`)?.focus();
   };
+  // The button that was pressed disappears. The new cards have their height before the page scrolls to the focus.
+  useEffect(() => (status === '' ? undefined : document.getElementById(`${id}-read`)?.focus()), [id, status]);
   const errorProps = error !== undefined && { 'aria-invalid': true, 'aria-describedby': `${id}-fault` };
   return (
     <details className="builder-import">
