@@ -55,6 +55,17 @@ async function openTest(name: string, options?: Parameters<typeof openEditor>[1]
   return { ...opened, panel: opened.page.locator('.test-chat'), trace: opened.page.locator('.trace') };
 }
 
+it('shows the bar of the form in one row next to the test chat', async () => {
+  const { page } = await openTest('kept');
+  await page.setViewportSize({ width: 1280, height: 720 });
+  const boxes = page.locator('.builder-bar > *');
+  const tops = await boxes.evaluateAll((all) =>
+    all.map((each) => each.getBoundingClientRect()).map(({ top, height }) => top + height / 2),
+  );
+  expect(tops).toHaveLength(3);
+  expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(5);
+});
+
 it('shows in the test chat the model requests, the tool runs, and the cost', async () => {
   const { page, sendMessage, readAnswer, panel, trace, issues } = await openTest('shop');
   await sendMessage('What do you have?');
