@@ -90,6 +90,8 @@ describe('an answer in progress', { timeout: 60_000 }, () => {
     await getReply(page).getByText('First:').waitFor();
     await getStopButton(page).waitFor();
     await page.locator('.reply').getByText('Reads the shelf').waitFor();
+    const isTypefaceApplied = `[...document.fonts].some(({ family }) => family.includes('Public Sans'))`;
+    await expect.poll(() => page.evaluate(isTypefaceApplied), { timeout: 10_000 }).toBe(true);
     const running = await findRunning();
     await endAnswer('First');
     expect(await readAnswer()).toBe('First: done.');

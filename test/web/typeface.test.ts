@@ -83,6 +83,7 @@ describe('the typeface', () => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const { promise: enough, resolve: finish } = Promise.withResolvers<void>();
     await page.route('**/*public-sans*', (route) => held.then(() => route.continue()));
+    const fontRequest = page.waitForRequest(/public-sans/);
     await page.goto(fixture.service.url);
     fixture.upstream.script(async (exchange) => {
       exchange.head();
@@ -94,6 +95,7 @@ describe('the typeface', () => {
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/?with=scripted'");
     await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
+    await fontRequest;
     await sendMessage('Begin');
     await page.locator('.markdown[aria-busy="true"]').waitFor();
     const fontResponse = page.waitForResponse(/public-sans/);

@@ -16,19 +16,20 @@ export function useTypeface(isUsable: boolean): void {
   }, [isUsable]);
 }
 
-/** Loads the typeface once. If this fails, the page keeps the fallback font. */
-async function loadTypeface(): Promise<void> {
+const isAnswering = (): boolean => document.querySelector('.markdown[aria-busy="true"]') !== null;
+
+/**
+ * Loads the typeface once. If this fails, the page keeps the fallback font. The typeface waits for the end of an answer, because
+ * drawing it again would lose frames. It does not wait if the page opened during an answer, which can take minutes.
+ */
+async function loadTypeface(isOpenedIdle = !isAnswering()): Promise<void> {
   const { fonts } = document;
   const isReady = (): boolean => [...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family));
   if (isReady()) return;
   const face = new FontFace('Public Sans', `url(${file})`, { weight: '400 700' });
-  const isLoaded = await face.load().then(
-    () => true,
-    () => false,
-  );
-  // The typeface waits for the end of an answer, because drawing it again would lose frames.
-  while (isLoaded && document.querySelector('.markdown[aria-busy="true"]') !== null) await pause();
-  if (isLoaded && !isReady()) fonts.add(face);
+  const loadedFace = await face.load().catch(() => undefined);
+  while (loadedFace && isOpenedIdle && isAnswering()) await pause();
+  if (loadedFace && !isReady()) fonts.add(loadedFace);
 }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
