@@ -310,12 +310,13 @@ describe('citations in an answer', () => {
 
   it('offer the full file of a passage or show an error if the file no longer exists', async () => {
     const { page } = await openCited('Known [1].', [passage(0, 'known <i>.md', 'Known.')]);
+    // The panel reads the file before it offers the download.
+    await page.route('**/v1/files/public/known%20%3Ci%3E.md', (route) => route.fulfill({ body: 'All that is known.' }), {
+      times: 2,
+    });
     await page.getByRole('button', { name: 'Source 1: known <i>.md' }).click();
     const fileButton = page.getByRole('button', { name: 'Whole file: known <i>.md' });
     await fileButton.waitFor();
-    await page.route('**/v1/files/public/known%20%3Ci%3E.md', (route) => route.fulfill({ body: 'All that is known.' }), {
-      times: 1,
-    });
     expect((await readDownload(page, fileButton)).content).toBe('All that is known.');
     const passageButton = page.getByRole('button', { name: 'Download this passage' });
     expect(await readDownload(page, passageButton)).toMatchObject({ name: 'known i passage.md', content: 'Known.' });

@@ -89,6 +89,13 @@ describe('a shared chat', () => {
     expect([owner.issues, reader.issues, laterReader.issues]).toEqual([noIssues, noIssues, noIssues]);
   });
 
+  it('is missing from the list in the settings if it has no link', async () => {
+    const { page } = await fixture.open('demo');
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
+    await page.getByRole('button', { name: 'Shared links' }).click();
+    await page.getByText('You are not sharing any chats.').waitFor();
+  });
+
   it('has the title of the visible first question', async () => {
     const owner = await fixture.open('demo');
     await owner.sendMessage('Private first words');
@@ -103,13 +110,6 @@ describe('a shared chat', () => {
     const reader = await openAsOtherUser(hash);
     await reader.page.getByRole('heading', { name: 'Public words' }).waitFor();
     expect(await reader.page.getByText('Private first words').count()).toBe(0);
-  });
-
-  it('is missing from the list in the settings if it has no link', async () => {
-    const { page } = await fixture.open('demo');
-    await page.getByRole('button', { name: 'Settings', exact: true }).click();
-    await page.getByRole('button', { name: 'Shared links' }).click();
-    await page.getByText('You are not sharing any chats.').waitFor();
   });
 
   it('shows the name of a model that the reader cannot use, and names the model that the copy continues with', async () => {

@@ -1,5 +1,6 @@
 import { Fragment, useState } from 'react';
 import { CopyButton } from '../src/parts/copy-button.tsx';
+import { FileButton } from '../src/parts/device-files.tsx';
 import { Icon, type IconName } from '../src/parts/icon.tsx';
 import { Menu } from '../src/parts/menu.tsx';
 import { Segments } from '../src/parts/segments.tsx';
@@ -35,6 +36,7 @@ export function ButtonSection() {
         <button type="button" className="button">
           <Icon name="plus" /> with a drawing
         </button>
+        <FileButton label="select a file" onFile={() => undefined} />
       </Sample>
       <Sample name="Drawings alone, marked, and when they cannot be pressed">
         {icons.map((name) => (
