@@ -278,6 +278,17 @@ describe('Responses client of an upstream with the Responses API', () => {
     ]);
   });
 
+  it('receives sealed thoughts, also of an item that had not ended', async () => {
+    native.script(async (exchange: UpstreamExchange) => {
+      exchange.head();
+      await exchange.bytes(toBytes(createStream([reasoning]).slice(0, 4)));
+      exchange.destroyConnection();
+    });
+    const { text } = await post(service, { ...request, include: ['reasoning.encrypted_content'], stream: true });
+    expect(text).toContain('"status":"incomplete"');
+    expect(text).not.toContain(reasoning.encrypted_content);
+  });
+
   it('is answered by another upstream with its own API if this upstream fails', async () => {
     native.script(refusal(503));
     gpt.script(eventsReply(...plainReply('Hello from elsewhere')));

@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Frame } from '#contract/chat/frame.ts';
@@ -60,7 +60,8 @@ export class RelayedReplyReader implements ReplyReader {
   }
 
   endEarly(): ReplyEnd {
-    this.#items.push(...(this.#openItems.listIncomplete() as ResultItem[]));
+    const openItems = this.#openItems.listIncomplete().map((item) => this.#toSealed(toCompleteItem(item)));
+    this.#items.push(...(openItems as ResultItem[]));
     const output = this.#items.map((item) => this.#toVisible(item)) as OutputItem[];
     return { events: [], fields: { output }, items: this.#items };
   }
@@ -108,47 +109,54 @@ export class RelayedReplyReader implements ReplyReader {
   }
 }
 
-/** Field of an item that an event extends by a `delta`, by the type of the event. Some fields are in a part of a list. */
-const growingFields: Readonly<Record<string, { readonly field: string; readonly list?: string; readonly position?: string }>> = {
-  'response.output_text.delta': { field: 'text', list: 'content', position: 'content_index' },
-  'response.refusal.delta': { field: 'refusal', list: 'content', position: 'content_index' },
-  'response.reasoning_text.delta': { field: 'text', list: 'content', position: 'content_index' },
-  'response.reasoning_summary_text.delta': { field: 'text', list: 'summary', position: 'summary_index' },
-  'response.function_call_arguments.delta': { field: 'arguments' },
-  'response.custom_tool_call_input.delta': { field: 'input' },
-};
-/** List of an item that an event extends by a part, by the type of the event. */
-const growingLists: Readonly<Record<string, string>> = {
-  'response.content_part.added': 'content',
-  'response.reasoning_summary_part.added': 'summary',
-};
+/** Field of an item, or of a part in its list, that an event extends by a `delta`. By the type of the event. */
+const growingFields: ReadonlyMap<unknown, { readonly field: string; readonly list?: PartList }> = new Map([
+  ['response.output_text.delta', { field: 'text', list: 'content' }],
+  ['response.refusal.delta', { field: 'refusal', list: 'content' }],
+  ['response.reasoning_text.delta', { field: 'text', list: 'content' }],
+  ['response.reasoning_summary_text.delta', { field: 'text', list: 'summary' }],
+  ['response.function_call_arguments.delta', { field: 'arguments' }],
+  ['response.custom_tool_call_input.delta', { field: 'input' }],
+]);
+/** List of an item to which an event adds a part, by the type of the event. */
+const growingLists: ReadonlyMap<unknown, PartList> = new Map([
+  ['response.content_part.added', 'content'],
+  ['response.reasoning_summary_part.added', 'summary'],
+]);
+type PartList = 'content' | 'summary';
 
 /** Items of a stream that have begun and not ended, with the parts that have arrived. */
 class OpenItems {
-  /** Items by `output_index`. */
+  /** Copies of the items by `output_index`. */
   readonly #items = new Map<unknown, JsonObject>();
 
-  consume({ type, item: eventItem, output_index: index, part, delta, ...positions }: JsonObject): void {
-    if (type === 'response.output_item.added' && isJsonObject(eventItem)) this.#items.set(index, { ...eventItem });
-    if (type === 'response.output_item.done') this.#items.delete(index);
-    const item = this.#items.get(index);
-    if (item === undefined || typeof type !== 'string') return;
-    if (Object.hasOwn(growingLists, type) && isJsonObject(part)) {
-      const list = growingLists[type] as string;
-      item[list] = [...filterObjects(item[list]), { ...part }];
-    }
-    if (!Object.hasOwn(growingFields, type) || typeof delta !== 'string') return;
-    const { field, list, position = '' } = growingFields[type] as (typeof growingFields)[string];
-    const target = list === undefined ? item : filterObjects(item[list])[Number(positions[position] ?? 0)];
-    if (target !== undefined) target[field] = toText(target[field]) + delta;
+  consume({ type, item, output_index: index, part, delta, ...positions }: JsonObject): void {
+    if (type === 'response.output_item.added' && isJsonObject(item)) this.#items.set(index, structuredClone(item));
+    else if (type === 'response.output_item.done') this.#items.delete(index);
+    const open = this.#items.get(index);
+    if (open === undefined) return;
+    const list = growingLists.get(type);
+    if (list !== undefined && isJsonObject(part)) getParts(open, list).push({ ...part });
+    const growing = growingFields.get(type);
+    if (growing === undefined || typeof delta !== 'string') return;
+    const position = Number(positions[`${growing.list}_index`] ?? 0);
+    const target = growing.list === undefined ? open : getParts(open, growing.list)[position];
+    if (isJsonObject(target)) target[growing.field] = toText(target[growing.field]) + delta;
   }
 
-  /** Returns the items that have content. */
+  /** Returns the items, except messages without content. */
   listIncomplete(): readonly JsonObject[] {
     return [...this.#items.values()]
       .filter(({ content }) => !Array.isArray(content) || content.length > 0)
-      .map((item) => ({ ...toCompleteItem(item), status: 'incomplete' }));
+      .map((item) => ({ ...item, status: 'incomplete' }));
   }
+}
+
+/** Returns the parts of an item, which can be extended. */
+function getParts(item: JsonObject, list: PartList): unknown[] {
+  const parts: unknown[] = Array.isArray(item[list]) ? item[list] : [];
+  item[list] = parts;
+  return parts;
 }
 
 const textEventTypes: ReadonlySet<unknown> = new Set(['response.output_text.delta', 'response.output_text.done']);
