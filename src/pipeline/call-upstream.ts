@@ -49,7 +49,8 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
-        if (native?.translationError !== undefined) throw native.translationError;
+        const translationError = native?.findTranslationError?.();
+        if (translationError !== undefined) throw translationError;
         const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
         if (droppedThoughts.length > 0) onIgnored(droppedThoughts);
       }
