@@ -178,9 +178,9 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   #normalizeCompletion(frame: RawFrame, original: RawCompletion): Frame | undefined {
-    const wellFormed = numberContent(toWellFormedCompletion(original, this.#identity));
-    const completion = this.#isStreamed ? wellFormed : this.#toNormalCompletion(wellFormed);
-    if (this.#isStreamed) return this.#normalizeChunks(Frame.ofRawChunks(...splitCompletion(completion)));
+    const wellFormed = toWellFormedCompletion(original, this.#identity);
+    if (this.#isStreamed) return this.#normalizeChunks(Frame.ofRawChunks(...splitCompletion(wellFormed)));
+    const completion = this.#toNormalCompletion(wellFormed);
     this.hasStarted = true;
     this.#isComplete = true;
     this.#totals.record(completion);
@@ -209,7 +209,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       }
       const { index, message } = normal;
       if (!isJsonObject(message.custom_content)) return normal;
-      const content = this.#toClosedContent(index, message.custom_content);
+      const content = this.#toClosedContent(index, numberByPosition(message.custom_content));
       return content === message.custom_content ? normal : { ...normal, message: { ...message, custom_content: content } };
     });
     return choices.every((choice, index) => choice === completion.choices[index]) ? completion : { ...completion, choices };
@@ -354,22 +354,16 @@ function hasChoices(frame: RawFrame): boolean {
   return false;
 }
 
-/** Applies `numberByPosition` to each message. Returns the same object if all numbers are right. */
-function numberContent(completion: Completion): Completion {
-  const choices = completion.choices.map((choice) => {
-    const { custom_content: content } = choice.message;
-    if (!isJsonObject(content)) return choice;
-    const numbered = numberByPosition(content);
-    return numbered === content ? choice : { ...choice, message: { ...choice.message, custom_content: numbered } };
-  });
-  return choices.every((choice, index) => choice === completion.choices[index]) ? completion : { ...completion, choices };
-}
-
 /** Returns a complete reply as the chunks of a stream: the message, then the finish reasons, then the totals. */
 function splitCompletion(completion: Completion): RawChunk[] {
   const { usage, statistics } = completion;
   const { usage: _usage, statistics: _statistics, ...head } = toChunk(completion);
-  const message = { ...head, choices: head.choices.map((choice) => ({ ...choice, finish_reason: null })) };
+  const withNumbers = (delta: Delta): Delta =>
+    isJsonObject(delta.custom_content) ? { ...delta, custom_content: numberByPosition(delta.custom_content) } : delta;
+  const message = {
+    ...head,
+    choices: head.choices.map((choice) => ({ ...choice, delta: withNumbers(choice.delta as Delta), finish_reason: null })),
+  };
   const finish = { ...head, choices: head.choices.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason })) };
   const totals = { ...head, choices: [], ...(usage && { usage }), ...(statistics && { statistics }) };
   return [message, finish, totals];
