@@ -49,15 +49,15 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
-        const translationError = native?.findTranslationError?.();
-        if (translationError !== undefined) throw translationError;
+        if (native?.translationError !== undefined) throw native.translationError;
         const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
         if (droppedThoughts.length > 0) onIgnored(droppedThoughts);
       }
       const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuotaHeaders, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
-    return failover(deps, { target, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest }, sink);
+    const attempted = native?.translationError === undefined ? target : preferRelaying(native, target);
+    return failover(deps, { target: attempted, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest }, sink);
   };
 }
 
@@ -86,6 +86,16 @@ function toSupported(
 /** Returns whether the upstream receives the request in the client's dialect. */
 function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean {
   return native?.dialect === 'messages' ? speaksMessages(upstream) : native !== undefined && speaksResponses(upstream);
+}
+
+/** Moves upstreams that would reject the translated request to later tiers. */
+function preferRelaying(native: NativeRequest, target: Target): Target {
+  const { deployment } = target;
+  const laterBy = 1 + Math.max(...deployment.upstreams.map(({ tier }) => tier));
+  const upstreams = deployment.upstreams.map((upstream) =>
+    isRelayed(native, upstream) ? upstream : { ...upstream, tier: upstream.tier + laterBy },
+  );
+  return { ...target, deployment: { ...deployment, upstreams } };
 }
 
 interface HeaderContext {

@@ -28,6 +28,7 @@ beforeAll(async () => {
       m: { upstreams: [responses], maxRetryAttempts: 1 },
       both: { upstreams: [{ ...responses, api: 'both' }], maxRetryAttempts: 1 },
       mixed: { upstreams: [responses, { endpoint: gpt.endpoint, tier: 1 }] },
+      equal: { upstreams: [{ endpoint: gpt.endpoint }, responses] },
     },
     keys: { [callerKey]: { project: 'p' }, other: { project: 'q' } },
   });
@@ -94,6 +95,13 @@ describe('Parley-Ignored', () => {
     gpt.script(eventsReply(...plainReply('Hello.')));
     const { status, headers } = await post(service, { model: 'mixed', ...hosted });
     expect([status, headers['parley-ignored']]).toEqual([200, `tools.web_search, ${names}`]);
+  });
+
+  it('is not needed if an upstream of the same tier can answer', async () => {
+    native.script(nativeReply());
+    const count = gpt.requests.length;
+    const { status } = await post(service, { model: 'equal', ...hosted, tool_choice: 'required' });
+    expect([status, gpt.requests.length]).toEqual([200, count]);
   });
 
   it.each([

@@ -51,7 +51,7 @@ export interface NativeRequest {
   /** Header fields of the dialect, such as its version. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Error to throw for an upstream without this dialect, if the translation to chat completions drops essential content. */
-  readonly findTranslationError?: () => UpstreamError | undefined;
+  readonly translationError?: UpstreamError | undefined;
 }
 
 /** Remaining quota of Parley's account at an upstream, as a reply reports it. */

@@ -112,7 +112,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
         dialect: 'responses',
         body: isPlain ? body : toNativeRequest(body, { ...context, items }),
         headers: {},
-        ...(!isAlwaysRelayed && { findTranslationError: () => findTranslationError({ request, items, ...context }) }),
+        translationError: isAlwaysRelayed || isCounted ? undefined : findTranslationError({ request, items, ...context }),
       }
     : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.

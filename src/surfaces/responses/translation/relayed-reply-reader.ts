@@ -60,8 +60,7 @@ export class RelayedReplyReader implements ReplyReader {
   }
 
   endEarly(): ReplyEnd {
-    const openItems = this.#openItems.listIncomplete().map((item) => this.#toSealed(toCompleteItem(item)));
-    this.#items.push(...(openItems as ResultItem[]));
+    for (const item of this.#openItems.listIncomplete()) this.#items.push(this.#toSealed(toCompleteItem(item)) as ResultItem);
     const output = this.#items.map((item) => this.#toVisible(item)) as OutputItem[];
     return { events: [], fields: { output }, items: this.#items };
   }
@@ -118,7 +117,7 @@ const growingFields: ReadonlyMap<unknown, { readonly field: string; readonly lis
   ['response.function_call_arguments.delta', { field: 'arguments' }],
   ['response.custom_tool_call_input.delta', { field: 'input' }],
 ]);
-/** List of an item to which an event adds a part, by the type of the event. */
+/** List that an event extends by a part, by the type of the event. */
 const growingLists: ReadonlyMap<unknown, PartList> = new Map([
   ['response.content_part.added', 'content'],
   ['response.reasoning_summary_part.added', 'summary'],
@@ -130,7 +129,8 @@ class OpenItems {
   /** Copies of the items by `output_index`. */
   readonly #items = new Map<unknown, JsonObject>();
 
-  consume({ type, item, output_index: index, part, delta, ...positions }: JsonObject): void {
+  consume(event: JsonObject): void {
+    const { type, item, output_index: index, part, delta } = event;
     if (type === 'response.output_item.added' && isJsonObject(item)) this.#items.set(index, structuredClone(item));
     else if (type === 'response.output_item.done') this.#items.delete(index);
     const open = this.#items.get(index);
@@ -139,7 +139,7 @@ class OpenItems {
     if (list !== undefined && isJsonObject(part)) getParts(open, list).push({ ...part });
     const growing = growingFields.get(type);
     if (growing === undefined || typeof delta !== 'string') return;
-    const position = Number(positions[`${growing.list}_index`] ?? 0);
+    const position = Number(event[`${growing.list}_index`] ?? 0);
     const target = growing.list === undefined ? open : getParts(open, growing.list)[position];
     if (isJsonObject(target)) target[growing.field] = toText(target[growing.field]) + delta;
   }
