@@ -44,8 +44,8 @@ function findRemainingWarnings(errors: readonly Issue[], completed: unknown): re
   if (!isJsonObject(completed)) return [];
   const remaining = complete(Configuration, withoutInvalid(errors, completed));
   if (!schema.Check(remaining) || findRuleIssues(remaining).length > 0) return [];
-  const removedNames = errors.map(({ path }) => String(path[1]));
-  return [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)];
+  const removedPaths = errors.map(({ path }) => path);
+  return [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedPaths)];
 }
 
 /** Returns the configuration without the entries or fields of sections that have errors. */

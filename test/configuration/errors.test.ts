@@ -532,6 +532,11 @@ describe('parley check', () => {
     );
   });
 
+  it('does not report a role as unknown if its entry is invalid', async () => {
+    const lines = await checkValue({ models: { m: { ...demo, userRoles: ['r'] } }, roles: { r: { limits: 5 } } });
+    expect(lines).toEqual([expect.stringContaining('roles.r.limits')]);
+  });
+
   it('prints a summary of a valid configuration after its warnings', async () => {
     const value = {
       models: {

@@ -5,31 +5,38 @@ import { defaultRole } from '../../roles.ts';
 import { toVisibleKeyName } from '../access.ts';
 import type { Configuration } from '../configuration.ts';
 import { describeUnconfigured, didYouMean } from '../did-you-mean.ts';
-import type { Issue } from '../issue.ts';
+import type { Issue, Path } from '../issue.ts';
 import { hasLimits, type LimitSettings } from '../limits.ts';
 import { defaultMessagesTokens, getProtocol, protocols } from '../protocols.ts';
 import { parseTime } from '../values.ts';
 import { findAlertWarnings, mayExist } from './find-alert-issues.ts';
 
+const deploymentSections: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons']);
+
 /**
- * Yields warnings about valid settings that are probably mistakes. `removedIds` are IDs of deployments that were removed from the
- * configuration before. `nowMs` is the current time, in milliseconds since the epoch.
+ * Yields warnings about valid settings that are probably mistakes. The configuration lacks the invalid entries with
+ * `removedPaths`. `nowMs` is the current time, in milliseconds since the epoch.
  */
 export function* findConfigurationWarnings(
   configuration: Configuration,
   nowMs: number,
-  removedIds: readonly string[] = [],
+  removedPaths: readonly Path[] = [],
 ): Iterable<Issue> {
+  const removedIds = removedPaths.filter(([section]) => deploymentSections.has(section)).map(([, name]) => String(name));
   const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...removedIds]);
-  if (removedIds.length === 0) yield* findMissingModels(configuration, ids);
+  if (removedPaths.length === 0) yield* findMissingModels(configuration, ids);
   yield* findDanglingDependencies(configuration, ids);
   yield* findDanglingTools(configuration, ids);
   yield* findIgnoredTypes(configuration);
-  yield* findUnknownUserRoles(configuration);
-  yield* findMisspelledKeyRoles(configuration);
+  // Without a removed role, key, provider, or project, these would be false.
+  if (removedIds.length === removedPaths.length) {
+    yield* findUnknownUserRoles(configuration);
+    yield* findMisspelledKeyRoles(configuration);
+    yield* findAlertWarnings(configuration, ids);
+    yield* findUnusableSelfService(configuration);
+  }
   yield* findKeyWarnings(configuration, ids, nowMs);
   yield* findUnusedLimits(configuration, ids);
-  yield* findAlertWarnings(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries())
     yield* findDangling(['addin', 'models', index, 'id'], id, ids);
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
@@ -48,7 +55,6 @@ export function* findConfigurationWarnings(
   }
   yield* findUpstreamWarnings(configuration);
   yield* findAccentWarnings(configuration);
-  yield* findUnusableSelfService(configuration);
   yield* findCostLimitsWithoutPrices(configuration);
   yield* findPricesPerMillion(configuration);
   yield* findNegativeLimits(configuration);
