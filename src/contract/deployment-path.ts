@@ -1,5 +1,10 @@
 import { tryDecode } from '#base/http/url-path.ts';
 
+/** Returns the message of the error for an application that does not exist or is not shared. The page recognizes it. */
+export function toUnsharedMessage(id: string): string {
+  return `There is no application "${id}", or its owner has not shared it with you.`;
+}
+
 /** IDs that are valid without further checks: one segment of ordinary characters. */
 const plain = /^[\w-][\w.-]{0,200}$/;
 

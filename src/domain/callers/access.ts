@@ -1,3 +1,4 @@
+import { toUnsharedMessage } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole } from '#contract/roles.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
@@ -45,7 +46,7 @@ export function createClosedError(
     'access_denied',
     isConfigured
       ? `Your roles do not give access to "${id}". Ask the operator of this service for access.`
-      : `There is no application "${id}", or its owner has not shared it with you.`,
+      : toUnsharedMessage(id),
   );
 }
 

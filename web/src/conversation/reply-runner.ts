@@ -240,12 +240,13 @@ export class ReplyRunner {
     const end = (last: Partial<Reply>): void => {
       forget();
       const { durationMs } = running;
-      // A page that did not receive the start of the answer cannot measure its duration.
-      const endedAtMs = durationMs === undefined ? running.isOwn && Date.now() : start.atMs + durationMs;
+      // A page that did not receive the start of the answer knows its end only if the user stopped it.
+      const measuredAtMs = running.isOwn || controller.signal.aborted ? Date.now() : undefined;
+      const endedAtMs = durationMs === undefined ? measuredAtMs : start.atMs + durationMs;
       const stored = library.find(conversationId)?.turns[start.id];
       // The page that started the answer knows the times of its steps.
       const times = !running.isOwn && stored?.kind === 'reply' && stored.state !== 'running' && { stageTimes: stored.stageTimes };
-      const ended: Reply = { ...toCurrentReply(), ...(endedAtMs !== false && { endedAtMs }), ...times, ...last };
+      const ended: Reply = { ...toCurrentReply(), ...(endedAtMs !== undefined && { endedAtMs }), ...times, ...last };
       library.change(conversationId, (now) => withReply(now, ended), 'now');
       for (const listener of this.#replyListeners) listener(conversationId, ended);
       if (isRun === true) void this.#removeRun(conversationId, start.id);

@@ -61,10 +61,10 @@ export function useProjectNames(delayMs = 0): readonly string[] {
     if (!storesFiles) return;
     const load = (): void => void listDocuments(service, 'projects').then(setStoredNames, () => undefined);
     const timer = setTimeout(load, delayMs);
-    documentChanges.addEventListener('change', load);
+    documentChanges.addEventListener('projects', load);
     return () => {
       clearTimeout(timer);
-      documentChanges.removeEventListener('change', load);
+      documentChanges.removeEventListener('projects', load);
     };
   }, [service, storesFiles, delayMs]);
   return useMemo(() => listTags(summaries, storedNames), [summaries, storedNames]);

@@ -199,6 +199,7 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
           <DialogButton {...{ id: 'new project', icon: 'folder', title: strings.newProject, form: 'line' }}>
             {(close) => (
               <NewProjectDialog
+                names={tags}
                 close={() => {
                   close();
                   closeMenu();

@@ -119,7 +119,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
 }
 
 /** Creates a project and starts a chat in it. If a project has the name, it opens that project. */
-export function NewProjectDialog({ close }: { readonly close: () => void }) {
+export function NewProjectDialog({ names, close }: { readonly names: readonly string[]; readonly close: () => void }) {
   const strings = useProjectsStrings();
   const { newProject, cancel } = useStrings();
   const { go, service, storesFiles } = usePage();
@@ -130,7 +130,6 @@ export function NewProjectDialog({ close }: { readonly close: () => void }) {
   const [isSaving, setIsSaving] = useState(false);
   const id = useId();
   const project = normalizeProjectName(text);
-  const names = useProjectNames();
   /** Name of a project that another tab or device created meanwhile. */
   const [foundName, setFoundName] = useState<string>();
   const isKnown = names.includes(project) || foundName === project;

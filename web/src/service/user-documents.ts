@@ -6,7 +6,7 @@ import { toErrorDetails } from './service-error.ts';
 /** Folders of the user's documents: prompts for messages, presets for settings, the memory, and the projects of chats. */
 export type DocumentFolder = 'said' | 'presets' | 'memory' | 'projects';
 
-/** Sends `change` after this page saved or deleted a document. */
+/** Sends the name of the folder as an event after this page saved or deleted a document. */
 export const documentChanges = new EventTarget();
 
 /** Age after which cached data is loaded again, because another device may have changed it. */
@@ -93,7 +93,7 @@ export async function saveDocument(
   recent.delete('');
   recent.delete(folder);
   recent.set(`${folder}/${name}`, Promise.resolve(body));
-  documentChanges.dispatchEvent(new Event('change'));
+  documentChanges.dispatchEvent(new Event(folder));
 }
 
 /** Throws `ServiceError`. */
@@ -101,7 +101,7 @@ export async function deleteDocument(service: Service, folder: DocumentFolder, n
   await service.send(`v1/${await getFolderPath(service, folder)}${encodeURIComponent(name)}`, { method: 'DELETE' });
   const recent = getRecentData(service);
   for (const key of ['', folder, `${folder}/${name}`]) recent.delete(key);
-  documentChanges.dispatchEvent(new Event('change'));
+  documentChanges.dispatchEvent(new Event(folder));
 }
 
 async function getFolderPath(service: Service, folder: DocumentFolder): Promise<string> {

@@ -22,7 +22,8 @@ const isAnswering = (): boolean => document.querySelector('.markdown[aria-busy="
  * Loads the typeface once. If this fails, the page keeps the fallback font. The typeface waits for the end of an answer, because
  * drawing it again would lose frames. It does not wait if the page opened during an answer, which can take minutes.
  */
-async function loadTypeface(isOpenedIdle = !isAnswering()): Promise<void> {
+async function loadTypeface(): Promise<void> {
+  const isOpenedIdle = !isAnswering();
   const { fonts } = document;
   const isReady = (): boolean => [...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family));
   if (isReady()) return;

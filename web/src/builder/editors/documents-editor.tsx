@@ -1,24 +1,20 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import { looksUnreadable } from '#contract/quick-app/unreadable-document.ts';
-import type { StoredFileDialogProps } from '../../files/file-picker.tsx';
 import { UploadList, useFileUploads } from '../../files/file-uploads.tsx';
+import { StoredFileButton } from '../../files/stored-file-button.tsx';
 import { StoredFiles, type StoredItem } from '../../files/stored-files.ts';
 import { usePage } from '../../page/page.tsx';
 import { FileButton } from '../../parts/device-files.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { encodePath, type Service } from '../../service/service.ts';
 import { getFileName } from '../../service/service-path.ts';
-import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { type EditorProps, type SavedApplication, toElementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './list-items.tsx';
 import { ToolTest, tryTool } from './tool-test.tsx';
 import './editors.css';
-
-const StoredFileDialog = lazyView(() => import('../../files/file-picker.tsx').then(({ StoredFileDialog: view }) => view));
 
 /** Documents for search: uploaded here into the user's files, or selected from them. */
 export function DocumentsEditor({ value, path, form, label, isLabelHidden }: EditorProps) {
@@ -66,32 +62,6 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
       </div>
       {references.length > 0 && <DocumentsTest {...{ value, path, form, label }} />}
     </FieldGroup>
-  );
-}
-
-interface StoredFileButtonProps extends Omit<StoredFileDialogProps, 'close'> {
-  readonly className: string;
-}
-
-/** A button that selects stored files of the user. Renders nothing if the service stores no files. */
-export function StoredFileButton({ className, ...picker }: StoredFileButtonProps) {
-  const strings = useStrings();
-  const { storesFiles } = usePage();
-  const [isOpen, setIsOpen] = useState(false);
-  const close = (): void => setIsOpen(false);
-  if (!storesFiles) return null;
-  return (
-    <>
-      <button {...{ type: 'button', className }} onClick={() => setIsOpen(true)}>
-        <Icon name="folder" />
-        {strings.attachStored}
-      </button>
-      {isOpen && (
-        <LazyDialog onClose={close}>
-          <StoredFileDialog {...{ ...picker, close }} />
-        </LazyDialog>
-      )}
-    </>
   );
 }
 

@@ -1,10 +1,10 @@
 import { useState } from 'react';
+import { StoredFileButton } from '../../files/stored-file-button.tsx';
 import type { StoredItem } from '../../files/stored-files.ts';
 import { usePage } from '../../page/page.tsx';
 import { FileButton } from '../../parts/device-files.tsx';
 import { TextButton } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { StoredFileButton } from './documents-editor.tsx';
 import type { BuilderForm } from './form.ts';
 import { FieldGroup } from './frame.tsx';
 

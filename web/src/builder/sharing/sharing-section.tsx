@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useId, useState } from 'react';
 import { defaultRole } from '#contract/roles.ts';
 import type { BuilderStrings } from '../../locales/en/builder.ts';
-import { usePage } from '../../page/page.tsx';
+import { getKeyTeam, usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
@@ -106,7 +106,7 @@ function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readon
   return [
     ...people.map((person) => ({
       ...person,
-      ...(person.id.startsWith('key:') && { name: keyName(toPersonName(person.name)), detail: keyHint }),
+      ...(getKeyTeam(person.id) !== undefined && { name: keyName(toPersonName(person.name)), detail: keyHint }),
       isRole: false,
     })),
     ...roles.map((role) => ({
@@ -255,7 +255,7 @@ export function SharingSection({ stored, evaluationState, applyAccess }: Sharing
 
 function toSummary(stored: OwnApplication, strings: ReturnType<typeof useBuilderStrings>): string {
   const { roles, users } = stored.access;
-  const teams = users.filter((user) => user.startsWith('key:')).length;
+  const teams = users.filter((user) => getKeyTeam(user) !== undefined).length;
   const roleNames = roles.map((role) => (role === defaultRole ? strings.standardRole : role)).join(', ');
   return isShared(stored) ? strings.sharedWith(users.length - teams, teams, roleNames) : strings.onlyYou;
 }

@@ -163,16 +163,18 @@ function useSettingTexts() {
   const { locale: language } = useLanguage();
   const translate = useSchemaTranslation();
   const getName = useGetName();
-  const nameFormats: Readonly<Record<string, (id: string) => string>> = {
-    ...{ model: getName, applications_as_tools: getName, document_relative_url: getFileName },
-  };
+  const nameFormats: ReadonlyMap<string, (id: string) => string> = new Map([
+    ['model', getName],
+    ['applications_as_tools', getName],
+    ['document_relative_url', getFileName],
+  ]);
   const toTitle: ToTitle = (schema, name) => translate(getTitle(schema, name));
   const formatScalar = (value: unknown, shape: Shape, name: string): string => {
     if (typeof value === 'boolean') return value ? yes : no;
     if (typeof value === 'number') return value.toLocaleString(language, { maximumFractionDigits: 20 });
     if (typeof value !== 'string') return String(value);
     if (shape.kind === 'choice') return translate(value);
-    return Object.hasOwn(nameFormats, name) ? (nameFormats[name]?.(value) ?? '') : value;
+    return nameFormats.get(name)?.(value) ?? value;
   };
   /** Returns the value with a line for each part, or '' if it is not set. */
   const toText = (value: unknown, { schema, name }: Pick<Setting, 'schema' | 'name'>): string => {
@@ -221,7 +223,7 @@ export function compareLines(text: string, otherText: string): readonly Compared
   return lines.flatMap((line, at): ComparedLine[] => {
     if (isNear[at]) return [{ kind: isChanged[at] ? 'changed' : 'same', text: line }];
     if (at > 0 && !isNear[at - 1]) return [];
-    const next = isNear.findIndex((isShown, index) => isShown && index > at);
+    const next = isNear.indexOf(true, at);
     return [{ kind: 'omitted', count: (next === -1 ? lines.length : next) - at }];
   });
 }

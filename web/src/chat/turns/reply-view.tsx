@@ -1,4 +1,5 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { toUnsharedMessage } from '#contract/deployment-path.ts';
 import { listClientCalls, type Question, type Reply, type UserMessage } from '../../conversation/conversation.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
@@ -137,8 +138,8 @@ function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry 
   const { strings, locale: language } = useLanguage();
   const { signOut, deployments } = usePage();
   const name = useGetName()(deployment);
-  const isClosed = error.code === 'access_denied' && error.message.includes(`"${deployment}"`);
-  const formerSharer = isClosed ? deployments.find(({ id }) => id === deployment)?.ownerName : undefined;
+  const isUnshared = error.message === toUnsharedMessage(deployment);
+  const formerSharer = isUnshared ? deployments.find(({ id }) => id === deployment)?.ownerName : undefined;
   const needsConsent = error.code === 'consent_required';
   const title = needsConsent ? strings.consentMissing(strings.quoted(name)) : describeAnswerError(error, strings);
   const form = useMemo(() => toForm(error, deployment), [error, deployment]);
