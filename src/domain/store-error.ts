@@ -12,6 +12,11 @@ export class StoreError extends ParleyError {
   }
 }
 
+/** Resolves with undefined instead of a `StoreError`. Rethrows other errors. */
+export function ignoreStoreError(error: unknown): undefined {
+  if (!(error instanceof StoreError)) throw error;
+}
+
 /** Returns a handler of rejections that throws `StoreError` with this reason. */
 export function throwStoreError(reason: string): (cause: unknown) => never {
   return (cause) => {

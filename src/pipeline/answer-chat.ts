@@ -97,7 +97,6 @@ async function begin(
     return metered.reject(error);
   }
   metered.begin(reservation, (sink) => {
-    if (prepared.target.deployment.quickApp !== undefined) account.startOwnAnswer();
     const files = new ReplyFiles(prepared, sink, onRemovedReferences);
     files.follow(selectAnswer(responders, prepared)(prepared, files));
     return files;

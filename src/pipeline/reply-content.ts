@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
+import { mapField, mapItems } from '#contract/schemas/normalize-request.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 /** Maximum number of open stages of one reply. */
@@ -111,13 +112,11 @@ export class ReplyContent {
     list: unknown,
     complete: (item: JsonObject, path: string, isNew: boolean) => JsonObject,
   ): readonly unknown[] | undefined {
-    if (!Array.isArray(list)) return list as undefined;
-    const completed = list.map((item: unknown) => {
+    return mapItems(list, (item) => {
       if (!isJsonObject(item)) return item;
       const [index, isNew] = this.#toIndex(path, item);
       return complete(item.index === index ? item : { ...item, index }, `${path}:${index}`, isNew);
-    });
-    return completed.every((item, index) => item === list[index]) ? list : completed;
+    }) as readonly unknown[] | undefined;
   }
 
   #toIndex(path: string, item: JsonObject): readonly [index: number, isNew: boolean] {
@@ -139,23 +138,14 @@ export class ReplyContent {
  * separate. Returns the same object if all numbers are right.
  */
 export function numberByPosition(content: ResponseCustomContent): ResponseCustomContent {
-  const stages = numberList(content.stages, (stage) => {
-    const attachments = numberList(stage.attachments);
-    return attachments === stage.attachments ? stage : { ...stage, attachments };
-  });
-  const lists = { stages, attachments: numberList(content.attachments), controls: numberList(content.controls) };
-  const changed = Object.entries(lists).filter(([key, list]) => list !== content[key as keyof typeof lists]);
-  return changed.length === 0 ? content : { ...content, ...Object.fromEntries(changed) };
+  const withStages = mapField(content, 'stages', (stages) =>
+    numberItems(mapItems(stages, (stage) => mapField(stage, 'attachments', numberItems))),
+  );
+  return mapField(mapField(withStages, 'attachments', numberItems), 'controls', numberItems) as ResponseCustomContent;
 }
 
-function numberList(list: unknown, convert = (item: JsonObject): JsonObject => item): unknown {
-  if (!Array.isArray(list)) return list;
-  const numbered = list.map((item: unknown, index) => {
-    if (!isJsonObject(item)) return item;
-    const converted = convert(item);
-    return converted.index === index ? converted : { ...converted, index };
-  });
-  return numbered.every((item, index) => item === list[index]) ? list : numbered;
+function numberItems(list: unknown): unknown {
+  return mapItems(list, (item, index) => (isJsonObject(item) && item.index !== index ? { ...item, index } : item));
 }
 
 /** Returns an attachment with either `data` or `url`. If it has both, its `url` becomes the reference. */

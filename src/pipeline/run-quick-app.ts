@@ -44,6 +44,7 @@ export interface QuickAppDeps {
 
 /** Runs a quick app. */
 export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
+  prepared.account.startOwnAnswer();
   const { n = 1, ...request } = prepared.request;
   const holder = prepared.account.caller;
   const run = (choice: Sink<RawFrame>): Handle =>

@@ -117,9 +117,8 @@ export class UsageTotals {
   /** Returns the usage of the run: the reported one, unless it lacks tokens of inner calls, otherwise the sum of the tokens. */
   #toRunUsage(perModel: readonly ModelUsage[]): Usage {
     const reported = this.#reported();
-    if (reported === undefined) return { ...sumCounts(perModel) };
     const sum = sumCounts(perModel);
-    return reported.total_tokens < sum.total_tokens ? { ...reported, ...sum } : reported;
+    return reported === undefined || reported.total_tokens < sum.total_tokens ? { ...reported, ...sum } : reported;
   }
 
   #withCost(usage: Usage): Usage {

@@ -23,7 +23,7 @@ export function mapField(value: unknown, key: string, map: (field: unknown) => u
 }
 
 /** Maps each item of a list. Returns the same value if nothing changes or if it is not a list. */
-export function mapItems(value: unknown, map: (item: unknown) => unknown): unknown {
+export function mapItems(value: unknown, map: (item: unknown, index: number) => unknown): unknown {
   if (!Array.isArray(value)) return value;
   const items = value.map(map);
   return items.some((item, index) => item !== value[index]) ? items : value;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { toObject, tryParseJson } from '#base/json/json.ts';
 import type { AlertEntry } from '#contract/configuration/alerts.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
@@ -68,8 +68,7 @@ function toConfiguredItem({ of, window, at, url }: AlertEntry, index: number, st
 }
 
 function toItem({ id, body, createdAtMs, status, attempts, nextAtMs, error }: AlertDelivery): object {
-  const message = tryParseJson(body);
-  const data = isJsonObject(message) && isJsonObject(message.data) ? message.data : {};
+  const data = toObject(toObject(tryParseJson(body)).data);
   return { id, at: createdAtMs, ...data, status, attempts, nextAttemptAt: status === 'pending' ? nextAtMs : null, error };
 }
 

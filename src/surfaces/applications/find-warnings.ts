@@ -12,7 +12,7 @@ import type { FileIndex } from '#domain/files/file-index.ts';
 import { parseReference, toReference } from '#domain/files/resource-location.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { toMcpToolset } from '#domain/quick-app/to-quick-app.ts';
-import { StoreError } from '#domain/store-error.ts';
+import { ignoreStoreError } from '#domain/store-error.ts';
 import { ToolError, type ToolsetSurvey } from '#domain/tools/tool.ts';
 
 /** Issue that probably breaks an application but does not prevent saving it. */
@@ -54,18 +54,12 @@ export async function findWarnings(entry: ApplicationEntry, context: CheckContex
     ),
   );
   return warnings
-    .flat()
+    .flatMap((issues) => issues ?? [])
     .slice(0, maxWarnings)
     .map(({ path, message, hint }) => ({
       path: formatPath(path),
       message: `${formatPath(path)} ${message}${hint === undefined ? '' : `; ${hint}`}.`,
     }));
-}
-
-/** Returns no issues for a StoreError, so that a failing store does not fail the request. Rethrows other errors. */
-export function ignoreStoreError(error: unknown): Issues {
-  if (error instanceof StoreError) return [];
-  throw error;
 }
 
 type Issues = readonly Issue[];

@@ -18,9 +18,10 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { addressFeatures, type Deployment } from '#domain/deployments/deployment.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/resource-location.ts';
+import { ignoreStoreError } from '#domain/store-error.ts';
 import type { People } from '#services/scim/people.ts';
 import { type ApplicationDeps, findSharingIssues, notFound, requireOwner } from './application-access.ts';
-import { ignoreStoreError, listDocuments } from './find-warnings.ts';
+import { listDocuments } from './find-warnings.ts';
 
 const maxReportedIssues = 5;
 const maxPathLength = 200;
@@ -55,7 +56,7 @@ export async function readApplication(body: unknown, context: SaveContext): Prom
   const { location } = context;
   rejectIssues([...findEndpointIssues(entry, context), ...findModelIssues(entry, ids), ...findDocumentIssues(entry, location)]);
   rejectIssues(await findSharingIssues(entry, { stored: context.stored?.entry, people: context.people }));
-  rejectIssues(await findMissingDocuments(entry, context.files).catch(ignoreStoreError));
+  rejectIssues((await findMissingDocuments(entry, context.files).catch(ignoreStoreError)) ?? []);
   return entry;
 }
 

@@ -3,6 +3,8 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 /** Parsed query parameters. A repeated parameter has an array of texts. */
 export type Query = Readonly<Record<string, unknown>>;
 
+const digits = /^\d{1,15}$/;
+
 /** Throws `invalid_request` if the query has a parameter that the endpoint does not know. */
 export function requireKnown(query: Query, knownParams: readonly string[]): void {
   for (const name of Object.keys(query))
@@ -27,7 +29,7 @@ export function readFlag(query: Query, name: string): boolean {
 export function readInteger(query: Query, name: string): number | undefined {
   const text = readText(query, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw createRequestError(name, 'must be an integer');
+  if (!digits.test(text)) throw createRequestError(name, 'must be an integer');
   return Number(text);
 }
 
@@ -38,11 +40,11 @@ interface LimitBounds {
   readonly fallback: number;
 }
 
-/** Returns the parameter `limit`. Throws `invalid_request` outside its bounds. */
+/** Returns the parameter `limit`. Throws `invalid_request` if it is empty or outside its bounds. */
 export function readLimit(query: Query, { min = 1, max, fallback }: LimitBounds): number {
   const text = readValue(query, 'limit');
   if (text === undefined) return fallback;
-  const limit = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  const limit = digits.test(text) ? Number(text) : Number.NaN;
   if (limit >= min && limit <= max) return limit;
   throw createRequestError('limit', `must be an integer from ${min} to ${max}`);
 }

@@ -13,7 +13,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type Abilities, type Deployment, getAbilities } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
-import { StoreError } from '#domain/store-error.ts';
+import { ignoreStoreError } from '#domain/store-error.ts';
 import type { People } from '#services/scim/people.ts';
 import { identifyCaller, type SurfaceDeps } from '../http/read-request.ts';
 import { operator, toListItem } from './list-item.ts';
@@ -81,11 +81,6 @@ async function findSharingOwners(
   // A listing without names is better than none.
   const found = owners.size === 0 ? undefined : await people?.find([...owners]).catch(ignoreStoreError);
   return new Map([...(found?.values() ?? [])].map(({ id, name }) => [id, name ?? id]));
-}
-
-/** Returns undefined for a `StoreError`. Rethrows other errors. */
-function ignoreStoreError(error: unknown): undefined {
-  if (!(error instanceof StoreError)) throw error;
 }
 
 /** The deployments in a listing, and the fields that differ from other listings. */

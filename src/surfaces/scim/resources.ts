@@ -1,15 +1,13 @@
 import type { JsonObject } from '#base/json/json.ts';
 import { getMember, type ScimFilter } from '#domain/scim/scim-filter.ts';
 import type { ScimGroup, ScimMember, ScimQuery, ScimUser } from '#domain/scim/scim-store.ts';
+import type { Query } from '../http/query.ts';
 import { parseFilter, requireFilterable } from './filter.ts';
 import { scimError, scimPrefix } from './scim-error.ts';
 
 const schemaPrefix = 'urn:ietf:params:scim:schemas:core:2.0';
 export const userSchema = `${schemaPrefix}:User`;
 export const groupSchema = `${schemaPrefix}:Group`;
-/** Parsed query parameters. */
-export type Query = Readonly<Record<string, unknown>>;
-
 const listResponseSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const maxNameChars = 512;
 /** Maximum number of resources on a page. */

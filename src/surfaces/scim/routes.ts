@@ -13,11 +13,11 @@ import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from 
 import { StoreError } from '#domain/store-error.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
+import type { Query } from '../http/query.ts';
 import { identifyUser, parseBody, readBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { patchGroup, patchUser, readMemberIds, readOperations } from './patch.ts';
 import {
-  type Query,
   readGroup,
   readListQuery,
   readUser,

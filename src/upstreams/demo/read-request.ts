@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import {
   type Attachment,
@@ -100,7 +100,7 @@ function listAttachedPassages(message: Message): Passage[] {
 
 function listAttachments(message: Message): Attachment[] {
   const { attachments } = message.custom_content ?? {};
-  return message.role === 'user' && Array.isArray(attachments) ? attachments.filter(isJsonObject) : [];
+  return message.role === 'user' ? filterObjects(attachments) : [];
 }
 
 /** Returns the result of a tool without its instructions for a model. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 
 /** An entry of `tools` with its index. */
@@ -33,7 +33,7 @@ export function findCallableNames({
 function findAllowedTools(choice: unknown): { readonly names: ReadonlySet<unknown>; readonly mode: unknown } | undefined {
   if (!isJsonObject(choice) || choice.type !== 'allowed_tools') return undefined;
   const { tools, mode } = isJsonObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-  return { names: new Set(Array.isArray(tools) ? tools.filter(isJsonObject).map(getName) : []), mode };
+  return { names: new Set(filterObjects(tools).map(getName)), mode };
 }
 
 function toChoice(choice: unknown): SelectedTools['choice'] {

@@ -125,8 +125,8 @@ export class SqlRunStore implements RunStore {
     );
   }
 
-  append({ id }: ResponseRef, node: string, run: EventBatch): Promise<boolean> {
-    return this.#appendBatches.add({ id, node, row: toEventRow(this.#seal, id, run) });
+  append({ id }: ResponseRef, node: string, batch: EventBatch): Promise<boolean> {
+    return this.#appendBatches.add({ id, node, row: toEventRow(this.#seal, id, batch) });
   }
 
   async readEventsAfter(id: string, after: number): Promise<readonly JsonObject[]> {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toText } from '#base/json/json.ts';
 import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
@@ -188,7 +188,7 @@ export class McpApprovals {
         `${at}.approval_request_id`,
         'does not refer to an earlier approval request. Also send the mcp_approval_request, or previous_response_id',
       );
-    this.#answers.set(requestId, { approve: approve === true, reason: typeof reason === 'string' ? reason : '', isNew });
+    this.#answers.set(requestId, { approve: approve === true, reason: toText(reason), isNew });
   }
 }
 
