@@ -151,8 +151,9 @@ describe('alerts', () => {
     await until(async () => (await list('project:lost'))[0]?.error != null);
     advanceMs = 24 * 3_600_000;
     await untilStatus('project:lost', 'failed');
-    expect(undelivered).toContainEqual({ index: 5, error: 'the receiver returned 503', retriesUntilMs: undefined });
-    expect(logged.filter((line) => line.includes('alerts[5]'))).toHaveLength(2);
+    const failed = { index: 5, error: 'the receiver returned 503', retriesUntilMs: undefined };
+    await vi.waitFor(() => expect(undelivered).toContainEqual(failed), 5_000);
+    await vi.waitFor(() => expect(logged.filter((line) => line.includes('alerts[5]'))).toHaveLength(2), 5_000);
     expect(logged.join('\n')).not.toMatch(/plain secret|secret-of-the-url/);
     const secrets = service.snapshot.secrets().map((secret) => secret.reveal());
     expect(secrets).toEqual(expect.arrayContaining([encodedSecret, plainSecret, 'secret-of-the-url']));

@@ -25,7 +25,7 @@ describe('a view of the page that cannot be loaded', () => {
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
   });
 
-  it('leaves the message field at the bottom if the turns of a chat cannot be loaded', async () => {
+  it('leaves the message field at the bottom if the turns of a chat cannot be loaded, and shows them once they can', async () => {
     const { page, sendMessage } = await fixture.open('demo');
     await page.route(/\/thread-/, (route) => route.abort());
     await sendMessage('Count to 2');
@@ -33,6 +33,9 @@ describe('a view of the page that cannot be loaded', () => {
     const field = await page.locator('#message').boundingBox();
     const { height = 0 } = page.viewportSize() ?? {};
     expect(height - ((field?.y ?? 0) + (field?.height ?? 0))).toBeLessThan(150);
+    await page.unroute(/\/thread-/);
+    await page.locator('.markdown').getByText('1 2').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 });
 

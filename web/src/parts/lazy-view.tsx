@@ -5,26 +5,32 @@ import { useModalDialog } from './use-modal-dialog.ts';
 import './question-dialog.css';
 
 const retryDelayMs = 1_000;
+/** The delay before the first attempt to load a missing part in the background. It doubles up to the maximum. */
+const backgroundDelayMs = 2_000;
+const maxBackgroundDelayMs = 60_000;
 
 /** A part of the page that failed to load twice. */
 class MissingPartError extends Error {
+  /** Loads the part again. Rejects if that fails too. */
+  readonly load: () => Promise<unknown>;
   /** Allows another attempt when the part is rendered again. */
   readonly reset: () => void;
 
-  constructor(reset: () => void, cause: unknown) {
+  constructor(load: () => Promise<unknown>, reset: () => void, cause: unknown) {
     super('A part of the page could not be loaded.', { cause });
+    this.load = load;
     this.reset = reset;
   }
 }
 
-/** Loads a part of the page on demand. A failed load is repeated once. */
+/** Loads a part of the page on demand. A failed load is repeated once, and later in the background by `Guard`. */
 export function lazyView<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   const createLazy = (): ComponentType<Props> =>
     lazy(async () => {
       const view = await load()
         .catch(() => waitForRetry().then(load))
         .catch((error: unknown) => {
-          throw new MissingPartError(reset, error);
+          throw new MissingPartError(load, reset, error);
         });
       return { default: view };
     }) as unknown as ComponentType<Props>;
@@ -50,16 +56,35 @@ interface GuardProps {
   readonly children: ReactNode;
 }
 
-/** Boundary of a part of the page that can fail, and that may be loaded on demand. */
+/** Boundary of a part of the page that can fail, and that may be loaded on demand. Shows a missing part once it can be loaded. */
 export class Guard extends Component<GuardProps, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   static getDerivedStateFromError(): { hasFailed: boolean } {
     return { hasFailed: true };
   }
 
   override componentDidCatch(error: unknown): void {
-    if (error instanceof MissingPartError) error.reset();
+    if (!(error instanceof MissingPartError)) return;
+    error.reset();
+    this.#recover(error, backgroundDelayMs);
+  }
+
+  override componentWillUnmount(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #recover(error: MissingPartError, delayMs: number): void {
+    this.#timer = setTimeout(async () => {
+      const isLoaded = await error.load().then(
+        () => true,
+        () => false,
+      );
+      if (isLoaded) this.setState({ hasFailed: false });
+      else if (this.#timer !== undefined) this.#recover(error, Math.min(delayMs * 2, maxBackgroundDelayMs));
+    }, delayMs);
   }
 
   override render(): ReactNode {
