@@ -1,5 +1,5 @@
-import { trimEndSlashes } from '#base/http/url-path.ts';
 import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
 import type { Environment } from './substitute.ts';
 
@@ -48,7 +48,7 @@ function createOpenaiModels(key: string, endpoint: string): readonly ModelById[]
 
 /** Base addresses for Anthropic's own clients do not include the version, so `/v1` is added if it is missing. */
 function createAnthropicModels(key: string, base: string): readonly ModelById[] {
-  const address = trimEndSlashes(base);
+  const address = trimEnd(base, '/');
   const versioned = address.endsWith('/v1') ? address : `${address}/v1`;
   const endpoint = address === '' ? anthropicEndpoint : versioned;
   const limits = { maxCompletionTokens: anthropicMaxTokens };

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
 import type { Secret } from '#base/secrets/secret.ts';
-import { letterId } from '#base/text/letter-id.ts';
+import { letterIdPattern } from '#base/text/letter-id.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
@@ -136,7 +136,7 @@ export class CallLog implements CallListener {
   callEnded(call: MeasuredCall, end: CallEnd): void {
     const { start, lastAttempt, firstByteMs, caller } = call;
     const { redact } = this.#options;
-    const requestId = letterId.test(start.requestId) ? start.requestId : redact(start.requestId);
+    const requestId = letterIdPattern.test(start.requestId) ? start.requestId : redact(start.requestId);
     const isUnknown = end.error?.code === 'deployment_not_found' && call.deploymentId !== undefined;
     const deployment = isUnknown ? redact(call.deploymentId ?? '') : call.deploymentId;
     this.#options.sink.write(

@@ -1,7 +1,8 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
-import { joinPath, trimEndSlashes } from '#base/http/url-path.ts';
+import { joinPath } from '#base/http/url-path.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -81,7 +82,7 @@ function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: stri
   const base = new URL(
     endpoint ?? `https://${getHost(region)}/v1/projects/${projectId}/locations/${region}/publishers/anthropic`,
   );
-  base.pathname = trimEndSlashes(base.pathname).replace(/\/models$/, '');
+  base.pathname = trimEnd(base.pathname, '/').replace(/\/models$/, '');
   return joinPath(base, `models/${encodeURIComponent(model).replaceAll('%40', '@')}:${method}`);
 }
 

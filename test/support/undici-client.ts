@@ -83,7 +83,7 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#exchange.stage === 'over') {
+    if (this.#exchange.stage === 'ended') {
       controller.abort(new Error('the exchange has ended'));
       return;
     }
@@ -92,12 +92,12 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status < 200 || this.#exchange.stage === 'over') return;
+    if (status < 200 || this.#exchange.stage === 'ended') return;
     this.#exchange.head(status, toReplyHeaders(controller.rawHeaders));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#exchange.stage === 'over') return;
+    if (this.#exchange.stage === 'ended') return;
     this.#text += chunk.toString('latin1');
     if (this.#flushing) return;
     this.#flushing = true;
@@ -106,14 +106,14 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#flush();
-    if (this.#exchange.stage === 'over') return;
+    if (this.#exchange.stage === 'ended') return;
     this.#exchange.complete();
     this.#exchange.listener.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#flush();
-    if (this.#exchange.stage === 'over') return;
+    if (this.#exchange.stage === 'ended') return;
     const failure = toHttpError(error, this.#exchange.stage === 'connecting');
     if (this.#controller === null) process.nextTick(failLater, this.#exchange, failure);
     else this.#exchange.fail(failure);
@@ -132,7 +132,7 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
   /** Passes the data of all reads in this turn on as one piece. */
   #flush(): void {
     this.#flushing = false;
-    if (this.#text === '' || this.#exchange.stage === 'over') return;
+    if (this.#text === '' || this.#exchange.stage === 'ended') return;
     const text = this.#text;
     this.#text = '';
     this.#exchange.bytes(text);

@@ -134,27 +134,17 @@ export class SentenceModel {
     rows.fill(0, ids.length * width);
   }
 
-  #run(
-    {
-      attention,
-      attentionOutput: joined,
-      attentionNorm: afterAttention,
-      intermediate: widened,
-      output: narrowed,
-      outputNorm: afterWidening,
-    }: Layer,
-    count: number,
-  ): void {
+  #run({ attention, attentionOutput, attentionNorm, intermediate, output, outputNorm }: Layer, count: number): void {
     const { x, wide, out, scratch } = this.#pointers;
     const { attend, addNormalize, gelu } = this.#kernels;
     this.#multiply(x, attention, { to: wide, count });
     attend(wide, out, scratch, count, heads);
-    this.#multiply(out, joined, { to: wide, count });
-    addNormalize(x, wide, afterAttention.weight, afterAttention.bias, count, width);
-    this.#multiply(x, widened, { to: wide, count });
+    this.#multiply(out, attentionOutput, { to: wide, count });
+    addNormalize(x, wide, attentionNorm.weight, attentionNorm.bias, count, width);
+    this.#multiply(x, intermediate, { to: wide, count });
     gelu(wide, count * intermediateWidth);
-    this.#multiply(wide, narrowed, { to: out, count });
-    addNormalize(x, out, afterWidening.weight, afterWidening.bias, count, width);
+    this.#multiply(wide, output, { to: out, count });
+    addNormalize(x, out, outputNorm.weight, outputNorm.bias, count, width);
   }
 
   #multiply(x: number, { weights, scales, bias, k, m, limit }: Matrix, { to, count }: { to: number; count: number }): void {

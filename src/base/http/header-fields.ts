@@ -58,8 +58,7 @@ export function findUnsendableError(request: HttpRequest): HttpError | null {
       if (validNames.size < maxValidNames) validNames.add(name);
     }
     const value = headers[name] ?? '';
-    if (findEnd(inValue, value, 0) < value.length)
-      return new HttpError('unsendable', `header ${name} contains an invalid character`);
+    if (!isFieldValue(value)) return new HttpError('unsendable', `header ${name} contains an invalid character`);
   }
   return null;
 }

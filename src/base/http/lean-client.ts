@@ -4,7 +4,6 @@ import {
   type HttpBody,
   type HttpClient,
   type HttpClientOptions,
-  type HttpError,
   type HttpRequest,
   isStreamed,
   type ReplyListener,
@@ -13,8 +12,8 @@ import { findUnsendableError } from './header-fields.ts';
 import { type ConnectionOwner, type ConnectionTarget, LeanConnection } from './lean-connection.ts';
 import { LeanExchange } from './lean-exchange.ts';
 
-const READ_BUFFER_BYTES = 64 * 1024;
-const MAX_POOLS = 1000;
+const readBufferBytes = 64 * 1024;
+const maxPools = 1000;
 
 interface Target {
   readonly href: string;
@@ -33,7 +32,7 @@ interface Target {
 export class LeanClient implements HttpClient {
   readonly #options: HttpClientOptions;
   readonly #sweep = new Sweep();
-  readonly #readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+  readonly #readBuffer = Buffer.allocUnsafeSlow(readBufferBytes);
   readonly #pools = new Map<string, LeanPool>();
   readonly #targets = new WeakMap<URL, Target>();
 
@@ -45,7 +44,7 @@ export class LeanClient implements HttpClient {
     const error = findUnsendableError(request);
     if (error !== null) {
       const rejected = new LeanExchange(request, '', listener, this.#sweep);
-      process.nextTick(failExchange, rejected, error);
+      process.nextTick(() => rejected.fail(error));
       return rejected;
     }
     const { url } = request;
@@ -70,7 +69,7 @@ export class LeanClient implements HttpClient {
     const { origin } = url;
     const existing = this.#pools.get(origin);
     if (existing !== undefined) return existing;
-    if (this.#pools.size >= MAX_POOLS) this.#deleteUnused();
+    if (this.#pools.size >= maxPools) this.#deleteUnused();
     const isSecure = url.protocol === 'https:';
     const target = {
       isSecure,
@@ -108,10 +107,6 @@ function toRequestHead(request: HttpRequest, target: Target): string {
 function countBytes(body: Exclude<HttpBody, string>): number | undefined {
   if (isStreamed(body) || Buffer.isBuffer(body)) return body.length;
   return body.reduce((sum, piece) => sum + piece.length, 0);
-}
-
-function failExchange(exchange: LeanExchange, error: HttpError): void {
-  exchange.fail(error);
 }
 
 /** Connections to one origin. The most recently used one is reused first, so that surplus connections expire. */

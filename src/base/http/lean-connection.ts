@@ -5,9 +5,12 @@ import type { LeanExchange } from './lean-exchange.ts';
 import { noHeaders, ReplyParser } from './reply-parser.ts';
 import { waitForDrain } from './wait-for-drain.ts';
 
-const MAX_JOINED_BODY_BYTES = 12 * 1024;
-/** Maximum delay of a close that crossed the request on the wire. After it, the server had started to process the request. */
-const CROSSED_MS = 1000;
+const maxJoinedBodyBytes = 12 * 1024;
+/**
+ * Maximum time between a request on a reused connection and a close that the server sent before it received the request. After
+ * this time, the server may have started to process the request.
+ */
+const maxCrossedCloseMs = 1000;
 
 /** Callbacks from a connection to its pool. */
 export interface ConnectionOwner {
@@ -19,8 +22,16 @@ export interface ConnectionOwner {
   onSession(session: Buffer): void;
 }
 
-/** Target of a connection. All connections share `readBuffer`: each read is copied out before any other callback runs. */
-export interface ConnectionTarget extends SocketTarget {
+/** Target of a connection. */
+export interface ConnectionTarget {
+  readonly isSecure: boolean;
+  /** Host name or literal address. IPv6 addresses have no brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** See `HttpClientOptions`. */
+  readonly ca: string | undefined;
+  readonly lookup: LookupFunction | undefined;
+  /** Shared by all connections: each read is copied out before any other callback runs. */
   readonly readBuffer: Buffer;
 }
 
@@ -52,7 +63,7 @@ export class LeanConnection {
     const { requestHead, body } = exchange;
     if (typeof body === 'string') {
       socket.write(requestHead + body, 'latin1');
-    } else if (Buffer.isBuffer(body) && body.length <= MAX_JOINED_BODY_BYTES) {
+    } else if (Buffer.isBuffer(body) && body.length <= maxJoinedBodyBytes) {
       socket.write(requestHead + body.toString('latin1'), 'latin1');
     } else if (isStreamed(body)) {
       socket.write(requestHead, 'latin1');
@@ -205,7 +216,7 @@ export class LeanConnection {
     this.#owner.onClosed(this);
     if (exchange === null) return;
     if (this.#wasUsed && !this.#isWritten) return this.#owner.resend(exchange);
-    const wasCrossed = this.#wasUsed && !this.#hasReceivedReply && performance.now() - this.#sentAtMs < CROSSED_MS;
+    const wasCrossed = this.#wasUsed && !this.#hasReceivedReply && performance.now() - this.#sentAtMs < maxCrossedCloseMs;
     if (wasCrossed && exchange.mayBeResent) {
       exchange.mayBeResent = false;
       this.#owner.resend(exchange);
@@ -213,25 +224,14 @@ export class LeanConnection {
   }
 }
 
-/** Target of a socket. */
-interface SocketTarget {
-  readonly isSecure: boolean;
-  /** Host name or literal address. IPv6 addresses have no brackets. */
-  readonly host: string;
-  readonly port: number;
-  /** See `HttpClientOptions`. */
-  readonly ca: string | undefined;
-  readonly lookup: LookupFunction | undefined;
-}
-
 /** Reads are passed to `onread`. The `data` event is never emitted. */
-function openTcp(target: SocketTarget, onread: OnReadOpts): Socket {
+function openTcp(target: ConnectionTarget, onread: OnReadOpts): Socket {
   const { host, port, lookup } = target;
   return netConnect({ host, port, onread, ...(lookup && { lookup }) });
 }
 
 /** Like `openTcp`, but verifies that the server's certificate matches the host. `session` shortens the handshake. */
-function openTls(target: SocketTarget, session: Buffer | null, onread: OnReadOpts): Socket {
+function openTls(target: ConnectionTarget, session: Buffer | null, onread: OnReadOpts): Socket {
   const { host, port, lookup, ca } = target;
   const options: ConnectionOptions & { onread: OnReadOpts } = {
     host,

@@ -14,7 +14,7 @@ import { isCompressed, Unpacker } from './unpacker.ts';
 const noBody = '';
 
 /** Stage of an exchange. Each stage except the last has its own time limit. */
-type ExchangeStage = 'connecting' | 'sending' | 'waiting' | 'body' | 'over';
+type ExchangeStage = 'connecting' | 'sending' | 'waiting' | 'body' | 'ended';
 
 /** The part of a connection that an exchange controls. */
 export interface Carrier {
@@ -106,7 +106,7 @@ export class LeanExchange implements Exchange, Swept {
   /** Ends the exchange. The reply is complete and the connection no longer serves this exchange. */
   complete(): void {
     this.#carrier = null;
-    this.stage = 'over';
+    this.stage = 'ended';
     this.#sweep.delete(this);
   }
 
@@ -116,14 +116,14 @@ export class LeanExchange implements Exchange, Swept {
   }
 
   fail(error: HttpError): void {
-    if (this.stage === 'over') return;
+    if (this.stage === 'ended') return;
     this.#drop();
     this.listener.fail(error);
   }
 
   cancel(): void {
     this.#unpacker?.cancel();
-    if (this.stage !== 'over') this.#drop();
+    if (this.stage !== 'ended') this.#drop();
   }
 
   pause(): void {
@@ -137,13 +137,13 @@ export class LeanExchange implements Exchange, Swept {
   }
 
   pauseReading(): void {
-    if (this.#isPaused || this.stage === 'over') return;
+    if (this.#isPaused || this.stage === 'ended') return;
     this.#isPaused = true;
     if (this.stage === 'body') this.#carrier?.setPaused(true);
   }
 
   resumeReading(): void {
-    if (!this.#isPaused || this.stage === 'over') return;
+    if (!this.#isPaused || this.stage === 'ended') return;
     this.#isPaused = false;
     this.#isRearmed = true;
     if (this.stage === 'body') this.#carrier?.setPaused(false);

@@ -1,6 +1,6 @@
 import { type Exchange, type HttpClient, HttpError, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
 
-const MAX_QUEUED_BYTES = 64 * 1024;
+const maxQueuedBytes = 64 * 1024;
 const endOfReply: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /** A reply whose head has arrived. */
@@ -12,12 +12,7 @@ export interface HttpReply {
    * once, with one `next` at a time. After an abort it throws the signal's reason. After an `HttpError` it first returns the
    * content that arrived before. Leaving the loop early closes the connection.
    */
-  readonly body: ReplyBody;
-}
-
-interface ReplyBody extends AsyncIterable<string> {
-  /** Returns the complete content if it has arrived, otherwise undefined. The body need not be iterated afterward. */
-  takeComplete?(): string | undefined;
+  readonly body: AsyncIterable<string>;
 }
 
 /** Sends the request and resolves with the reply's head for any status. Rejects with `HttpError` or the signal's reason. */
@@ -44,7 +39,7 @@ export async function readBytes(reply: HttpReply, maxBytes: number): Promise<Buf
   return Buffer.from(text, 'latin1');
 }
 
-class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, undefined> {
+class ReplyReader implements ReplyListener, AsyncIterableIterator<string, undefined> {
   readonly #signal: AbortSignal;
   #exchange: Exchange | null = null;
   #resolveHead: ((reply: HttpReply) => void) | null;
@@ -94,7 +89,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
       return;
     }
     this.#queued += text;
-    if (this.#queued.length > MAX_QUEUED_BYTES && !this.#isPaused) {
+    if (this.#queued.length > maxQueuedBytes && !this.#isPaused) {
       this.#isPaused = true;
       this.#exchange?.pause();
     }
@@ -111,13 +106,6 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
 
   fail(error: HttpError): void {
     this.#settle(error);
-  }
-
-  takeComplete(): string | undefined {
-    if (!this.#hasEnded || this.#hasFailed) return undefined;
-    const complete = this.#queued;
-    this.#queued = '';
-    return complete;
   }
 
   [Symbol.asyncIterator](): this {

@@ -1,14 +1,14 @@
 import type { ReplyHeaders } from './client.ts';
 import { findEnd, inName, inValue } from './header-fields.ts';
 
-const MAX_HEAD_BYTES = 64 * 1024;
-const MAX_INTERIM_HEADS = 16;
-const MAX_CHUNK_LINE_BYTES = 1024;
-const MAX_SIZE_DIGITS = 16;
-const CR = 13;
-const LF = 10;
-const SEMICOLON = 59;
-const HTTP_PREFIX = 'HTTP/1.';
+const maxHeadBytes = 64 * 1024;
+const maxInterimHeads = 16;
+const maxChunkLineBytes = 1024;
+const maxSizeDigits = 16;
+const crCode = 13;
+const lfCode = 10;
+const semicolonCode = 59;
+const httpPrefix = 'HTTP/1.';
 
 const chunkExtensions =
   /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/;
@@ -25,7 +25,7 @@ type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk-data' | 'chunk-
  */
 export class ReplyParser {
   status = 0;
-  /** Slices that keep the complete read in memory. The reader must reset this field after it has taken the headers. */
+  /** Their values are slices that keep the complete read in memory. The reader must reset this field after it has read it. */
   headers: ReplyHeaders = noHeaders;
   content = '';
   error: string | null = null;
@@ -39,8 +39,8 @@ export class ReplyParser {
   /** Number of characters searched without a match, so that text that arrives byte by byte is not searched again. */
   #searched = 0;
   #remaining = 0;
-  /** Remaining number of bytes that the trailers may have. */
-  #budget = MAX_HEAD_BYTES;
+  /** Number of bytes that the remaining trailers may have. */
+  #trailerBudget = maxHeadBytes;
   #interimHeads = 0;
 
   /** Resets the parser for the next reply on the same connection. */
@@ -55,7 +55,7 @@ export class ReplyParser {
     this.#state = 'head';
     this.#remainder = '';
     this.#remaining = 0;
-    this.#budget = MAX_HEAD_BYTES;
+    this.#trailerBudget = maxHeadBytes;
     this.#interimHeads = 0;
   }
 
@@ -91,7 +91,7 @@ export class ReplyParser {
     if (this.isDone && position < text.length) this.hasSurplus = true;
   }
 
-  /** Called when the server ends its side. Returns true if the reply is thereby complete. */
+  /** Called when the server closes its side. Returns whether this completes the reply. */
   endOfInput(): boolean {
     if (this.#state === 'close') this.#state = 'done';
     this.isDone = this.#state === 'done';
@@ -100,7 +100,7 @@ export class ReplyParser {
 
   #readHead(text: string, at: number): number {
     const end = text.indexOf('\r\n\r\n', Math.max(at, this.#searched - 3));
-    if (end === -1 || end - at > MAX_HEAD_BYTES) return this.#readPartOfHead(text, at);
+    if (end === -1 || end - at > maxHeadBytes) return this.#readPartOfHead(text, at);
     const head = readHead(text, at, end);
     if (typeof head === 'string') return this.#fail(head, at);
     if (head.status < 200) return this.#passInterim(head, end + 4);
@@ -119,13 +119,13 @@ export class ReplyParser {
     this.#interimHeads += 1;
     if (status === 101) return this.#fail('an unrequested upgrade', end);
     if (keepAliveMs === 0) return this.#fail('an interim reply that closes', end);
-    return this.#interimHeads > MAX_INTERIM_HEADS ? this.#fail('too many interim replies', end) : end;
+    return this.#interimHeads > maxInterimHeads ? this.#fail('too many interim replies', end) : end;
   }
 
   #readPartOfHead(text: string, at: number): number {
     const part = text.slice(at);
-    if (part.length > MAX_HEAD_BYTES) return this.#fail('the head is too large', at);
-    if (!part.startsWith(HTTP_PREFIX.slice(0, part.length))) return this.#fail('not an HTTP/1 status line', at);
+    if (part.length > maxHeadBytes) return this.#fail('the head is too large', at);
+    if (!part.startsWith(httpPrefix.slice(0, part.length))) return this.#fail('not an HTTP/1 status line', at);
     if (hasBareLineEnd(text, Math.max(at, this.#searched - 1))) return this.#fail('a line ends without CR LF', at);
     return this.#storeRemainder(text, at);
   }
@@ -140,7 +140,7 @@ export class ReplyParser {
       this.#state = 'done';
       return end;
     }
-    const isClosed = text.charCodeAt(end) === CR && text.charCodeAt(end + 1) === LF;
+    const isClosed = text.charCodeAt(end) === crCode && text.charCodeAt(end + 1) === lfCode;
     this.#state = isClosed ? 'chunk-size' : 'chunk-end';
     return isClosed ? end + 2 : end;
   }
@@ -152,13 +152,13 @@ export class ReplyParser {
       size = size * 16 + digit;
       at += 1;
     }
-    if (at - start > MAX_SIZE_DIGITS || size > Number.MAX_SAFE_INTEGER) return this.#fail('a chunk is too large', start);
+    if (at - start > maxSizeDigits || size > Number.MAX_SAFE_INTEGER) return this.#fail('a chunk is too large', start);
     if (at === text.length) return this.#storeRemainder(text, start);
     if (at === start) return this.#fail('a chunk has no size', start);
     const code = text.charCodeAt(at);
-    if (code === SEMICOLON) return this.#readExtensions(text, start, at, size);
-    if (code === CR && at + 1 === text.length) return this.#storeRemainder(text, start);
-    if (code !== CR || text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk size is not a number', start);
+    if (code === semicolonCode) return this.#readExtensions(text, start, at, size);
+    if (code === crCode && at + 1 === text.length) return this.#storeRemainder(text, start);
+    if (code !== crCode || text.charCodeAt(at + 1) !== lfCode) return this.#fail('a chunk size is not a number', start);
     this.#remaining = size;
     this.#state = size === 0 ? 'trailers' : 'chunk-data';
     return at + 2;
@@ -166,7 +166,7 @@ export class ReplyParser {
 
   #readExtensions(text: string, start: number, at: number, size: number): number {
     const end = text.indexOf('\r\n', at);
-    if ((end === -1 ? text.length : end) - start > MAX_CHUNK_LINE_BYTES) return this.#fail('a chunk line is too long', start);
+    if ((end === -1 ? text.length : end) - start > maxChunkLineBytes) return this.#fail('a chunk line is too long', start);
     if (end === -1) return this.#storeRemainder(text, start);
     if (!chunkExtensions.test(text.slice(at, end))) return this.#fail('a chunk extension is malformed', start);
     this.#remaining = size;
@@ -175,18 +175,18 @@ export class ReplyParser {
   }
 
   #readChunkEnd(text: string, at: number): number {
-    if (text.charCodeAt(at) !== CR) return this.#fail('a chunk is longer than its size', at);
+    if (text.charCodeAt(at) !== crCode) return this.#fail('a chunk is longer than its size', at);
     if (at + 1 === text.length) return this.#storeRemainder(text, at);
-    if (text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk is longer than its size', at);
+    if (text.charCodeAt(at + 1) !== lfCode) return this.#fail('a chunk is longer than its size', at);
     this.#state = 'chunk-size';
     return at + 2;
   }
 
   #readTrailer(text: string, at: number): number {
     const end = text.indexOf('\r\n', Math.max(at, this.#searched - 1));
-    if ((end === -1 ? text.length : end) - at > this.#budget) return this.#fail('the trailers are too large', at);
+    if ((end === -1 ? text.length : end) - at > this.#trailerBudget) return this.#fail('the trailers are too large', at);
     if (end === -1) return this.#storeRemainder(text, at);
-    this.#budget -= end + 2 - at;
+    this.#trailerBudget -= end + 2 - at;
     if (end === at) {
       this.#state = 'done';
       return end + 2;
@@ -210,19 +210,19 @@ export class ReplyParser {
 function hasBareLineEnd(text: string, from: number): boolean {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === LF && text.charCodeAt(at - 1) !== CR) return true;
-    if (code === CR && at + 1 < text.length && text.charCodeAt(at + 1) !== LF) return true;
+    if (code === lfCode && text.charCodeAt(at - 1) !== crCode) return true;
+    if (code === crCode && at + 1 < text.length && text.charCodeAt(at + 1) !== lfCode) return true;
   }
   return false;
 }
 
-const MAX_FIELDS = 256;
-const COLON = 58;
-const SPACE = 32;
-const TAB = 9;
-const DEFAULT_KEEP_ALIVE_MS = 4000;
-const KEEP_ALIVE_MARGIN_MS = 1000;
-const MAX_KEEP_ALIVE_MS = 600_000;
+const maxFields = 256;
+const colonCode = 58;
+const spaceCode = 32;
+const tabCode = 9;
+const defaultKeepAliveMs = 4000;
+const keepAliveMarginMs = 1000;
+const maxKeepAliveMs = 600_000;
 
 /** Fields that determine the end of a body. They are allowed only in the head and only once. */
 const framingFields: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
@@ -266,9 +266,9 @@ function readHead(text: string, at: number, end: number): ReplyHead | string {
 function readFields(text: string, at: number, end: number, headers: Record<string, string> | null): string | null {
   let lineStart = at;
   for (let count = 0; lineStart < end; count++) {
-    if (count === MAX_FIELDS) return 'too many header fields';
+    if (count === maxFields) return 'too many header fields';
     const colon = findEnd(inName, text, lineStart);
-    if (colon === lineStart || text.charCodeAt(colon) !== COLON) return toNameError(text.slice(lineStart, end));
+    if (colon === lineStart || text.charCodeAt(colon) !== colonCode) return toNameError(text.slice(lineStart, end));
     const lineEnd = findEnd(inValue, text, colon + 1);
     if (!text.startsWith('\r\n', lineEnd)) return 'a header value has an invalid character';
     const name = text.slice(lineStart, colon).toLowerCase();
@@ -285,8 +285,8 @@ function readFields(text: string, at: number, end: number, headers: Record<strin
 function sliceTrimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
-  while (start < end && (text.charCodeAt(start) === SPACE || text.charCodeAt(start) === TAB)) start++;
-  while (end > start && (text.charCodeAt(end - 1) === SPACE || text.charCodeAt(end - 1) === TAB)) end--;
+  while (start < end && (text.charCodeAt(start) === spaceCode || text.charCodeAt(start) === tabCode)) start++;
+  while (end > start && (text.charCodeAt(end - 1) === spaceCode || text.charCodeAt(end - 1) === tabCode)) end--;
   return text.slice(start, end);
 }
 
@@ -305,7 +305,7 @@ function toReplyHead(status: number, isHttp10: boolean, headers: ReplyHeaders): 
   }
   if (length !== undefined && !contentLength.test(length)) return 'content-length is not a number';
   const isUsual = headers.connection === undefined && headers['keep-alive'] === undefined && !isHttp10;
-  const keepAliveMs = isUsual ? DEFAULT_KEEP_ALIVE_MS : toKeepAliveMs(headers, isHttp10);
+  const keepAliveMs = isUsual ? defaultKeepAliveMs : toKeepAliveMs(headers, isHttp10);
   if (status < 200 || status === 204 || status === 304) {
     if (encoding !== undefined || (status !== 304 && Number(length ?? 0) > 0)) return `a body announced with status ${status}`;
     return { status, headers, framing: 'none', length: 0, keepAliveMs };
@@ -321,8 +321,8 @@ function toKeepAliveMs(headers: ReplyHeaders, isHttp10: boolean): number {
     if (isHttp10) return 0;
   } else if (closeToken.test(connection) || (isHttp10 && !keepAliveToken.test(connection))) return 0;
   const hint = headers['keep-alive'];
-  if (hint === undefined) return DEFAULT_KEEP_ALIVE_MS;
+  if (hint === undefined) return defaultKeepAliveMs;
   const seconds = keepAliveSeconds.exec(hint);
-  if (seconds === null) return DEFAULT_KEEP_ALIVE_MS;
-  return Math.min(Math.max(Number(seconds[1]) * 1000 - KEEP_ALIVE_MARGIN_MS, 0), MAX_KEEP_ALIVE_MS);
+  if (seconds === null) return defaultKeepAliveMs;
+  return Math.min(Math.max(Number(seconds[1]) * 1000 - keepAliveMarginMs, 0), maxKeepAliveMs);
 }

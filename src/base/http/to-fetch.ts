@@ -30,7 +30,7 @@ export function toFetch(http: HttpClient, { timeouts, maxBytes, maxEventBytes = 
     const request = { method, url: new URL(url), headers, body, timeouts };
     const reply = await openReply(http, request, init.signal ?? neverAborted);
     const response = toResponse(reply);
-    return limitBytes(response, isEventStream(response) ? maxEventBytes : maxBytes, () => undefined);
+    return limitBytes(response, isEventStream(response) ? maxEventBytes : maxBytes);
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getPath, joinPath, stripPathPrefix, stripUrlPrefix, trimEndSlashes } from './url-path.ts';
+import { getPath, joinPath, stripPathPrefix, stripUrlPrefix } from './url-path.ts';
 
 it.each([
   ['https://host', 'https://host/chat/completions'],
@@ -17,13 +17,6 @@ it('joinPath does not change the base URL', () => {
   joinPath(base, 'models');
   expect(base.href).toBe('https://host/v1');
 });
-
-it.each([
-  ['', ''],
-  ['/', ''],
-  ['a', 'a'],
-  ['/a/b///', '/a/b'],
-])('trimEndSlashes removes the slashes at the end of "%s"', (text, trimmed) => expect(trimEndSlashes(text)).toBe(trimmed));
 
 it.each([
   ['/addin', '/addin', ''],

@@ -1,14 +1,9 @@
-/** Removes the slashes at the end of a path or URL. */
-export function trimEndSlashes(text: string): string {
-  let end = text.length;
-  while (text.charAt(end - 1) === '/') end -= 1;
-  return text.slice(0, end);
-}
+import { trimEnd } from '../text/truncate.ts';
 
 /** Returns the URL of a path below a base URL, which may end with a slash. Keeps the query of the base URL. */
 export function joinPath(base: URL, path: string): URL {
   const url = new URL(base);
-  url.pathname = `${trimEndSlashes(url.pathname)}/${path}`;
+  url.pathname = `${trimEnd(url.pathname, '/')}/${path}`;
   return url;
 }
 

@@ -46,8 +46,8 @@ const stackKb = 3900;
 /** Outermost `node_modules` that contains Parley, if it is an installed package. npm installs its dependencies there. */
 const [installFolder] = /^.*?\/node_modules\//.exec(import.meta.url) ?? [];
 
-/** Locations of Parley's own code and its packages. A process may read only these files and the files next to its program. */
-const code = [
+/** Parley's own code and its packages. A process may read only these files and the files next to its program. */
+const codeUrls = [
   new URL('../../../src/', import.meta.url),
   new URL('../../../node_modules/', import.meta.url),
   new URL('../../../package.json', import.meta.url),
@@ -96,8 +96,8 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
     });
     child.on('error', () => fail(createStartError()));
     // Uses `close`, not `exit`, because messages may still arrive after `exit`.
-    child.on('close', () => reject(toIsolationError(child, { maxMemoryMb, isReady })));
     child.on('close', () => {
+      reject(toIsolationError(child, { maxMemoryMb, isReady }));
       clearTimeout(timeout);
       freeBytes(bytes);
       signal.removeEventListener('abort', onAbort);
@@ -108,7 +108,7 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
 
 /** Returns Node's permission options. The right to start threads is dropped after the thread that watches the memory starts. */
 function toPermissions(program: URL): readonly string[] {
-  const readable = new Set([new URL('./', program), ...code].map((url) => fileURLToPath(url)).flatMap(listWithTarget));
+  const readable = new Set([new URL('./', program), ...codeUrls].map((url) => fileURLToPath(url)).flatMap(listWithTarget));
   return ['--permission', '--allow-worker', ...[...readable].map((path) => `--allow-fs-read=${path}`)];
 }
 

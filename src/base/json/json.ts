@@ -90,9 +90,9 @@ function rejectLoneSurrogates(text: string): void {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return;
   let lone = 0;
   for (let at = text.indexOf('\\u'); at !== -1; at = text.indexOf('\\u', at + surrogateEscapeLength)) {
-    const kind = surrogateAt(text, at);
+    const kind = getSurrogateKind(text, at);
     if (kind === undefined) continue;
-    if (kind === 'high' && surrogateAt(text, at + surrogateEscapeLength) === 'low') at += surrogateEscapeLength;
+    if (kind === 'high' && getSurrogateKind(text, at + surrogateEscapeLength) === 'low') at += surrogateEscapeLength;
     else lone += 1;
     if (lone > maxLoneSurrogates)
       throw new JsonError(`the text has more than ${maxLoneSurrogates} lone surrogates such as \\ud800, which are not Unicode`);
@@ -103,7 +103,7 @@ const lowercase = 32;
 const [letterD, letterC, letterF] = [100, 99, 102];
 
 /** Returns which half of a surrogate pair the escape at this index is, if any. */
-function surrogateAt(text: string, at: number): 'high' | 'low' | undefined {
+function getSurrogateKind(text: string, at: number): 'high' | 'low' | undefined {
   if (text[at] !== '\\' || text[at + 1] !== 'u' || (text.charCodeAt(at + 2) | lowercase) !== letterD) return undefined;
   const digit = text.charCodeAt(at + 3) | lowercase;
   if (digit >= letterC && digit <= letterF) return 'low';
@@ -225,7 +225,7 @@ export function toTooDeepError({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): Json
 
 /** Returns whether a value has a number that JavaScript cannot represent. Throws `JsonError` if it exceeds a bound. */
 function hasInexactNumber(value: unknown, bounds: JsonBounds, depth = 0): boolean {
-  if (typeof value === 'number') return !Number.isSafeInteger(value) && !isExact(value);
+  if (typeof value === 'number') return !isExact(value);
   if (typeof value !== 'object' || value === null) return false;
   if (depth === bounds.maxDepth) throw toTooDeepError(bounds);
   let isFound = false;

@@ -50,7 +50,7 @@ async function loadUndici(guard: NetGuard, connectMs: number): Promise<UndiciCli
  * Returns the response with a limit on its decoded bytes. For an event stream, the limit applies to each event, otherwise to the
  * complete body. If the limit is exceeded, calls `onExceeded` with an `HttpError` `too_large` and ends the body with it.
  */
-export function limitBytes(response: Response, maxBytes: number, onExceeded: (error: HttpError) => void): Response {
+export function limitBytes(response: Response, maxBytes: number, onExceeded?: (error: HttpError) => void): Response {
   const { body, headers, status, statusText } = response;
   if (body === null) return response;
   const counter = new ByteCounter(maxBytes, isEventStream(response));
@@ -58,7 +58,7 @@ export function limitBytes(response: Response, maxBytes: number, onExceeded: (er
     transform(piece, controller) {
       if (counter.add(piece)) return controller.enqueue(piece);
       const error = new HttpError('too_large', `the reply is larger than ${maxBytes} bytes`);
-      onExceeded(error);
+      onExceeded?.(error);
       controller.error(error);
     },
   });

@@ -3,6 +3,8 @@ export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 }
 
+/** Maximum size of one event. */
+const maxEventBytes = 16 * 1024 * 1024;
 /** Maximum number of lines in a large event, because 16 MiB of two-byte lines would block the event loop for half a second. */
 const maxLargeEventLines = 100_000;
 const minLargeEventBytes = 256 * 1024;
@@ -14,8 +16,6 @@ const byteOrderMark = '\u00ef\u00bb\u00bf';
  * an event. Converts line ends to LF.
  */
 export class EventSplitter {
-  /** Maximum size of one event in bytes. */
-  maxEventBytes = 16 * 1024 * 1024;
   #rest = '';
   /** Number of lines after the first `minLargeEventBytes` of the rest. Lines of events of the usual size are not counted. */
   #restLines = 0;
@@ -50,7 +50,7 @@ export class EventSplitter {
   }
 
   #storeRest(event: string, endsWithLf: boolean): void {
-    if (event.length > this.maxEventBytes) throw new EventTooLarge(`an event is larger than ${this.maxEventBytes} bytes`);
+    if (event.length > maxEventBytes) throw new EventTooLarge(`an event is larger than ${maxEventBytes} bytes`);
     this.#restEndsWithLf = endsWithLf;
     this.#rest = event;
   }

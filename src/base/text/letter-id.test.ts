@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createLetterIds, letterId } from './letter-id.ts';
+import { createLetterIds, letterIdPattern } from './letter-id.ts';
 
 it('createLetterIds returns unique ids of letters and dashes', () => {
   const newId = createLetterIds();
   const ids = Array.from({ length: 1000 }, newId);
-  for (const id of ids) expect(id).toMatch(letterId);
+  for (const id of ids) expect(id).toMatch(letterIdPattern);
   expect(new Set(ids).size).toBe(ids.length);
 });
 

@@ -1,12 +1,12 @@
 import { randomFillSync } from 'node:crypto';
 import { systemClock } from '../time/clock.ts';
 
-/** Format of an id from `createLetterIds`. */
-export const letterId = /^[a-p]{8}(-[a-p]{4}){3}-[a-p]{12}$/;
+/** Format of an ID from `createLetterIds`. */
+export const letterIdPattern = /^[a-p]{8}(-[a-p]{4}){3}-[a-p]{12}$/;
 /** Number of letters of the time, which is enough until the year 10,889. */
 const timeLetters = 12;
 const randomBytes = 10;
-/** Number of ids that are made from one read of random bytes. */
+/** Number of IDs for each read of random bytes. */
 const idsPerPool = 128;
 /** Indexes of random bytes that follow a dash, as in a UUID. */
 const dashBefore: ReadonlySet<number> = new Set([0, 2, 4]);
@@ -20,9 +20,9 @@ export function toLetters(byte: number): string {
 }
 
 /**
- * Returns a generator of ids with the time in milliseconds and 80 random bits. Databases write ids that ascend with the time several
- * times as fast as random ones. The ids consist of letters and dashes only, because some clients search error texts for numbers
- * such as 429 and would mistake digits of an id for a status.
+ * Returns a generator of IDs with the time in milliseconds and 80 random bits. Databases write IDs that ascend with the time several
+ * times as fast as random ones. The IDs consist of letters and dashes only, because some clients search error texts for numbers
+ * such as 429 and would mistake digits of an ID for a status.
  */
 export function createLetterIds(nowMs = systemClock.epochMs): () => string {
   const pool = Buffer.alloc(randomBytes * idsPerPool);

@@ -1,8 +1,12 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { measureEventLoopBlock } from '#test/event-loop-block.ts';
-import { compilePattern, hasMatch, PatternError, runWithTimeout, withPatterns } from './patterns.ts';
+import { compilePattern, type Pattern, PatternError, withPatterns } from './patterns.ts';
 
 const longestText = 'x'.repeat(1024 * 1024);
+
+function hasMatch(pattern: Pattern, text: string): boolean {
+  return withPatterns(({ isFound }) => isFound(pattern, text));
+}
 
 describe('compilePattern', () => {
   it('returns a pattern that finds its matches', () => {
@@ -30,27 +34,25 @@ describe('compilePattern', () => {
   });
 });
 
-describe('hasMatch', () => {
-  it('returns undefined if the match takes too long', () => {
-    const pattern = compilePattern('(?:x?){1000}$');
-    expect(hasMatch(pattern, longestText)).toBeUndefined();
-  });
-
+describe('withPatterns', () => {
   it('returns the correct result after a match that took too long', () => {
     const pattern = compilePattern('(?:x?){1000}$|q');
-    hasMatch(pattern, longestText);
+    expect(() => hasMatch(pattern, longestText)).toThrow('it takes longer than 250 ms');
     expect(['q', 'xxx', 'z'].map((text) => hasMatch(pattern, text))).toEqual([true, true, true]);
     const other = compilePattern('^(?:x?){1000}$');
-    hasMatch(other, longestText);
+    // Whether this match ends in time depends on the machine.
+    try {
+      hasMatch(other, longestText);
+    } catch (error) {
+      expect(error).toBeInstanceOf(PatternError);
+    }
     expect(['xxx', 'z'].map((text) => hasMatch(other, text))).toEqual([true, false]);
   });
 
-  it('returns undefined if the text is too long', () => {
-    expect(hasMatch(compilePattern('x'), `${longestText}x`)).toBeUndefined();
+  it('rejects a text that is too long', () => {
+    expect(() => hasMatch(compilePattern('x'), `${longestText}x`)).toThrow('the text has more than 1048576 characters');
   });
-});
 
-describe('withPatterns', () => {
   it('bounds the time of all its patterns together', () => {
     const run = () =>
       withPatterns(({ compile, isFound }) => {
@@ -59,7 +61,33 @@ describe('withPatterns', () => {
     expect(run).toThrow(PatternError);
   });
 
-  it('rethrows an error of its callback', () => {
+  it.each<[string, () => unknown]>([
+    [
+      'a loop',
+      () => {
+        for (;;);
+      },
+    ],
+    ['a regular expression', () => /^(a+)+$/.test(`${'a'.repeat(100)}!`)],
+  ])('stops %s that would never finish', async (_name, run) => {
+    const blockMs = await measureEventLoopBlock(() => expect(() => withPatterns(run)).toThrow('it takes longer than 250 ms'));
+    expect(blockMs).toBeLessThan(4000);
+  });
+
+  it('repeats a run that got little processor time', () => {
+    let runs = 0;
+    const waitOnce = (): string => {
+      runs += 1;
+      if (runs === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      return 'done';
+    };
+    expect(withPatterns(waitOnce)).toBe('done');
+    expect(runs).toBe(2);
+  });
+
+  it('returns the result of its callback and rethrows its error', () => {
+    const value = { a: 1 };
+    expect(withPatterns(() => value)).toBe(value);
     const error = new Error('of the function');
     const run = () =>
       withPatterns(() => {
@@ -67,41 +95,4 @@ describe('withPatterns', () => {
       });
     expect(run).toThrow(error);
   });
-});
-
-test('runWithTimeout returns the value of a function that finishes in time', () => {
-  const value = { a: 1 };
-  expect(runWithTimeout(1000, () => value)).toBe(value);
-});
-
-test('runWithTimeout rethrows an error of its callback', () => {
-  const thrownError = new Error('no');
-  expect(() =>
-    runWithTimeout(1000, () => {
-      throw thrownError;
-    }),
-  ).toThrow(thrownError);
-});
-
-test.each<[string, () => unknown]>([
-  [
-    'a loop',
-    () => {
-      for (;;);
-    },
-  ],
-  ['a regular expression', () => /^(a+)+$/.test(`${'a'.repeat(100)}!`)],
-])('runWithTimeout stops %s that would never finish', async (_name, run) => {
-  expect(await measureEventLoopBlock(() => expect(() => runWithTimeout(50, run)).toThrow('timed out'))).toBeLessThan(2000);
-});
-
-test('runWithTimeout repeats a run that got little processor time', () => {
-  let runs = 0;
-  const waitOnce = (): string => {
-    runs += 1;
-    if (runs === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-    return 'done';
-  };
-  expect(runWithTimeout(50, waitOnce)).toBe('done');
-  expect(runs).toBe(2);
 });

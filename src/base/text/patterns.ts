@@ -1,7 +1,8 @@
 import { RE2JS } from 're2js';
 
-/** Minimum share of a core. A run that got less, because the machine is busy, is repeated once. */
+/** Minimum share of a core. A run that got less, because the machine is busy, is repeated once with a longer time limit. */
 const minCpuShare = 1 / 2;
+/** Time limit of the repeated run as a multiple of `maxRunMs`. */
 const retryFactor = 4;
 
 /** Thrown if a pattern from outside is invalid, too large, or too slow. The message may be shown, after "the pattern cannot be used:". */
@@ -36,7 +37,7 @@ const maxRunMs = 250;
 const maxTextChars = 1024 * 1024;
 const defaultLimits: Required<PatternLimits> = { maxSourceChars: 1000, maxProgramSize: 3000 };
 
-/** A compiled pattern in the syntax of RE2. Only `withPatterns` and `hasMatch` can match it. */
+/** A compiled pattern in the syntax of RE2. Only `withPatterns` can match it. */
 export class Pattern {
   readonly source: string;
   #expression: RE2JS;
@@ -74,11 +75,11 @@ export class Pattern {
 /**
  * Runs a function that compiles and matches patterns from outside, for at most 250 ms in total. This is the only way to use
  * RE2, so no pattern can block the event loop for longer. Throws `PatternError` if the time is over, and rethrows errors of `run`.
- * Costs about 0.1 ms: match all texts in one run where you can.
+ * Costs about 0.1 ms: match all texts in one run where you can. `run` may be called twice.
  */
 export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value {
   try {
-    return runWithTimeout(maxRunMs, () => run(Pattern.run));
+    return runWithTimeout(() => run(Pattern.run));
   } catch (error) {
     throw isTimeout(error) ? new PatternError(`it takes longer than ${maxRunMs} ms`, { isTimeout: true }) : error;
   }
@@ -87,16 +88,6 @@ export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value
 /** Compiles one pattern. Throws `PatternError`. */
 export function compilePattern(source: string, limits?: PatternLimits): Pattern {
   return withPatterns(({ compile }) => compile(source, limits));
-}
-
-/** Returns whether a pattern matches somewhere in a text, or undefined if the text is too long or the match takes too long. */
-export function hasMatch(pattern: Pattern, text: string): boolean | undefined {
-  try {
-    return withPatterns(({ isFound }) => isFound(pattern, text));
-  } catch (error) {
-    if (error instanceof PatternError) return undefined;
-    throw error;
-  }
 }
 
 function compileRe2(source: string): RE2JS {
@@ -152,11 +143,11 @@ interface NodeProcess {
 let context: { run?: unknown } | undefined;
 
 /**
- * Runs a function synchronously and returns its result. If `run` takes longer than `timeoutMs`, it is ended with an error, even in
- * the middle of a regular expression. Meant for rules from outside. It bounds time but is not a sandbox. Costs about 0.1 ms.
- * `run` may be called twice. On the page, which has no `node:vm`, it only calls `run`: there a user's rules delay only that user.
+ * Runs a function and returns its result. Throws if it takes longer than `maxRunMs`, even in the middle of a regular expression.
+ * Bounds the time but is not a sandbox. On the page, which has no `node:vm`, the time is not limited: there a user's patterns delay
+ * only that user.
  */
-export function runWithTimeout<Value>(timeoutMs: number, run: () => Value): Value {
+function runWithTimeout<Value>(run: () => Value): Value {
   const { process } = globalThis as { readonly process?: NodeProcess };
   if (process === undefined) return run();
   const { createContext, runInContext } = process.getBuiltinModule('node:vm');
@@ -165,10 +156,10 @@ export function runWithTimeout<Value>(timeoutMs: number, run: () => Value): Valu
   const runIn = (timeout: number): Value => runInContext('run()', Object.assign(shared, { run }), { timeout });
   const startMs = getCpuMs();
   try {
-    return runIn(timeoutMs);
+    return runIn(maxRunMs);
   } catch (error) {
-    if (!isTimeout(error) || getCpuMs() - startMs > timeoutMs * minCpuShare) throw error;
-    return runIn(timeoutMs * retryFactor);
+    if (!isTimeout(error) || getCpuMs() - startMs > maxRunMs * minCpuShare) throw error;
+    return runIn(maxRunMs * retryFactor);
   } finally {
     // Otherwise the context keeps the function and its texts in memory until the next run.
     shared.run = undefined;

@@ -4,6 +4,7 @@ import { createExcerpt, createExcerptOfTexts, trimEnd } from './truncate.ts';
 it.each([
   ['a..b...', '.', 'a..b'],
   ['a. #', '# .', 'a'],
+  ['/a/b///', '/', '/a/b'],
   ['...', '.', ''],
   ['a', '.', 'a'],
   ['', '.', ''],

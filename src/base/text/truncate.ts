@@ -10,29 +10,31 @@ export function truncate(text: string, maxChars: number): string {
   return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
 }
 
-const defaultExcerptChars = 160;
+const excerptChars = 160;
 const charsBefore = 40;
 // Pattern bound: linear. Inside a run of asterisks, the next asterisk is not a space, so every search succeeds.
 /** Markdown syntax that has no meaning in a single line of plain text: quotes, list items, headings, emphasis, and code. */
 const markup = /^(?:[ \t]*>)+[ \t]*(?:[-+*] |#+ )?|^[ \t]*(?:[-+*]|#+) |(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)|`+/gm;
 
-/** Returns one line around the position with the most different words, if any. `words` must be in lower case. */
-export function createExcerpt(text: string, words: readonly string[], chars = defaultExcerptChars): string | undefined {
+/**
+ * Returns one line around the position with the most different words, or undefined if no word occurs. `words` must be in lower
+ * case.
+ */
+export function createExcerpt(text: string, words: readonly string[]): string | undefined {
   const plain = text.replace(markup, '').replace(/\[([^[\]]*)\]\([^\s()]{0,1000}\)/g, '$1');
   const lower = plain.toLowerCase();
   const positions = words.map((word) => lower.indexOf(word)).filter((position) => position >= 0);
-  const [first] = positions.toSorted(
-    (left, right) => countWithin(positions, right, chars) - countWithin(positions, left, chars) || left - right,
-  );
+  const [first] = positions.toSorted((left, right) => countNear(positions, right) - countNear(positions, left) || left - right);
   if (first === undefined) return undefined;
   const from = findWordStart(plain, Math.max(0, first - charsBefore), first);
-  const to = Math.min(plain.length, from + chars);
+  const to = Math.min(plain.length, from + excerptChars);
   const line = plain.slice(from, to).replace(/\s+/g, ' ').trim();
   return `${from > 0 ? '…' : ''}${line}${to < plain.length ? '…' : ''}`;
 }
 
-function countWithin(positions: readonly number[], from: number, chars: number): number {
-  return positions.filter((position) => position >= from && position < from + chars - charsBefore).length;
+/** Returns the number of positions that are in an excerpt around `from`. */
+function countNear(positions: readonly number[], from: number): number {
+  return positions.filter((position) => position >= from && position < from + excerptChars - charsBefore).length;
 }
 
 /** Returns the start of the first word between two positions. */

@@ -32,7 +32,7 @@ export class Slots<Item extends SlotItem> {
   }
 }
 
-const TICK_MS = 50;
+const tickMs = 50;
 
 /** An object with a time limit. */
 export interface Swept extends SlotItem {
@@ -55,7 +55,7 @@ export class Sweep extends Slots<Swept> {
       return;
     }
     const nowMs = performance.now();
-    const elapsedMs = Math.min(nowMs - sweep.#lastMs, 2 * TICK_MS);
+    const elapsedMs = Math.min(nowMs - sweep.#lastMs, 2 * tickMs);
     sweep.#lastMs = nowMs;
     for (const watched of sweep.slots) watched?.sweep(nowMs, elapsedMs);
   }
@@ -64,7 +64,7 @@ export class Sweep extends Slots<Swept> {
     super.add(watched);
     if (this.#timer === null) {
       this.#lastMs = performance.now();
-      this.#timer = setInterval(Sweep.#tick, TICK_MS, this);
+      this.#timer = setInterval(Sweep.#tick, tickMs, this);
       this.#timer.unref();
     }
   }

@@ -11,8 +11,8 @@ import {
 import { LeanPool } from '#base/http/lean-client.ts';
 import type { ConnectionTarget } from '#base/http/lean-connection.ts';
 import { LeanExchange } from '#base/http/lean-exchange.ts';
-import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { Handle } from '#base/stream/sink.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import { Sweep } from '#base/time/sweep.ts';
 import { setFields } from '../http/replies/header-fields.ts';
 
@@ -45,7 +45,7 @@ export class Upstream {
   /** `url` is the base URL of the service. Its path is put before every target. */
   constructor(url: URL, timeouts: HttpTimeouts = defaultTimeouts) {
     this.#url = url;
-    this.#basePath = trimEndSlashes(url.pathname);
+    this.#basePath = trimEnd(url.pathname, '/');
     this.#timeouts = timeouts;
     const isSecure = url.protocol === 'https:';
     this.#target = {

@@ -94,7 +94,7 @@ export class ServerFetch {
   async #rejectsSession({ headers }: RequestInit, response: Response): Promise<boolean> {
     const isRejection = (response.status === 401 || response.status === 403) && !response.headers.has('www-authenticate');
     if (!isRejection || !new Headers(headers).has('mcp-session-id')) return false;
-    const text = await limitBytes(response.clone(), maxReasonBytes, () => undefined)
+    const text = await limitBytes(response.clone(), maxReasonBytes)
       .text()
       .catch(() => '');
     return reportsForgottenSession(text);

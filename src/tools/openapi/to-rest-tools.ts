@@ -1,5 +1,5 @@
-import { trimEndSlashes } from '#base/http/url-path.ts';
 import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
 import { shorten, toScalarText, toText } from './to-text.ts';
@@ -106,5 +106,5 @@ function getServerUrl({ document, documentUrl, item, operation, path }: Operatio
         : `its server uses the unsupported protocol ${url.protocol}`,
     );
   }
-  return url.origin + trimEndSlashes(url.pathname);
+  return url.origin + trimEnd(url.pathname, '/');
 }

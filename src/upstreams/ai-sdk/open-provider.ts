@@ -1,8 +1,8 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
-import { trimEndSlashes } from '#base/http/url-path.ts';
 import { defaultJsonBounds } from '#base/json/json.ts';
 import { isEventStream } from '#base/net/guarded-fetch.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { listKeySecrets, readUpstreamKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -34,7 +34,7 @@ export async function openProvider(vendor: Vendor, upstream: Upstream, { http, c
   const fetch: typeof send = async (...args) => boundEvents(await send(...args));
   const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenReplyBytes });
   const token = key?.kind === 'account' ? new AccountToken(key, { fetch: tokenFetch, clock }) : undefined;
-  const common = { ...(endpoint && { baseURL: trimEndSlashes(endpoint.href) }), headers: { ...headers }, fetch };
+  const common = { ...(endpoint && { baseURL: trimEnd(endpoint.href, '/') }), headers: { ...headers }, fetch };
   const provider = await vendor.open({ key, region, common, token });
   const secrets = key === undefined ? [] : listKeySecrets(key);
   return { provider, listSecrets: () => (token?.lastToken === undefined ? secrets : [...secrets, token.lastToken]) };

@@ -1,5 +1,5 @@
-import { trimEndSlashes } from '#base/http/url-path.ts';
 import { type JsonObject, toObject } from '#base/json/json.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import { isQuickAppSchemaId } from '#contract/quick-app/form.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportContext } from '../result.ts';
@@ -86,7 +86,7 @@ function toEndpoint(id: string, application: ForeignObject): string | undefined 
   interfaces?.reportUnread({}, 'the interfaces of an application');
   const endpoint = application.text('endpoint');
   if (base === undefined) return endpoint === '' ? undefined : endpoint;
-  return `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/chat/completions`;
+  return `${trimEnd(base, '/')}/openai/deployments/${encodeURIComponent(id)}/chat/completions`;
 }
 
 /** Imports the entries of `addons`. Addons for specific roles are left out, because addons are open to all users in Parley. */

@@ -1,5 +1,5 @@
-import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportContext } from '../result.ts';
 
@@ -98,5 +98,5 @@ const keyUrlLayouts: readonly (readonly [RegExp, (match: RegExpExecArray) => str
   [/^https:\/\/login\.microsoftonline\.com\/([^/]+)\/discovery\/keys$/, ([, tenant]) => `https://sts.windows.net/${tenant}/`],
   [/^https:\/\/www\.googleapis\.com\/oauth2\/v\d\/certs$/, () => 'https://accounts.google.com'],
   [/^(.+)\/v1\/keys$/, ([, server = '']) => server],
-  [/^(.+)\/\.well-known\/jwks\.json$/, ([, server = '']) => trimEndSlashes(server)],
+  [/^(.+)\/\.well-known\/jwks\.json$/, ([, server = '']) => trimEnd(server, '/')],
 ];

@@ -1,5 +1,5 @@
-import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
+import { trimEnd } from '#base/text/truncate.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportContext } from '../result.ts';
 import { deploymentDropReasons, responsesReason, toDeploymentFields } from './deployment-fields.ts';
@@ -140,7 +140,7 @@ function toAddress(model: ForeignObject, { id, type, context }: ModelParts): str
     'the interfaces of a model',
   );
   const endpoint = model.text('endpoint');
-  const address = base === undefined ? endpoint : `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/${path}`;
+  const address = base === undefined ? endpoint : `${trimEnd(base, '/')}/openai/deployments/${encodeURIComponent(id)}/${path}`;
   if (address !== undefined && address !== '')
     return variables.address(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
   notes.addLoss(model.path, 'is left out: it has no endpoint that Parley can call', model.suggestKey('endpoint'));
