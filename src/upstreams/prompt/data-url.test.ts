@@ -7,6 +7,7 @@ describe('readDataUrl', () => {
   it.each([
     ['data:image/png;base64,iVBO', { mediaType: 'image/png', base64: 'iVBO' }],
     ['DATA:Image/JPG; Base64,x', { mediaType: 'image/jpeg', base64: 'x' }],
+    ['data:image/png;base64,iVBORw%3D%3D', { mediaType: 'image/png', base64: 'iVBORw==' }],
     ['data:,a', { mediaType: 'text/plain', base64: 'YQ==' }],
     ['data:text/csv;charset=utf-8,100%', { mediaType: 'text/csv', base64: Buffer.from('100%').toString('base64') }],
     ['data:image/png;base64', undefined],

@@ -16,7 +16,8 @@ export function readDataUrl(url: string): InlineData | undefined {
   const [type = '', ...parameters] = url.slice('data:'.length, comma).toLowerCase().split(';');
   const data = url.slice(comma + 1);
   const isBase64 = parameters.some((parameter) => parameter.trim() === 'base64');
-  return { mediaType: toMediaType(type.trim()), base64: isBase64 ? data : toBase64(data) };
+  const bytes = decodePercent(data);
+  return { mediaType: toMediaType(type.trim()), base64: isBase64 ? bytes : Buffer.from(bytes, 'latin1').toString('base64') };
 }
 
 /** Returns the data as text, or undefined if its type is not a text type. */
@@ -28,8 +29,9 @@ function toMediaType(type: string): string {
   return type === 'image/jpg' ? 'image/jpeg' : type || 'text/plain';
 }
 
-/** Converts percent-encoded data. A percent sign without a valid code is a literal one. */
-function toBase64(data: string): string {
-  const bytes = toLatin1(data).replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
-  return Buffer.from(bytes, 'latin1').toString('base64');
+/** Returns the decoded bytes as latin1. A percent sign without a valid code is a literal one. */
+function decodePercent(data: string): string {
+  const bytes = toLatin1(data);
+  if (!bytes.includes('%')) return bytes;
+  return bytes.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
 }
