@@ -1,5 +1,5 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
-import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
+import { createEntryCounter, ExpiringCache } from '#base/cache/expiring-cache.ts';
 import { FairQueue } from '#base/isolation/fair-queue.ts';
 import { IsolationError } from '#base/isolation/isolated-process.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
@@ -58,7 +58,7 @@ export class AddonTools {
 
   constructor(deps: AddonToolsDeps) {
     this.#deps = deps;
-    const storage = deps.caches.create('addon_documents', { maxBytes, countBytes: toExpiringBytes(estimateDocumentBytes) });
+    const storage = deps.caches.create('addon_documents', { maxBytes, countBytes: createEntryCounter(estimateDocumentBytes) });
     this.#documents = new ExpiringCache({ clock: deps.clock, store: storage, failureFreshMs });
   }
 

@@ -1,5 +1,5 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
-import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
+import { createEntryCounter, ExpiringCache } from '#base/cache/expiring-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
@@ -38,7 +38,7 @@ interface Provider {
 export function createSignInOptions({ snapshot, http, clock, caches, reportError }: SignInOptionsDeps): ListSignInOptions {
   const cache = caches.create('sign_in_ways', {
     maxBytes,
-    countBytes: toExpiringBytes<DiscoveredProvider>((value) => JSON.stringify(value).length),
+    countBytes: createEntryCounter<DiscoveredProvider>((value) => JSON.stringify(value).length),
   });
   const discoveredProviders = new ExpiringCache<DiscoveredProvider>({ clock, store: cache, failureFreshMs });
   const failing = new Set<string>();

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Clock } from '../time/clock.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { ExpiringCache, type ExpiringEntry, toExpiringBytes } from './expiring-cache.ts';
+import { createEntryCounter, ExpiringCache, type ExpiringEntry } from './expiring-cache.ts';
 
 const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
 
 function openCache(maxBytes: number) {
-  const store = new BoundedCache<ExpiringEntry<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
+  const store = new BoundedCache<ExpiringEntry<string>>({ maxBytes, countBytes: createEntryCounter((text) => text.length) });
   const createdKeys: string[] = [];
   const cache = new ExpiringCache({ clock, store: store, failureFreshMs: 0 });
   const get = (key: string, chars = 1_000): Promise<string> =>

@@ -9,7 +9,7 @@ export interface ExpiringValue<Value> {
 
 export interface ExpiringCacheOptions<Value> {
   readonly clock: Clock;
-  /** Cache of the entries. It must count them with `toExpiringBytes`. */
+  /** Cache of the entries. It must count them with `createEntryCounter`. */
   readonly store: BoundedCache<ExpiringEntry<Value>>;
   /** Lifetime of a cached failure in milliseconds. With 0, failures are not cached. */
   readonly failureFreshMs: number;
@@ -28,7 +28,7 @@ export interface ExpiringEntry<Value> {
 const expiringEntryBytes = 300;
 
 /** Returns a function that counts the bytes of an entry, for a cache whose values have the size that `countBytes` returns. */
-export function toExpiringBytes<Value>(countBytes: (value: Value) => number): (entry: ExpiringEntry<Value>) => number {
+export function createEntryCounter<Value>(countBytes: (value: Value) => number): (entry: ExpiringEntry<Value>) => number {
   return ({ value }) => expiringEntryBytes + (value === undefined ? 0 : countBytes(value));
 }
 
@@ -48,7 +48,7 @@ export class ExpiringCache<Value> {
   }
 
   /** Deletes the entry of the key if it still holds this value. A newer value stays. */
-  forget(key: string, value: Value): void {
+  delete(key: string, value: Value): void {
     const { store } = this.#options;
     if (store.find(key)?.value === value) store.delete(key);
   }

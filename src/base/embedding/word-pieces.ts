@@ -8,25 +8,25 @@ const ideograph =
 /** Matches words and single punctuation characters. */
 const wordOrPunctuation = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
 
-/** Reads the pieces and their ids from a tokenizer file. */
+/** Reads the pieces and their IDs from a tokenizer file. */
 export function readVocabulary(json: string): ReadonlyMap<string, number> {
   const file = parseJson(json);
   const { vocab } = toObject(toObject(file).model);
   return new Map(Object.entries(toObject(vocab)).map(([piece, id]) => [piece, Number(id)]));
 }
 
-/** Tokenizer of an uncased BERT model. Splits texts into word pieces and returns their ids. */
+/** Tokenizer of an uncased BERT model. Splits texts into word pieces and returns their IDs. */
 export class WordPieces {
   readonly #ids: ReadonlyMap<string, number>;
   readonly #unknown: number;
 
-  /** `vocabulary` maps pieces to ids. Pieces that continue a word start with `##`. */
+  /** `vocabulary` maps pieces to IDs. Pieces that continue a word start with `##`. */
   constructor(vocabulary: ReadonlyMap<string, number>) {
     this.#ids = vocabulary;
     this.#unknown = vocabulary.get('[UNK]') ?? 0;
   }
 
-  /** Returns at most `maxPieces` ids, including the special tokens for start and end. */
+  /** Returns at most `maxPieces` IDs, including the special tokens for start and end. */
   tokenize(text: string, maxPieces: number): number[] {
     const [startId = 0, endId = 0] = [this.#ids.get('[CLS]'), this.#ids.get('[SEP]')];
     const ids = [startId];

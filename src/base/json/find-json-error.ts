@@ -52,7 +52,7 @@ class Reader {
     if (char === ',')
       return this.#expected === 'comma or end' && this.#advance(1, this.#openEnds.at(-1) === '}' ? 'key' : 'value');
     const length = this.#acceptsValue ? skip(scalar, this.#text, this.#at) - this.#at : 0;
-    return length > 0 && this.#advance(length, this.#afterValue());
+    return length > 0 && this.#advance(length, this.#getExpectedAfterValue());
   }
 
   #acceptString(): boolean {
@@ -61,7 +61,7 @@ class Reader {
     const quoted = this.#text.slice(this.#at, findStringEnd(this.#text, this.#at + 1) + 1);
     const errorOffset = findStringError(quoted);
     this.#at += errorOffset ?? 0;
-    return errorOffset === undefined && this.#advance(quoted.length, isKey ? 'colon' : this.#afterValue());
+    return errorOffset === undefined && this.#advance(quoted.length, isKey ? 'colon' : this.#getExpectedAfterValue());
   }
 
   #open(char: '{' | '['): boolean {
@@ -73,10 +73,10 @@ class Reader {
   #close(char: '}' | ']'): boolean {
     if (char !== this.#openEnds.at(-1) || !(this.#expected === 'comma or end' || this.#expected.endsWith(char))) return false;
     this.#openEnds.pop();
-    return this.#advance(1, this.#afterValue());
+    return this.#advance(1, this.#getExpectedAfterValue());
   }
 
-  #afterValue(): ExpectedToken {
+  #getExpectedAfterValue(): ExpectedToken {
     return this.#openEnds.length === 0 ? 'nothing' : 'comma or end';
   }
 

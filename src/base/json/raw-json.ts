@@ -24,7 +24,7 @@ import {
 const largeBytes = 16 * 1024;
 
 /** Key for the source text of a parsed object. Copies made with object spread keep it. */
-const sourceKey = Symbol('written');
+const sourceKey = Symbol('source');
 
 interface SourceText {
   /** The text as latin1 bytes. */
@@ -48,6 +48,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   freeBytes(bytes);
   const toFullText = outline.isMostlyCutOut ? () => fromLatin1(outline.text) : undefined;
   const holder = { parsed: parseJson(text, bounds, { toFullText }) };
+  // `restore` also counts the key of `holder`.
   const isFaithful = outline.restore(holder) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;
   // The parser keeps only one value of a duplicate key. A text with an unchecked second value must not be passed on.

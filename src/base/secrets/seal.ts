@@ -87,7 +87,7 @@ export class Seal {
     this.#keys = new Map([...older, newest].map((key) => [key.id, key]));
   }
 
-  /** Encrypts a text with AES-256-GCM. It opens only with the same `context`, which is the id of the row that holds it. */
+  /** Encrypts a text with AES-256-GCM. It opens only with the same `context`, which is the ID of the row that holds it. */
   seal(text: string, context: string): string {
     const { nonce, cipher } = this.#takeCipher();
     cipher.setAAD(Buffer.from(context));

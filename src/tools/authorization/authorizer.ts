@@ -69,7 +69,7 @@ function createTokenAuthorizer(client: ClientCredentials, tokens: TokenCache): A
     onRejected(credentials) {
       const token = tokensByCredentials.get(credentials);
       if (token === undefined) return false;
-      tokens.forget(client, token);
+      tokens.delete(client, token);
       return true;
     },
   };

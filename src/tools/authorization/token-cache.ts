@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Caches } from '#base/cache/bounded-cache.ts';
-import { ExpiringCache, type ExpiringValue, toExpiringBytes } from '#base/cache/expiring-cache.ts';
+import { createEntryCounter, ExpiringCache, type ExpiringValue } from '#base/cache/expiring-cache.ts';
 import { type HttpClient, HttpError, type HttpTimeouts } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
@@ -35,7 +35,7 @@ export class TokenCache {
 
   constructor(options: TokenCacheOptions) {
     this.#options = options;
-    const countBytes = toExpiringBytes<string>((token) => token.length);
+    const countBytes = createEntryCounter<string>((token) => token.length);
     const store = options.caches.create('client_tokens', { maxBytes: maxCacheBytes, countBytes });
     this.#tokens = new ExpiringCache({ clock: options.clock, store, failureFreshMs: 0 });
   }
@@ -49,9 +49,9 @@ export class TokenCache {
     return raceAbort(token, signal);
   }
 
-  /** Drops the token, unless a newer one has replaced it. */
-  forget(client: ClientCredentials, token: string): void {
-    this.#tokens.forget(computeKey(client), token);
+  /** Deletes the token, unless a newer one has replaced it. */
+  delete(client: ClientCredentials, token: string): void {
+    this.#tokens.delete(computeKey(client), token);
   }
 
   async #fetch(client: ClientCredentials): Promise<ExpiringValue<string>> {

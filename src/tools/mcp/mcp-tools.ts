@@ -1,6 +1,6 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
-import { ExpiringCache, type ExpiringEntry, toExpiringBytes } from '#base/cache/expiring-cache.ts';
+import { createEntryCounter, ExpiringCache, type ExpiringEntry } from '#base/cache/expiring-cache.ts';
 import type { Fetch } from '#base/net/guarded-fetch.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
@@ -194,7 +194,7 @@ function findUnknownNames({ allowedTools }: McpToolsetSettings, tools: readonly 
 }
 
 function createBounds<Value>(maxBytes: number): BoundedCacheOptions<ExpiringEntry<Value>> {
-  return { maxBytes, countBytes: toExpiringBytes((value) => bytesPerChar * JSON.stringify(value).length) };
+  return { maxBytes, countBytes: createEntryCounter((value) => bytesPerChar * JSON.stringify(value).length) };
 }
 
 function toMissing(server: string, omittedTools: readonly ListedTool[]): MissingToolset[] {
