@@ -7,7 +7,13 @@ import { UpstreamError, type UpstreamErrorDetails } from '#domain/upstreams/upst
 
 /** Finish reasons of successful replies. */
 const successReasons: ReadonlySet<unknown> = new Set([
-  ...[undefined, null, 'stop', 'length', 'tool_calls', 'function_call', 'content_filter'],
+  undefined,
+  null,
+  'stop',
+  'length',
+  'tool_calls',
+  'function_call',
+  'content_filter',
 ]);
 /** Finish reasons of replies that the server could not finish. */
 const failedReason =

@@ -24,11 +24,11 @@ const quotaFields: readonly QuotaFields[] = [
   ...['requests', 'input-tokens', 'output-tokens', 'tokens'].map(toAnthropicFields),
 ];
 
-const secondsPattern = /^\d{1,9}(?:\.\d{1,9})?$/;
+const decimalPattern = /^\d{1,9}(?:\.\d{1,9})?$/;
 /** Matches durations such as `1m12.5s` and `20ms`. */
 const durationPattern = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?$/;
 
-/** Returns the quota of the caller at the upstream that has the smallest remaining share. Returns undefined if the reply has none. */
+/** Returns the reported quota with the smallest remaining share. Returns undefined if the reply reports no quota. */
 export function readQuota(headers: ReplyHeaders, epochMs: number): UpstreamQuota | undefined {
   let smallest: UpstreamQuota | undefined;
   for (const fields of quotaFields) {
@@ -44,13 +44,13 @@ export function readQuota(headers: ReplyHeaders, epochMs: number): UpstreamQuota
 }
 
 function toNumber(value: unknown): number | undefined {
-  return typeof value === 'string' && secondsPattern.test(value) ? Number(value) : undefined;
+  return typeof value === 'string' && decimalPattern.test(value) ? Number(value) : undefined;
 }
 
 /** Returns the milliseconds until the reset. */
 function toResetMs(value: unknown, epochMs: number): number | undefined {
   if (typeof value !== 'string' || value === '' || value.length > 64) return undefined;
-  if (secondsPattern.test(value)) return Number(value) * 1000;
+  if (decimalPattern.test(value)) return Number(value) * 1000;
   const [match, hours = 0, minutes = 0, seconds = 0, milliseconds = 0] = durationPattern.exec(value) ?? [];
   if (match !== undefined) return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(milliseconds);
   const date = Date.parse(value);

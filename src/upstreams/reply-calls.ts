@@ -26,6 +26,11 @@ const knownAliases: ReadonlyMap<string, FinishReason> = new Map([
   ['recitation', 'content_filter'],
 ]);
 
+/** Throws `UpstreamError` if a reply that already has `count` tool calls must not start another. */
+export function checkCallCount(count: number): void {
+  if (count >= maxCalls) throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} tool calls.`);
+}
+
 interface OpenCall {
   index: number;
   /** The ID that the upstream sent. Empty if it sent none. */
@@ -189,7 +194,7 @@ export class ReplyCalls {
 
 interface ChoiceRules {
   readonly toUniqueId: (id: string) => string;
-  /** Whether the request does not allow every tool. */
+  /** Whether the request allows only some tools. */
   readonly isLimited: boolean;
   readonly isAllowed: (name: string) => boolean;
   /** Counts characters of a call without a name. Throws `UpstreamError` if the reply has too many of them. */
@@ -300,16 +305,21 @@ class ChoiceCalls {
   }
 
   #open(part: JsonObject): OpenCall {
-    if (this.#usedIndexes.size >= maxCalls)
-      throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} tool calls.`);
+    checkCallCount(this.#usedIndexes.size);
     const [sourceIndex, sourceId] = [toIndex(part.index), toText(part.id)];
     const isFree = sourceIndex !== undefined && !this.#usedIndexes.has(sourceIndex);
     const index = isFree ? sourceIndex : this.#nextIndex;
     this.#usedIndexes.add(index);
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     const call: OpenCall = {
-      ...{ index, sourceId, id: '', name: '' },
-      ...{ hasArguments: false, isSuppressed: false, heldFields: undefined, heldArguments: '' },
+      index,
+      sourceId,
+      id: '',
+      name: '',
+      hasArguments: false,
+      isSuppressed: false,
+      heldFields: undefined,
+      heldArguments: '',
     };
     if (sourceIndex !== undefined) this.#byIndex.set(sourceIndex, call);
     if (sourceId !== '') this.#byId.set(toKey(sourceIndex, sourceId), call);
@@ -353,16 +363,12 @@ function toContinuation(call: OpenCall, part: JsonObject, args: string): JsonObj
   if (!isJsonObject(calledFunction))
     return index === call.index && (id ?? calledFunction ?? null) === null
       ? part
-      : { index: call.index, ...fields, ...noArguments(calledFunction) };
+      : { index: call.index, ...fields, ...((calledFunction ?? null) !== null && { function: { arguments: '' } }) };
   const isSame =
     index === call.index && (id ?? null) === null && (calledFunction.name ?? null) === null && calledFunction.arguments === args;
   if (isSame) return part;
   const { name: _name, ...functionRest } = calledFunction;
   return { index: call.index, ...fields, function: { ...functionRest, arguments: args } };
-}
-
-function noArguments(calledFunction: unknown): JsonObject {
-  return calledFunction === undefined || calledFunction === null ? {} : { function: { arguments: '' } };
 }
 
 /** Returns the delta without calls that are not objects. Returns the original object if all calls are objects. */

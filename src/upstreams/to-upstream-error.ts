@@ -13,6 +13,11 @@ export function toEarlyError(error: unknown): unknown {
   return error instanceof HttpError && error.kind === 'closed' ? createUnansweredError(error) : toUpstreamError(error);
 }
 
+/** Returns the error for a reply that ends before its end mark. */
+export function createIncompleteError(): UpstreamError {
+  return new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
+}
+
 /** Converts an HTTP error to an `UpstreamError`. Returns other errors unchanged. */
 export function toUpstreamError(error: unknown): unknown {
   if (!(error instanceof HttpError)) return error;

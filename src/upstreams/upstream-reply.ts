@@ -3,7 +3,7 @@ import { EventSplitter, EventTooLarge, getEventAt } from '#base/stream/event-spl
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { type Attempt, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { createUnansweredError, toEarlyError, toUpstreamError } from './to-upstream-error.ts';
+import { createIncompleteError, createUnansweredError, toEarlyError, toUpstreamError } from './to-upstream-error.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
 const maxErrorReplyBytes = 64 * 1024;
@@ -42,6 +42,9 @@ export interface ErrorReply {
   readonly bytes: string;
 }
 
+/** Receiver of the frames of a reply. */
+export type FrameSink<Item = RawFrame> = Pick<Sink<Item>, 'frame'>;
+
 export interface EventReader<Item = RawFrame> {
   /** Whether the end of the reply has been read. */
   readonly hasEnded: boolean;
@@ -49,7 +52,7 @@ export interface EventReader<Item = RawFrame> {
    * Pushes the frames for complete events, in order. If an event is an error, throws `UpstreamError` after the frames of the
    * events before it.
    */
-  readEvents(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
+  readEvents(events: string, reply: FrameSink<Item>): void;
   /** Returns whether an event ends the reply. Some upstreams close directly after it, without its empty line. */
   isEndMark(event: string): boolean;
 }
@@ -228,8 +231,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     const incompleteEvent = this.#splitter?.incompleteEvent ?? '';
     try {
       if (!this.#hasStarted && incompleteEvent.trim() === '') throw createUnansweredError();
-      if (!this.#events?.isEndMark(incompleteEvent))
-        throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
+      if (!this.#events?.isEndMark(incompleteEvent)) throw createIncompleteError();
       this.#readEvents(`${incompleteEvent.trimEnd()}\n\n`);
     } catch (error) {
       this.#fail(error);

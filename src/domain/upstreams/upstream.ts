@@ -43,6 +43,12 @@ export interface Upstream {
   readonly isGuarded?: boolean;
 }
 
+/** Returns the endpoint of an upstream. Throws `UpstreamError` if it has none. */
+export function requireEndpoint({ endpoint }: Upstream): URL {
+  if (endpoint === undefined) throw new UpstreamError('broken', 'The upstream has no endpoint.');
+  return endpoint;
+}
+
 /** A request in a dialect other than chat completions, as the client sent it. */
 export interface NativeRequest {
   readonly dialect: Native['dialect'];

@@ -10,10 +10,12 @@ import { filterObjects, type JsonObject } from '#base/json/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chat/chunk.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
+import { createEndError } from '../find-error.ts';
+import { checkCallCount } from '../reply-calls.ts';
+import { createIncompleteError } from '../to-upstream-error.ts';
 import { toExtraContent, toThinkingBlock } from './signatures.ts';
 import type { Vendor } from './vendor.ts';
 
-const maxCalls = 10_000;
 const maxThoughtChars = 16 * 1024 * 1024;
 
 type PartType<Type> = Extract<LanguageModelV4StreamPart, { type: Type }>;
@@ -88,7 +90,7 @@ export class PartReader {
   }
 
   #openCall(id: string, name: string, metadata: SharedV4ProviderMetadata | undefined): Chunk[] {
-    if (this.#callCount >= maxCalls) throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} tool calls.`);
+    checkCallCount(this.#callCount);
     const index = this.#callCount;
     this.#callCount += 1;
     this.#calls.set(id, { index, hasArguments: false });
@@ -189,9 +191,8 @@ const failedReason = /^(malformed|unexpected_tool_call|too_many_tool_calls|missi
 
 /** Converts the finish reason. Throws `UpstreamError` if the reply failed or is incomplete. */
 export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
-  if (raw === undefined) throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
-  if (unified === 'error' || failedReason.test(raw))
-    throw new UpstreamError('broken', `The upstream ended its reply with the finish reason ${raw}.`);
+  if (raw === undefined) throw createIncompleteError();
+  if (unified === 'error' || failedReason.test(raw)) throw createEndError(raw);
   switch (unified) {
     case 'content-filter':
       return 'content_filter';

@@ -3,7 +3,7 @@ import { filterObjects, isJsonObject, type JsonObject, toObject, tryParseJson } 
 import { UpstreamError, type UpstreamErrorDetails } from '#domain/upstreams/upstream.ts';
 import { maskSecrets } from '#domain/upstreams/upstream-error.ts';
 import { getRetryAfter, isNonEmptyText } from '../find-error.ts';
-import { toUpstreamError } from '../to-upstream-error.ts';
+import { toEarlyError, toUpstreamError } from '../to-upstream-error.ts';
 
 const maxCauses = 8;
 const badRequest = 400;
@@ -79,12 +79,10 @@ function getStatus({ statusCode }: ErrorObject): number {
   return typeof statusCode === 'number' ? statusCode : 0;
 }
 
-/** Converts an HTTP error. A connection that closes before the response headers counts as unreachable. */
+/** Converts an HTTP error. The reply has started if the chain has a status. */
 function fromHttpError(error: ErrorObject & HttpError, chain: readonly ErrorObject[]): unknown {
   const hasHeaders = chain.some((item) => getStatus(item) > 0);
-  if (error.kind === 'closed' && !hasHeaders)
-    return new UpstreamError('unreachable', 'The upstream closed the connection without an answer.', { cause: error });
-  return toUpstreamError(error);
+  return hasHeaders ? toUpstreamError(error) : toEarlyError(error);
 }
 
 function toLocalRejection(error: ErrorObject | undefined): UpstreamError {

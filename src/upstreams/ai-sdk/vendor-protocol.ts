@@ -11,6 +11,7 @@ import { type Attempt, type ChatProtocol, speaksMessages, type Upstream, Upstrea
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { encodeVector, requireVectors } from '../embeddings-reply.ts';
 import { findError } from '../find-error.ts';
+import { createIncompleteError } from '../to-upstream-error.ts';
 import { type OpenedProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
 import { listVendorTools, toCallOptions } from './to-call-options.ts';
@@ -209,7 +210,7 @@ async function* readParts(
   } catch (error) {
     throw convertError(error);
   }
-  if (!reader.hasEnded) throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
+  if (!reader.hasEnded) throw createIncompleteError();
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { MessagesRequest } from '#contract/messages/dialect.ts';
-import { type Attempt, type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
+import { type Attempt, type ChatProtocol, requireEndpoint, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
 import { createTranslatedReply, relayedReply, tokenCountReply } from './read-reply.ts';
 import { requestFields } from './request-fields.ts';
@@ -28,14 +28,9 @@ export function createAnthropicProtocol(http: HttpClient, clock: Pick<Clock, 'ep
       const { key } = attempt.upstream;
       const credentials: Record<string, string> = key === undefined ? {} : { 'x-api-key': key.reveal() };
       const headers = toHeaders(attempt, { isStreamed: body.stream === true, credentials });
-      return { url: toUrl(attempt.upstream, operation), headers, body };
+      return { url: joinPath(requireEndpoint(attempt.upstream), operation), headers, body };
     },
   });
-}
-
-function toUrl({ endpoint }: Upstream, operation: Operation): URL {
-  if (endpoint === undefined) throw new UpstreamError('broken', 'The upstream has no endpoint.');
-  return joinPath(endpoint, operation);
 }
 
 interface HeaderParts {
@@ -109,9 +104,9 @@ export function createMessagesProtocol({
       sendForReply(http, toRequest(attempt, target), { dialect, attempt, sink: reply });
     const prepared = prepareRequest(attempt, operation, body);
     if (typeof prepared !== 'function') return sendTo(prepared);
-    const lateHandle = new DeferredHandle();
-    lateHandle.startAfter(prepared, sendTo, (error) => reply.fail(error));
-    return lateHandle;
+    const deferred = new DeferredHandle();
+    deferred.startAfter(prepared, sendTo, (error) => reply.fail(error));
+    return deferred;
   };
   return {
     hasChoices: false,

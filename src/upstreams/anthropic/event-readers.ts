@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
-import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
 import { findStringEnd } from '#base/text/string-end.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
@@ -8,7 +7,7 @@ import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import type { BlockDelta, MessagesUsage, Relayed } from '#contract/messages/dialect.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { createEndError, findError, findNamedError, isFailedReason } from '../find-error.ts';
-import type { EventReader } from '../upstream-reply.ts';
+import type { EventReader, FrameSink } from '../upstream-reply.ts';
 import { type MessageReader, mergeCounts, toUsage } from './message-reader.ts';
 
 const space = 32;
@@ -103,8 +102,6 @@ function isMessageStop(event: string): boolean {
   return isJsonObject(value) && value.type === 'message_stop';
 }
 
-type Reply = Pick<Sink<RawFrame>, 'frame'>;
-
 /** Bytes before and after each text of a run in a chat completions event. */
 interface Template {
   readonly block: unknown;
@@ -134,7 +131,7 @@ export class TranslatedEvents implements EventReader {
     return this.#reader.hasEnded;
   }
 
-  readEvents(events: string, reply: Reply): void {
+  readEvents(events: string, reply: FrameSink): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const texts: string[] = [];
       const end = this.#run.findRunEnd(events, position, texts);
@@ -162,7 +159,7 @@ export class TranslatedEvents implements EventReader {
     if (value.type === 'content_block_delta') this.#learnTemplate(event, value);
   }
 
-  #flush(reply: Reply): void {
+  #flush(reply: FrameSink): void {
     if (this.#isOpening || this.#chunks.length === 0) return;
     const chunks = this.#chunks;
     this.#chunks = [];
@@ -171,7 +168,7 @@ export class TranslatedEvents implements EventReader {
 
   #createFrame(texts: readonly string[]): RawFrame {
     const { block, before, after } = this.#template;
-    if (this.#run.textBytes > 0) this.#reader.recordPassed(block, () => toText(texts.join('')));
+    if (this.#run.textBytes > 0) this.#reader.recordPassed(block, () => decodeText(texts.join('')));
     let bytes = '';
     for (const text of texts) bytes += before + text + after;
     return Frame.ofText(bytes, this.#run.textBytes);
@@ -198,7 +195,8 @@ export class TranslatedEvents implements EventReader {
   }
 }
 
-function toText(json: string): string {
+/** Returns the text of a JSON string without quotes. `json` is latin1. */
+function decodeText(json: string): string {
   return String(tryParseJson(`"${fromLatin1(json)}"`) ?? '');
 }
 
@@ -206,8 +204,8 @@ function toText(json: string): string {
 const maxBufferedBytes = 1024 * 1024;
 
 /**
- * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. The counts of
- * other events are recorded. Events before the first content event are held back, so that another upstream can be tried if an error
+ * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. Token counts are
+ * read from the other events. Events before the first content event are held back, so that another upstream can be tried if an error
  * follows immediately.
  */
 export class RelayedEvents implements EventReader {
@@ -225,7 +223,7 @@ export class RelayedEvents implements EventReader {
     this.#headers = headers;
   }
 
-  readEvents(events: string, reply: Reply): void {
+  readEvents(events: string, reply: FrameSink): void {
     let textBytes = 0;
     let position = 0;
     while (position < events.length && !this.hasEnded) {
@@ -258,7 +256,7 @@ export class RelayedEvents implements EventReader {
     this.#isUsageReported = false;
   }
 
-  #forward(events: string, textBytes: number, reply: Reply): void {
+  #forward(events: string, textBytes: number, reply: FrameSink): void {
     const bytes = this.#buffered + events;
     this.#buffered = this.#isOpening ? bytes : '';
     if (this.#buffered.length > maxBufferedBytes)

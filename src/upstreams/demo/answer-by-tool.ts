@@ -35,13 +35,14 @@ export async function callRequiredTool({ conversation, offer, compareDeps, steps
 }
 
 /** Calls the tools that fit the question, one for each part of it. */
-export async function callFittingTools({ conversation, offer, compareDeps, steps }: Situation): Promise<Answer | undefined> {
+export async function callFittingTools(situation: Situation): Promise<Answer | undefined> {
+  const { offer, conversation } = situation;
   const { question } = conversation;
   if (offer.choice === 'none' || offer.tools.length === 0 || question === '') return undefined;
   const parts = offer.isParallel ? splitClauses(question) : [question];
-  const calls = await planFittingCalls(parts, { conversation, offer, compareDeps, steps });
+  const calls = await planFittingCalls(parts, situation);
   if (calls.length === parts.length || parts.length === 1) return toAnswer(calls);
-  return toAnswer(await planFittingCalls([question], { conversation, offer, compareDeps, steps }));
+  return toAnswer(await planFittingCalls([question], situation));
 }
 
 /** Quotes the results of the tools. For a long result, quotes only the sentences nearest to the question. */
@@ -49,7 +50,7 @@ export async function answerFromResults({ conversation, compareDeps, steps }: Si
   const { toolResults, question } = conversation;
   if (toolResults.length === 0) return undefined;
   const texts: string[] = [];
-  for (const result of toolResults.slice(0, maxResults)) texts.push(await summarizeResult(result, { question, compareDeps }));
+  for (const result of toolResults.slice(0, maxResults)) texts.push(await summarizeResult(result, question, compareDeps));
   const names = toolResults.map(({ name }) => `\`${name}\``).slice(0, maxResults);
   steps.push({
     name: 'Reading the results',
@@ -60,10 +61,7 @@ export async function answerFromResults({ conversation, compareDeps, steps }: Si
 }
 
 /** Returns a result as text, or its sentences nearest to the question if it is long. */
-async function summarizeResult(
-  { name, text }: ToolResult,
-  { question, compareDeps }: { question: string; compareDeps: Situation['compareDeps'] },
-): Promise<string> {
+async function summarizeResult({ name, text }: ToolResult, question: string, compareDeps: CompareDeps): Promise<string> {
   const result = text.trim();
   if (result === '') return `${name} says nothing.`;
   if (result.length <= maxQuotedChars) return `${name} says: ${formatResult(result)}`;

@@ -80,15 +80,15 @@ function countPrompt(request: ChatRequest, tokenizer: Tokenizer): number {
     message.role,
     getText(message),
     message.name ?? '',
-    toText(message.tool_calls ?? message.function_call),
-    toText(message.custom_content?.completed_control),
+    serialize(message.tool_calls ?? message.function_call),
+    serialize(message.custom_content?.completed_control),
     ...(message.custom_content?.attachments ?? []).map(({ data }) => data ?? ''),
   ]);
-  const joined = [...texts, toText(request.tools ?? request.functions)].filter((text) => text !== '').join('\n');
+  const joined = [...texts, serialize(request.tools ?? request.functions)].filter((text) => text !== '').join('\n');
   return tokenizer.count(joined) + request.messages.length * tokensPerMessage + tokensPerReply;
 }
 
-function toText(value: unknown): string {
+function serialize(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 

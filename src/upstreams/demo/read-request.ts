@@ -205,13 +205,7 @@ export function readTools(request: ChatRequest): ToolOffer {
 function toTool(input: unknown): OfferedTool[] {
   if (!isJsonObject(input) || typeof input.name !== 'string') return [];
   const { name, description, parameters } = input;
-  return [
-    {
-      name,
-      description: toText(description),
-      parameters: toObject(parameters),
-    },
-  ];
+  return [{ name, description: toText(description), parameters: toObject(parameters) }];
 }
 
 function toChoice(input: unknown): ToolOffer['choice'] {

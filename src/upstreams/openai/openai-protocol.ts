@@ -1,4 +1,4 @@
-import type { HttpBody, HttpClient, HttpRequest, StreamedBody } from '#base/http/client.ts';
+import type { HttpBody, HttpClient, HttpRequest } from '#base/http/client.ts';
 import { addQuery, joinPath } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { toBody } from '#base/json/raw-json.ts';
@@ -15,9 +15,9 @@ import {
   type FormFields,
   type NativeRequest,
   type PassThroughRequest,
+  requireEndpoint,
   type Upstream,
   type UpstreamApi,
-  UpstreamError,
 } from '#domain/upstreams/upstream.ts';
 import { sendForReply } from '../upstream-reply.ts';
 import { passedReply } from './passed-reply.ts';
@@ -57,7 +57,7 @@ const azure: Dialect = {
 
 /** An application. `endpoint` is the full URL. The body is unchanged except for reduced names and the request for token counts. */
 const application: Dialect = {
-  url: getEndpoint,
+  url: requireEndpoint,
   credentials: (key) => ({ 'api-key': key }),
   toBody: (request) => requestUsage(reduceNames(request, rejectedNameCharacters.application)),
   toEmbeddingsBody: (request) => request,
@@ -110,7 +110,7 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       const { upstream, native, isTranslated = false } = attempt;
       const { apis } = upstream;
       if (apis !== undefined && responses !== undefined && isForResponses(apis, native)) return responses.chat(attempt, reply);
-      const request = native === undefined ? attempt.request : removeThoughts(attempt.request);
+      const request = native === undefined ? attempt.request : removeThinkingBlocks(attempt.request);
       const base = request.stream === true ? getStreamedBase(upstream) : getCompleteBase(upstream);
       const httpRequest = toRequest(base, attempt, toBody(dialect.toBody(request, upstream, isTranslated)));
       return sendForReply(http, httpRequest, { dialect: chatReply, attempt, sink: reply });
@@ -169,7 +169,7 @@ interface PassThroughBody {
 
 /** Returns the original request with the model name of the upstream. */
 function toPassThroughBody(request: PassThroughRequest, { model }: Upstream): PassThroughBody {
-  if ('form' in request) return { ...toFormBody(request.form, model, request.defaults), hidesUsage: false };
+  if ('form' in request) return toFormBody(request.form, model, request.defaults);
   const { api, body } = request;
   const upstreamBody = { ...body, model };
   const sentBody = api === 'completions' ? requestUsage(upstreamBody) : upstreamBody;
@@ -178,18 +178,13 @@ function toPassThroughBody(request: PassThroughRequest, { model }: Upstream): Pa
   return { body: toBody(sentBody), contentType: 'application/json', hidesUsage };
 }
 
-function getEndpoint(upstream: Upstream): URL {
-  if (upstream.endpoint === undefined) throw new UpstreamError('broken', 'The upstream has no endpoint.');
-  return upstream.endpoint;
-}
-
 function toOperationUrl(upstream: Upstream, operation: Operation): URL {
-  return joinPath(getEndpoint(upstream), operation);
+  return joinPath(requireEndpoint(upstream), operation);
 }
 
 /** Removes `thinking_blocks`, which clients of the Messages dialect send and OpenAI's API rejects. */
-function removeThoughts(request: ChatRequest): ChatRequest {
-  const messages = request.messages.map(({ thinking_blocks: _thoughts, ...message }) => message);
+function removeThinkingBlocks(request: ChatRequest): ChatRequest {
+  const messages = request.messages.map(({ thinking_blocks: _blocks, ...message }) => message);
   return { ...request, messages };
 }
 
@@ -211,28 +206,28 @@ function reduceNames(request: ChatRequest, rejectedCharacters: RegExp): ChatRequ
   return messages === request.messages ? request : { ...request, messages };
 }
 
-/** Hosts of vendors that reject a conversation with calls if an assistant message has no thoughts. */
+/** Hosts of vendors that reject a conversation with calls if an assistant message has no `reasoning_content`. */
 const thinkingHosts = /(?:^|\.)(?:deepseek\.com|moonshot\.(?:ai|cn))$/;
 
-/** Placeholder for missing thoughts. DeepSeek rejects an empty text. */
-const blankThoughts = ' ';
+/** Placeholder for missing reasoning. DeepSeek rejects an empty text. */
+const blankReasoning = ' ';
 
 function needsReasoning({ acceptsReasoning, endpoint }: Upstream): boolean {
   return acceptsReasoning ?? (endpoint !== undefined && thinkingHosts.test(endpoint.hostname));
 }
 
 /**
- * Adds placeholder thoughts to assistant messages without thoughts if the conversation has calls. Thoughts are missing if another
- * model made the calls, or if the client dropped them.
+ * Adds placeholders to assistant messages without reasoning if the conversation has calls. Reasoning is missing if another model
+ * made the calls, or if the client dropped it.
  */
 function addReasoning(messages: Message[]): Message[] {
   const hasCalls = messages.some((message) => getToolCalls(message).length > 0);
   if (!hasCalls || !messages.some(lacksReasoning)) return messages;
-  return messages.map((message) => (lacksReasoning(message) ? { ...message, reasoning_content: blankThoughts } : message));
+  return messages.map((message) => (lacksReasoning(message) ? { ...message, reasoning_content: blankReasoning } : message));
 }
 
-function lacksReasoning({ role, reasoning_content: thoughts }: Message): boolean {
-  return role === 'assistant' && !thoughts;
+function lacksReasoning({ role, reasoning_content: reasoning }: Message): boolean {
+  return role === 'assistant' && !reasoning;
 }
 
 function removeReasoning(messages: Message[]): Message[] {
@@ -246,18 +241,13 @@ function requestUsage(body: JsonObject): JsonObject {
   return { ...body, stream_options: { ...toObject(body.stream_options), include_usage: true } };
 }
 
-interface FormBody {
-  readonly body: StreamedBody;
-  readonly contentType: string;
-}
-
 /** Returns the body of a pass-through form, with the model name of the upstream as its first field. */
-function toFormBody(form: FormFields, model: string, defaults: Readonly<Record<string, unknown>>): FormBody {
+function toFormBody(form: FormFields, model: string, defaults: Readonly<Record<string, unknown>>): PassThroughBody {
   const { boundary } = form;
   const first = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`);
   const { pieces, length } = form.open(defaults);
   const body = { pieces: withFirst(first, pieces), length: length === undefined ? undefined : first.length + length };
-  return { body, contentType: `multipart/form-data; boundary=${boundary}` };
+  return { body, contentType: `multipart/form-data; boundary=${boundary}`, hidesUsage: false };
 }
 
 async function* withFirst(first: Uint8Array, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,12 +1,11 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
 import { defaultJsonBounds, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
-import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { type PassThroughFrame, type PassThroughRequest, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { findError, findNamedError, parseEventData, parseReply } from '../find-error.ts';
-import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
+import type { EventReader, FrameSink, ReplyDialect } from '../upstream-reply.ts';
 import { endMark, readErrorReply } from './read-reply.ts';
 
 /** Images arrive as base64, in few but long values. */
@@ -56,7 +55,7 @@ class PassedEvents implements EventReader<PassThroughFrame> {
     this.#hidesUsage = hidesUsage;
   }
 
-  readEvents(events: string, reply: Pick<Sink<PassThroughFrame>, 'frame'>): void {
+  readEvents(events: string, reply: FrameSink<PassThroughFrame>): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const event = getEventAt(events, position);
       position += event.length;
@@ -69,7 +68,7 @@ class PassedEvents implements EventReader<PassThroughFrame> {
     return this.#hasSeenLast || this.#isLast(event);
   }
 
-  #readEvent(event: string, reply: Pick<Sink<PassThroughFrame>, 'frame'>): void {
+  #readEvent(event: string, reply: FrameSink<PassThroughFrame>): void {
     const namedError = findNamedError(event);
     if (namedError !== undefined) throw namedError;
     const data = getData(event);

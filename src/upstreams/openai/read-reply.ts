@@ -1,6 +1,5 @@
 import { defaultJsonBounds, isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
-import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { findStringEnd } from '#base/text/string-end.ts';
 import type { RawChunk, RawCompletion } from '#contract/chat/chunk.ts';
@@ -18,7 +17,7 @@ import {
   parseReply,
   readErrorDetails,
 } from '../find-error.ts';
-import type { ErrorReply, EventReader, ReplyDialect } from '../upstream-reply.ts';
+import type { ErrorReply, EventReader, FrameSink, ReplyDialect } from '../upstream-reply.ts';
 
 const contentKey = '"content":"';
 const noSlot: TextSlot = { before: '', after: '' };
@@ -41,7 +40,7 @@ export class ChatEvents implements EventReader {
   /** Bytes of text in the last run. */
   #textBytes = 0;
 
-  readEvents(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  readEvents(events: string, reply: FrameSink): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const end = this.#findRunEnd(events, position);
       if (end > position) {

@@ -1,13 +1,12 @@
 import { filterObjects, isJsonObject, type JsonObject, toText } from '#base/json/json.ts';
 import { getEventAt } from '#base/stream/event-splitter.ts';
-import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { findStringEnd } from '#base/text/string-end.ts';
 import type { RawCompletion } from '#contract/chat/chunk.ts';
-import { Frame, type RawFrame } from '#contract/chat/frame.ts';
+import { Frame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { parseReply } from '../find-error.ts';
-import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
+import type { EventReader, FrameSink, ReplyDialect } from '../upstream-reply.ts';
 import {
   isEnd,
   isEndMark,
@@ -61,7 +60,7 @@ class TranslatedEvents implements EventReader {
     return this.#reader.hasEnded;
   }
 
-  readEvents(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  readEvents(events: string, reply: FrameSink): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const event = getEventAt(events, position);
       position += event.length;
@@ -100,7 +99,7 @@ class RelayedEvents implements EventReader {
   #isOpening = true;
   #usage: unknown;
 
-  readEvents(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  readEvents(events: string, reply: FrameSink): void {
     let textBytes = 0;
     let position = 0;
     while (position < events.length) {
@@ -135,7 +134,7 @@ class RelayedEvents implements EventReader {
     return undefined;
   }
 
-  #forward(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  #forward(events: string, textBytes: number, reply: FrameSink): void {
     const bytes = this.#buffered + events;
     this.#buffered = this.#isOpening ? bytes : '';
     if (this.#buffered.length > maxBufferedBytes)

@@ -6,8 +6,7 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toUsage as toChatUsage } from '#domain/usage/reported-usage.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import { findNamedError, toReportedError } from '../find-error.ts';
-
-const maxCalls = 10_000;
+import { checkCallCount } from '../reply-calls.ts';
 
 type Head = Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
 
@@ -85,7 +84,7 @@ export class ResponseReader {
   }
 
   #nextCall(item: unknown): number {
-    if (this.#calls.size >= maxCalls) throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} tool calls.`);
+    checkCallCount(this.#calls.size);
     const index = this.#calls.size;
     this.#calls.set(item, index);
     return index;
@@ -133,6 +132,7 @@ export function toFinishReason({ status, incomplete_details: details }: JsonObje
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
+/** Returns whether the value is a text that is not empty. White space counts as text. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }

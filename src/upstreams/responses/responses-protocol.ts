@@ -3,7 +3,7 @@ import { joinPath } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { toBody } from '#base/json/raw-json.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { type Attempt, type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
+import { type Attempt, type ChatProtocol, requireEndpoint, type Upstream } from '#domain/upstreams/upstream.ts';
 import { sendForReply } from '../upstream-reply.ts';
 import { createRelayedReply, createTranslatedReply, type ReadErrorReply } from './read-reply.ts';
 import { listIgnoredFields, toResponsesRequest } from './to-responses-request.ts';
@@ -51,9 +51,9 @@ function getCredentials({ key, protocol }: Upstream): Record<string, string> {
 const azureDeployment = /^(.*\/openai)\/deployments\/([^/]+)\/?$/;
 
 /** Azure serves the dialect outside of the deployment paths. The deployment name is in the body. */
-function toUrl({ endpoint, protocol }: Upstream): URL {
-  if (endpoint === undefined) throw new UpstreamError('broken', 'The upstream has no endpoint.');
-  const [, base] = protocol === 'azure' ? (azureDeployment.exec(endpoint.pathname) ?? []) : [];
+function toUrl(upstream: Upstream): URL {
+  const endpoint = requireEndpoint(upstream);
+  const [, base] = upstream.protocol === 'azure' ? (azureDeployment.exec(endpoint.pathname) ?? []) : [];
   if (base === undefined) return joinPath(endpoint, 'responses');
   const url = new URL(endpoint);
   url.pathname = `${base}/v1/responses`;

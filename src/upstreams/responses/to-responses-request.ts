@@ -37,7 +37,7 @@ export function toResponsesRequest(request: ChatRequest, model: string): JsonObj
     ...(typeof maxTokens === 'number' && { max_output_tokens: Math.max(minTokens, maxTokens) }),
     ...(request.reasoning_effort !== undefined && { reasoning: { effort: request.reasoning_effort } }),
     ...(request.logprobs === true && { include: ['message.output_text.logprobs'] }),
-    ...toText(request),
+    ...toTextConfig(request),
     ...toTools(request),
   };
 }
@@ -96,10 +96,9 @@ function toPart(part: ContentPart, path: string): JsonObject {
   });
 }
 
-function toText({ response_format: requestedFormat, verbosity }: ChatRequest): JsonObject {
-  const length = verbosity === undefined ? {} : { verbosity };
-  const format = isJsonObject(requestedFormat) ? toFormat(requestedFormat) : undefined;
-  return format === undefined && verbosity === undefined ? {} : { text: { ...length, ...(format && { format }) } };
+function toTextConfig({ response_format: format, verbosity }: ChatRequest): JsonObject {
+  const text = { ...(verbosity !== undefined && { verbosity }), ...(isJsonObject(format) && { format: toFormat(format) }) };
+  return Object.keys(text).length === 0 ? {} : { text };
 }
 
 function toFormat({ type, json_schema: schema }: JsonObject): JsonObject {
