@@ -35,6 +35,29 @@ describe('patchUser', () => {
     const value = toNumbers(5000);
     expect(patchUser({ list: toNumbers(5000) }, [{ op: 'replace', path: 'list', value }])).toEqual({ list: value });
   });
+
+  it.each([
+    'name.familyName',
+    'urn:example:2.0:User:manager',
+    'emails[type eq "work"]',
+    'emails[type eq "work"].value',
+    'title[type eq "work"]',
+    'title.part',
+  ])('changes nothing if it removes an attribute that the user does not have: %s', (path) => {
+    const user = { title: 'Countess' };
+    expect(patchUser(user, [{ op: 'remove', path, value: undefined }])).toEqual(user);
+  });
+
+  it('removes a part of an attribute, an attribute of an extension, and selected items', () => {
+    const user = {
+      name: { givenName: 'Ada', familyName: 'L' },
+      'urn:example:2.0:User': { a: 1, b: 2 },
+      emails: [{ type: 'work' }],
+    };
+    const paths = ['NAME.familyname', 'urn:example:2.0:User:B', 'emails[type eq "work"]'];
+    const removals = paths.map((path) => ({ op: 'remove', path, value: undefined }) as const);
+    expect(patchUser(user, removals)).toEqual({ name: { givenName: 'Ada' }, 'urn:example:2.0:User': { a: 1 }, emails: [] });
+  });
 });
 
 describe('patchGroup', () => {

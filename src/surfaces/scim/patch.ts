@@ -134,20 +134,22 @@ export function readMemberIds(value: unknown): readonly string[] {
 }
 
 function applyAt(resource: JsonObject, change: Change): void {
-  const { path } = change;
-  const container = path.extension === undefined ? resource : getOrCreateObject(resource, path.extension);
-  const name = findName(container, path.attribute);
-  if (path.filter !== undefined) return applyToItems(container, name, change);
-  if (path.sub !== undefined)
-    return applyTo(getOrCreateObject(container, name), findName(getOrCreateObject(container, name), path.sub), change);
-  applyTo(container, name, change);
+  const { op } = change;
+  const { extension, attribute, filter, sub } = change.path;
+  const container = extension === undefined ? resource : getObject(resource, extension, op);
+  if (container === undefined) return;
+  if (filter !== undefined) return applyToItems(container, filter, change);
+  if (sub === undefined) return applyTo(container, attribute, change);
+  const parent = getObject(container, attribute, op);
+  if (parent !== undefined) applyTo(parent, sub, change);
 }
 
 /** Applies an operation to the items of a list that the filter selects. An added or replaced item is created if it is missing. */
-function applyToItems(container: JsonObject, name: string, change: Change): void {
+function applyToItems(container: JsonObject, filter: ScimFilter, change: Change): void {
   const { op, value } = change;
-  const { filter, sub } = change.path;
-  if (filter === undefined) return;
+  const { attribute, sub } = change.path;
+  const name = findName(container, attribute);
+  if (op === 'remove' && !Array.isArray(container[name])) return;
   const list: unknown[] = Array.isArray(container[name]) ? container[name] : [];
   requireFewItems(list.length);
   const isSelected = (item: unknown): item is JsonObject => isJsonObject(item) && matchesFilter(filter, item);
@@ -163,7 +165,7 @@ function applyToItems(container: JsonObject, name: string, change: Change): void
   }
   container[name] = list;
   for (const item of selected) {
-    if (sub !== undefined) applyTo(item, findName(item, sub), change);
+    if (sub !== undefined) applyTo(item, sub, change);
     else if (isJsonObject(value)) Object.assign(item, value);
     else throw scimError('invalidValue', `The value of ${name}[…] must be an object.`);
   }
@@ -176,7 +178,8 @@ function createItem(filter: ScimFilter): JsonObject {
   throw scimError('noTarget', 'No item matches the filter of the path.');
 }
 
-function applyTo(container: JsonObject, name: string, { op, value }: Change): void {
+function applyTo(container: JsonObject, attribute: string, { op, value }: Change): void {
+  const name = findName(container, attribute);
   const before = container[name];
   if (op === 'remove') delete container[name];
   else if (op === 'add' && Array.isArray(before)) {
@@ -194,10 +197,12 @@ function requireFewItems(count: number): void {
     throw scimError('tooMany', `A list can have at most ${maxItems} items if a request changes them. Replace the complete list.`);
 }
 
-function getOrCreateObject(container: JsonObject, attribute: string): JsonObject {
+/** Returns the object at an attribute, and creates a missing one unless the operation is a removal. */
+function getObject(container: JsonObject, attribute: string, op: PatchOperation['op']): JsonObject | undefined {
   const name = findName(container, attribute);
   const existing = container[name];
   if (isJsonObject(existing)) return existing;
+  if (op === 'remove') return undefined;
   const created: JsonObject = {};
   container[name] = created;
   return created;
