@@ -30,6 +30,7 @@ beforeAll(async () => {
       models: {
         m: { upstreams, limits: { maxPromptTokens: 6 } },
         unbound: { upstreams },
+        total: { upstreams, limits: { maxTotalTokens: 30, maxCompletionTokens: 5 }, defaults: { max_tokens: 10 } },
         priced: { upstreams, features },
         vectors: { type: 'embedding', upstreams },
       },
@@ -290,6 +291,25 @@ describe('a feature without a configured endpoint', () => {
     });
     const { json: unbound } = await post('/v1/deployments/unbound/truncate_prompt', { inputs: [{ messages }] });
     expect(unbound).toEqual({ outputs: [{ status: 'success', discarded_messages: [] }] });
+  });
+
+  it('reserves the tokens of the reply if only the limit of both is known', async () => {
+    const messages = [40, 40].map((length) => ({ role: 'user', content: 'x'.repeat(length) }));
+    const inputs = [
+      { messages },
+      { messages, max_tokens: 5 },
+      { messages, max_completion_tokens: 20 },
+      { messages, max_completion_tokens: 100 },
+    ];
+    const { json } = await post('/v1/deployments/total/truncate_prompt', { inputs });
+    expect(json).toEqual({
+      outputs: [
+        { status: 'success', discarded_messages: [] },
+        { status: 'success', discarded_messages: [] },
+        { status: 'success', discarded_messages: [0] },
+        { status: 'error', error: expect.stringContaining('exceed 0 tokens') },
+      ],
+    });
   });
 });
 

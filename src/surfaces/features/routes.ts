@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { stripPathPrefix } from '#base/http/url-path.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
-import { type ChatRequest, parseChatRequest } from '#contract/chat/chat-request.ts';
+import { type ChatRequest, parseChatRequest, withDefaults } from '#contract/chat/chat-request.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import {
@@ -22,7 +22,7 @@ import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
 import { selectDiscarded } from '#domain/usage/prompt-budget.ts';
-import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
+import { estimateRequestTokens, estimateTokens, findMaxTokens } from '#domain/usage/usage.ts';
 import { parseBody, type SurfaceDeps } from '../http/read-request.ts';
 import { endResponse } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
@@ -44,7 +44,7 @@ function countInputTokens(input: TokenizeInput, model: Deployment): number {
 /** Returns the messages to remove so that a request fits its own limit, or otherwise the limit of the model. */
 function truncatePrompt(input: unknown, model: Deployment): object {
   return catchFailure(() => {
-    const request = parseChatRequest(input);
+    const request = withDefaults(parseChatRequest(input), model.defaults);
     const maxTokens = getMaxPromptTokens(request, model);
     const discarded = maxTokens === undefined ? [] : selectDiscarded(request, maxTokens);
     if (discarded !== undefined) return { status: 'success', discarded_messages: discarded };
@@ -56,12 +56,15 @@ function truncatePrompt(input: unknown, model: Deployment): object {
 }
 
 function getMaxPromptTokens(request: ChatRequest, { limits = {} }: Deployment): number | undefined {
-  const requestedMax = request.max_prompt_tokens ?? undefined;
-  if (requestedMax !== undefined && !(Number.isSafeInteger(requestedMax) && Number(requestedMax) >= 1))
+  const { max_prompt_tokens: requestedMax = null } = request;
+  if (requestedMax !== null) {
+    if (Number.isSafeInteger(requestedMax) && Number(requestedMax) >= 1) return Number(requestedMax);
     throw new ParleyError('invalid_request', 'max_prompt_tokens must be an integer of at least 1.');
-  if (requestedMax !== undefined) return Number(requestedMax);
+  }
   const { maxPromptTokens, maxTotalTokens, maxCompletionTokens = 0 } = limits;
-  return maxPromptTokens ?? (maxTotalTokens && maxTotalTokens - Number(request.max_tokens ?? maxCompletionTokens));
+  if (maxPromptTokens !== undefined || maxTotalTokens === undefined) return maxPromptTokens;
+  // The total limit applies to each choice of the reply separately.
+  return Math.max(0, maxTotalTokens - (findMaxTokens({ ...request, n: 1 }) ?? maxCompletionTokens));
 }
 
 /** Returns the result of one input, or its error, which does not affect the other inputs. */
