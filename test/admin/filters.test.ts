@@ -23,6 +23,11 @@ describe('usage sums and call records', () => {
     expect(error.message).toMatch(/^usr is not a parameter of this endpoint\. Its parameters are from, to, /);
   });
 
+  it('reject a parameter of an endpoint without parameters', async () => {
+    const { error } = await admin.get('/v1/admin/health?node=x');
+    expect(error.message).toBe('node is not a parameter of this endpoint. It has no parameters.');
+  });
+
   it.each([
     ['user=bob', 1],
     ['key=key-1', 1],

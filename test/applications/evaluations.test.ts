@@ -344,8 +344,8 @@ describe('cases that are invalid', () => {
     await database[Symbol.asyncDispose]();
   });
 
-  function add(body: unknown, type = 'application/json'): Promise<TestResponse> {
-    const headers = { 'api-key': callerKey, 'content-type': type };
+  function add(body: unknown, type = 'application/json', added = {}): Promise<TestResponse> {
+    const headers = { 'api-key': callerKey, 'content-type': type, ...added };
     return service.sendRequest({ method: 'POST', path: `/v1/cases/applications/${ownBucket}/app`, headers, body });
   }
 
@@ -382,6 +382,7 @@ describe('cases that are invalid', () => {
       /^The table has the unknown column "entry". Known columns: name, input/,
     );
     expect((await add('input,matches\nfine,a\nx,(', 'text/csv')).error.param).toBe('[1].checks[0].pattern');
+    expect((await add('input\nx', 'text/csv', { 'content-encoding': 'gzip' })).error.code).toBe('unsupported_media_type');
     const list = await service.sendRequest({
       method: 'GET',
       path: `/v1/cases/applications/${ownBucket}/app`,

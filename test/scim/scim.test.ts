@@ -180,6 +180,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
     await send('DELETE', `/Users/${id}`);
   });
 
+  it('rejects a body with a content encoding', async () => {
+    const headers = { 'content-type': 'application/scim+json', 'content-encoding': 'gzip' };
+    const options = { method: 'POST', body: { userName: 'packed' }, headers };
+    expect((await sendWithCredentials(cluster.nodes[0], 'scim-key', '/scim/v2/Users', options)).status).toBe(415);
+  });
+
   it('rejects values that are nested so deep that the user could not be read afterwards', async () => {
     const { id } = await create('Users', { userName: 'deep' });
     const value = JSON.parse(`${'['.repeat(61)}${']'.repeat(61)}`);

@@ -9,10 +9,10 @@ import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { createResourceNotFoundError, type StoredResources } from '#services/files/stored-resources.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { discardBody } from '../http/form/form-reader.ts';
-import { identifyCaller } from '../http/read-request.ts';
+import { identifyCaller, requirePlain } from '../http/read-request.ts';
 import { sendFile, toSelection } from '../http/replies/send-file.ts';
 import { invalidPath, toMetadata } from './resources/metadata.ts';
-import { rejectLargeFile, requirePlain, withUpload } from './upload.ts';
+import { rejectLargeFile, withUpload } from './upload.ts';
 
 export interface FileDeps {
   readonly files: StoredResources;
@@ -63,7 +63,7 @@ async function put(deps: FileDeps, request: FastifyRequest, reply: FastifyReply)
   const { files } = deps;
   rejectLargeFile(request.raw, files.maxFileBytes);
   const caller = await identifyCaller(deps, request);
-  requirePlain(request.raw);
+  requirePlain(request.headers);
   const { location, condition } = await prepareWrite(deps, request, caller);
   const file = await withUpload(request.raw, location.path, (content) => files.put(caller, location, { ...content, condition }));
   reply.header('etag', `"${file.etag}"`);

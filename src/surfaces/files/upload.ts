@@ -15,13 +15,6 @@ export function rejectLargeFile({ headers }: IncomingMessage, maxBytes: number):
   if (!isForm && Number(headers['content-length'] ?? 0) > maxBytes) throw createFileTooLargeError(maxBytes);
 }
 
-/** Throws `unsupported_media_type` if the body has a content encoding. */
-export function requirePlain({ headers }: IncomingMessage): void {
-  const encoding = headers['content-encoding'];
-  if (encoding === undefined || encoding === 'identity') return;
-  throw new ParleyError('unsupported_media_type', 'Content-Encoding is not supported for files. Send the file without it.');
-}
-
 /**
  * Runs `work` on the file while the body arrives, without buffering it. The file is the body, or a part of a form. Runs `work`
  * again if a part named `file` follows the part that was read first.

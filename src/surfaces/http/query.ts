@@ -7,9 +7,10 @@ const digits = /^\d{1,15}$/;
 
 /** Throws `invalid_request` if the query has a parameter that the endpoint does not know. */
 export function requireKnown(query: Query, knownParams: readonly string[]): void {
-  for (const name of Object.keys(query))
-    if (!knownParams.includes(name))
-      throw createRequestError(name, `is not a parameter of this endpoint. Its parameters are ${knownParams.join(', ')}`);
+  const unknown = Object.keys(query).find((name) => !knownParams.includes(name));
+  if (unknown === undefined) return;
+  const hint = knownParams.length === 0 ? 'It has no parameters' : `Its parameters are ${knownParams.join(', ')}`;
+  throw createRequestError(unknown, `is not a parameter of this endpoint. ${hint}`);
 }
 
 /** Returns a parameter, or undefined if it is absent or empty. Throws `invalid_request` if it is repeated. */

@@ -110,13 +110,25 @@ export function requirePlain({ 'content-encoding': encoding = 'identity' }: Inco
 const jsonCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 function requireJsonType(type: string): void {
-  const [essence = ''] = type.split(';', 1);
-  if (essence.trim().toLowerCase() !== 'application/json') throw unsupportedType('application/json', type);
+  if (stripParameters(type) !== 'application/json') throw unsupportedType('application/json', type);
   const [, charset] = /;\s*charset\s*=\s*["']?([^"';\s]*)/i.exec(type) ?? [];
   if (charset !== undefined && !jsonCharsets.has(charset.toLowerCase()))
     throw unsupported(
       `The charset "${charset.slice(0, 100)}" is not supported. Send JSON in UTF-8 as application/json without a charset.`,
     );
+}
+
+/** Returns whether a body without a content encoding has this media type. Throws `unsupported_media_type` for an encoding. */
+export function isPlainType({ headers }: IncomingMessage, type: string): boolean {
+  if (stripParameters(headers['content-type'] ?? '') !== type) return false;
+  requirePlain(headers);
+  return true;
+}
+
+/** Returns a media type in lower case, without its parameters. */
+function stripParameters(type: string): string {
+  const [essence = ''] = type.split(';', 1);
+  return essence.trim().toLowerCase();
 }
 
 /** Returns the 415 error for a body with an unsupported media type. */

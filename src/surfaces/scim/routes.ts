@@ -14,7 +14,7 @@ import { StoreError } from '#domain/store-error.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
 import type { Query } from '../http/query.ts';
-import { identifyUser, parseBody, readBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
+import { identifyUser, isPlainType, parseBody, readBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { patchGroup, patchUser, readMemberIds, readOperations } from './patch.ts';
 import {
@@ -110,8 +110,7 @@ async function requireScimRole(deps: ScimDeps, request: FastifyRequest, reply: F
 }
 
 async function readObjectBody({ raw }: FastifyRequest, maxBytes: number, bounds?: Partial<JsonBounds>): Promise<JsonObject> {
-  const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
-  if (type.trim().toLowerCase() !== scimMediaType) requireJson(raw);
+  if (!isPlainType(raw, scimMediaType)) requireJson(raw);
   const body = parseBody(await readBody(raw, maxBytes), bounds);
   if (isJsonObject(body)) return body;
   throw scimError('invalidSyntax', 'The body must be an object.');

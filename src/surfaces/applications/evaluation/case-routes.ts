@@ -6,7 +6,7 @@ import { parseCase, parseCaseList, parseCases, parseCsvCases } from '#contract/e
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { EvaluationStore, StoredCase } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
-import { readBody, readJson, rejectLargeBody } from '../../http/read-request.ts';
+import { isPlainType, readBody, readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type ApplicationDeps, identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
 
@@ -53,8 +53,7 @@ async function add(deps: EvaluationDeps, request: FastifyRequest, reply: Fastify
 async function readCases(deps: EvaluationDeps, request: FastifyRequest): Promise<readonly EvaluationCase[]> {
   const { raw } = request;
   const maxBytes = rejectLargeCases(deps, raw);
-  const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
-  if (type.trim().toLowerCase() === 'text/csv') {
+  if (isPlainType(raw, 'text/csv')) {
     const bytes = await readBody(raw, maxBytes);
     return parseCaseList(parseCsvCases(bytes.toString('utf8')), '');
   }
