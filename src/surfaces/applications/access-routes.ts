@@ -9,7 +9,13 @@ import { createPreconditionError } from '#domain/files/write-condition.ts';
 import { toWriteCondition } from '../http/conditions.ts';
 import { identifyUser, readRequest } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type ApplicationDeps, describeSharing, findSharingIssues, identifyOwner, notFound } from './application-access.ts';
+import {
+  type ApplicationDeps,
+  describeSharing,
+  findApplication,
+  findSharingIssues,
+  identifyOwner,
+} from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
 
 type AccessDeps = Pick<ApplicationDeps, 'identify' | 'store' | 'people' | 'clock' | 'newId' | 'recordAudit'>;
@@ -38,9 +44,7 @@ export function accessRoutes(app: FastifyInstance, deps: AccessDeps): void {
 
 async function show(deps: AccessDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { location } = await identifyOwner(deps, base, request);
-  const stored = await deps.store.find(location.id);
-  if (stored === undefined) throw notFound();
-  return answer(deps, stored, reply);
+  return answer(deps, await findApplication(deps, location), reply);
 }
 
 async function replace(deps: AccessDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -50,8 +54,7 @@ async function replace(deps: AccessDeps, request: FastifyRequest, reply: Fastify
   );
   const { caller, location } = owner;
   const { roles, users } = checkAccess(body());
-  const before = await store.find(location.id);
-  if (before === undefined) throw notFound();
+  const before = await findApplication(deps, location);
   toWriteCondition(request.headers, before);
   const sharing = { userRoles: [...new Set(roles)], users: [...new Set(users)] };
   rejectIssues(await findSharingIssues(sharing, { stored: before.entry, people }));

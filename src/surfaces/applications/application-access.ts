@@ -9,7 +9,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Person } from '#domain/callers/people-store.ts';
 import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-location.ts';
-import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { toBucket } from '#domain/files/bucket.ts';
@@ -72,9 +72,8 @@ export async function requireAccess(
   caller: Caller,
   { id }: ApplicationLocation,
 ): Promise<void> {
-  const currentSnapshot = snapshot();
   const stored = await catalog.findStored(id);
-  if (stored === undefined || !mayUse(currentSnapshot, caller, stored)) throw notYourBucket();
+  if (stored === undefined || !mayUse(snapshot(), caller, stored)) throw notYourBucket();
 }
 
 function notYourBucket(): ParleyError {
@@ -88,6 +87,21 @@ export function parseLocation(base: string, { url }: FastifyRequest): Applicatio
   const location = parseApplicationLocation(stripPathPrefix(base, url));
   if (location === undefined) throw notFound();
   return location;
+}
+
+/** Returns a saved application. Throws `deployment_not_found` if it does not exist. */
+export async function findApplication(
+  { store }: { readonly store: Pick<ApplicationStore, 'find'> },
+  { id }: Pick<ApplicationLocation, 'id'>,
+): Promise<StoredApplication> {
+  const stored = await store.find(id);
+  if (stored === undefined) throw notFound();
+  return stored;
+}
+
+/** Returns the error for a version of an existing application. */
+export function versionNotFound(version: number): ParleyError {
+  return new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
 }
 
 export function notFound(): ParleyError {

@@ -95,7 +95,8 @@ async function findUnknownRoles({ userRoles = [] }: EntryParts, { caller, snapsh
     }));
 }
 
-const unknownDeployment = { message: 'names a deployment that does not exist or that you cannot use' };
+/** Does not reveal whether a deployment exists that the caller cannot use. */
+export const unknownDeployment = { message: 'names a deployment that does not exist or that you cannot use' };
 
 async function findUnreadableDocuments(entry: EntryParts, { files }: CheckContext): Promise<Issues> {
   const references = listDocuments(entry);

@@ -21,7 +21,7 @@ import { filePrefix, parseReference, toReference } from '#domain/files/resource-
 import { ignoreStoreError } from '#domain/store-error.ts';
 import type { People } from '#services/scim/people.ts';
 import { type ApplicationDeps, findSharingIssues, notFound, requireOwner } from './application-access.ts';
-import { listDocuments } from './find-warnings.ts';
+import { listDocuments, unknownDeployment } from './find-warnings.ts';
 
 const maxReportedIssues = 5;
 const maxPathLength = 200;
@@ -137,7 +137,7 @@ function* findModelIssues(
   ids: ReadonlySet<string>,
 ): Iterable<Issue> {
   if (endpoint !== undefined || properties === undefined || ids.has(String(properties.model))) return;
-  yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist or that you cannot use' };
+  yield { path: ['applicationProperties', 'model'], ...unknownDeployment };
 }
 
 /** Reports documents outside of the owner's bucket, because an application reads documents with the rights of its owner. */

@@ -17,6 +17,7 @@ import { serveEarly } from '../http/serve-raw.ts';
 import {
   type ApplicationDeps,
   describeSharing,
+  findApplication,
   getQuery,
   identifyBuilder,
   identifyOwner,
@@ -26,6 +27,7 @@ import {
   replaceSharing,
   requireAccess,
   requireOwner,
+  versionNotFound,
 } from './application-access.ts';
 import { findWarnings } from './find-warnings.ts';
 import { readApplication } from './read-application.ts';
@@ -52,8 +54,7 @@ async function get(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   const location = parseLocation(base, request);
   const isOwn = isOwner(caller, location);
   if (!isOwn) await requireAccess(deps, caller, location);
-  const stored = await deps.store.find(location.id);
-  if (stored === undefined) throw notFound();
+  const stored = await findApplication(deps, location);
   reply.header('etag', `"${stored.etag}"`);
   if (isNotModified(request.headers, stored)) {
     reply.code(304);
@@ -113,7 +114,7 @@ function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
 async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
   const { location } = await identifyOwner(deps, versionsBase, request);
   const version = getVersion(request);
-  if (version !== undefined) return { ...toItem(await find(deps, location.id, version)), version };
+  if (version !== undefined) return { ...toItem(await findVersion(deps, location.id, version)), version };
   const versions = await deps.store.listVersions(location.id);
   if (versions.length === 0) throw notFound();
   return { object: 'list', data: versions.map(({ savedAtMs, ...savedVersion }) => ({ ...savedVersion, savedAt: savedAtMs })) };
@@ -127,10 +128,9 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
   const { caller, location } = await identifyOwner(deps, versionsBase, request);
   const version = getVersion(request);
   if (version === undefined) throw invalidVersion();
-  const current = await deps.store.find(location.id);
-  if (current === undefined) throw notFound();
+  const current = await findApplication(deps, location);
   const condition = toWriteCondition(request.headers, current);
-  const restoredVersion = await find(deps, location.id, version);
+  const restoredVersion = await findVersion(deps, location.id, version);
   const stored = { ...restoredVersion, entry: replaceSharing(current.entry, restoredVersion.entry) };
   const entry = await readApplication(stored.entry, { ...deps, caller, location, snapshot: deps.snapshot(), stored });
   // The access comes from `current`, and the application must still exist, so that a concurrent change or deletion is not undone.
@@ -148,11 +148,11 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
   return toItem(restored);
 }
 
-async function find({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
+async function findVersion({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
   const savedVersion = await store.findVersion(id, version);
   if (savedVersion !== undefined) return savedVersion;
   if ((await store.listVersions(id)).length === 0) throw notFound();
-  throw new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
+  throw versionNotFound(version);
 }
 
 /** Returns the requested version, or undefined if the request has none. Throws `invalid_request`. */

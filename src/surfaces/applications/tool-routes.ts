@@ -13,7 +13,7 @@ import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
 import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { notFound, requireOwner } from './application-access.ts';
+import { findApplication, notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
 
 export interface ToolRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
@@ -127,9 +127,7 @@ async function findOwn(id: string, { store, caller }: ToolsetLookup): Promise<St
   const location = id.startsWith(applicationPrefix) ? parseApplicationLocation(id.slice(applicationPrefix.length)) : undefined;
   if (location === undefined) throw notFound();
   requireOwner(caller, location);
-  const stored = await store.find(location.id);
-  if (stored === undefined) throw notFound();
-  return stored;
+  return findApplication({ store }, location);
 }
 
 /** Request to import an OpenAPI document. */

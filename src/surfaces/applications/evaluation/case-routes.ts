@@ -8,7 +8,14 @@ import type { EvaluationStore, StoredCase } from '#domain/evaluation/evaluation.
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 import { isPlainType, readBody, readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { type ApplicationDeps, identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
+import {
+  type ApplicationDeps,
+  findApplication,
+  identifyBuilder,
+  identifyOwner,
+  isOwner,
+  notFound,
+} from '../application-access.ts';
 
 /** Dependencies of the routes for cases and evaluations. */
 export interface EvaluationDeps extends Pick<ApplicationDeps, 'snapshot' | 'identify' | 'store' | 'clock' | 'recordAudit'> {
@@ -33,7 +40,7 @@ export function caseRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
 
 async function list(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
   const { location } = await identifyOwner(deps, base, request);
-  if ((await deps.store.find(location.id)) === undefined) throw notFound();
+  await findApplication(deps, location);
   return { object: 'list', data: (await deps.results.cases.list(location.id)).map(toCaseItem) };
 }
 

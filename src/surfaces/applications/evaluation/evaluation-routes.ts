@@ -9,7 +9,15 @@ import type { CaseResult, Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-runs.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { getQuery, identifyBuilder, identifyOwner, isOwner, notFound } from '../application-access.ts';
+import {
+  findApplication,
+  getQuery,
+  identifyBuilder,
+  identifyOwner,
+  isOwner,
+  notFound,
+  versionNotFound,
+} from '../application-access.ts';
 import { type EvaluationDeps, getBucket, rejectLargeCases } from './case-routes.ts';
 
 const base = '/v1/evaluations/applications/';
@@ -29,7 +37,7 @@ export function evaluationRoutes(app: FastifyInstance, deps: EvaluationDeps): vo
 
 async function list(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
   const { location } = await identifyOwner(deps, base, request);
-  if ((await deps.store.find(location.id)) === undefined) throw notFound();
+  await findApplication(deps, location);
   return { object: 'list', data: (await deps.results.list(location.id)).map(toEvaluationItem) };
 }
 
@@ -60,8 +68,7 @@ async function toStart({ store, results }: EvaluationDeps, { caller, id, request
   const { version = versions[0]?.version, parallel, cases } = request;
   const stored = version === undefined ? undefined : await store.findVersion(id, version);
   if (versions.length === 0 || version === undefined) throw notFound();
-  if (stored === undefined)
-    throw new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
+  if (stored === undefined) throw versionNotFound(version);
   const evaluationCases = cases?.map((item) => ({ id: null, case: item })) ?? (await results.cases.list(id));
   if (evaluationCases.length === 0)
     throw new ParleyError('invalid_request', 'The application has no cases. Add cases, or send them in cases.', {
@@ -145,12 +152,8 @@ function toComparisonItem(before: EvaluationWithResults, after: EvaluationWithRe
     before: toEvaluationItem(before.evaluation),
     after: toEvaluationItem(after.evaluation),
     ...{ better: count('better'), worse: count('worse'), same: count('same'), new: count('new'), gone: count('gone') },
-    otherAnswers: cases.filter(({ before: earlier, after: later, isSameAnswer }) => earlier && later && !isSameAnswer).length,
-    cases: cases.map(({ before: first, after: two, ...details }) => ({
-      ...details,
-      before: toComparedResult(first),
-      after: toComparedResult(two),
-    })),
+    otherAnswers: cases.filter((item) => item.before && item.after && !item.isSameAnswer).length,
+    cases: cases.map((item) => ({ ...item, before: toComparedResult(item.before), after: toComparedResult(item.after) })),
   };
 }
 
