@@ -20,7 +20,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { type Query, readLimit, readText, requireKnown } from '../http/query.ts';
-import { nextToken, paging } from './openapi.ts';
+import { paging } from './openapi.ts';
 import { pageLimit, readPage, toPage } from './query.ts';
 import { serveAdminRead } from './require-admin.ts';
 
@@ -97,7 +97,7 @@ export const alertOperations = listOperations(shared, {
     summary: 'Returns the configured alerts with the state of their webhooks',
     description: 'For the roles `admin` and `auditor`. In the order of the configuration. The state covers the last 7 days.',
     parameters: paging,
-    responses: [reply(200, 'The alerts.', { name: 'ConfiguredAlerts', schema: buildPage(configuredAlert, nextToken) })],
+    responses: [reply(200, 'The alerts.', { name: 'ConfiguredAlerts', schema: buildPage(configuredAlert) })],
   },
   'get /v1/admin/alerts': {
     id: 'listAlerts',
@@ -129,7 +129,6 @@ export const alertOperations = listOperations(shared, {
               },
               ['user'],
             ),
-            nextToken,
           ),
         ),
       ),

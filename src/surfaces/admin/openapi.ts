@@ -11,7 +11,9 @@ import {
   moment,
   nameObject,
   nameSchema,
+  nextToken,
   orNull,
+  pageToken,
   reply,
   type Schema,
   text,
@@ -21,10 +23,8 @@ import { exampleNames } from '../http/openapi/operation-examples.ts';
 import { outcomes } from './calls.ts';
 import { formats } from './export.ts';
 
-export const nextToken = orNull('string', 'The `token` of the next page. Null after the last page.');
-
 const listPaging = (items: string) => [
-  inQuery('token', '`nextToken` of the previous page.'),
+  pageToken,
   inQuery('limit', `Maximum number of ${items}.`, {
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
     example: 10,
@@ -135,7 +135,6 @@ const ratings = nameSchema(
       responseId: orNull('string'),
       requestId: orNull('string'),
     }),
-    nextToken,
   ),
 );
 
@@ -151,7 +150,6 @@ const auditPage = nameSchema(
       requestId: orNull('string'),
       details: anyObject,
     }),
-    nextToken,
   ),
 );
 
@@ -280,7 +278,11 @@ const usageParameters = (keys: string, by: string) => [
     example: by,
     schema: toList(by.split(',')),
   }),
-  inQuery('direct', 'With `true`, sums by deployment count only the cost of inner calls.', { schema: { type: 'boolean' } }),
+  inQuery(
+    'direct',
+    'With `true`, sums by deployment omit the number and the tokens of inner calls, but not their cost. They then add up to the total.',
+    { schema: { type: 'boolean' } },
+  ),
   inQuery('limit', 'Maximum number of rows.', {
     schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 },
     example: 100,

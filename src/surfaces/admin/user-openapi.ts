@@ -17,32 +17,29 @@ import {
 } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
-import { nextToken, paging } from './openapi.ts';
+import { paging } from './openapi.ts';
 
 const adminKeys = nameSchema(
   'AdminKeyPage',
-  buildPage(
-    {
-      type: 'object',
-      required: ['id', 'source', 'project'],
-      additionalProperties: true,
-      properties: {
-        ...userKeyFields.properties,
-        source: {
-          enum: ['file', 'runtime', 'user'],
-          description:
-            'Whether a configuration file has the key, an administrator created it, or a user. Times of the first two are as in the configuration.',
-        },
-        expiresAt: {
-          type: ['integer', 'string'],
-          description: 'Milliseconds since the epoch, or the text of the configuration.',
-        },
-        user: { ...text, description: 'ID of the user who created the key.' },
-        project: text,
+  buildPage({
+    type: 'object',
+    required: ['id', 'source', 'project'],
+    additionalProperties: true,
+    properties: {
+      ...userKeyFields.properties,
+      source: {
+        enum: ['file', 'runtime', 'user'],
+        description:
+          'Whether a configuration file has the key, an administrator created it, or a user. Times of the first two are as in the configuration.',
       },
+      expiresAt: {
+        type: ['integer', 'string'],
+        description: 'Milliseconds since the epoch, or the text of the configuration.',
+      },
+      user: { ...text, description: 'ID of the user who created the key.' },
+      project: text,
     },
-    nextToken,
-  ),
+  }),
 );
 
 const blockedUser = nameObject('BlockedUser', {
@@ -52,7 +49,7 @@ const blockedUser = nameObject('BlockedUser', {
   blockedBy: { ...text, description: 'ID of the administrator.' },
 });
 
-const blockedUsers: NamedSchema = { name: 'BlockedUserPage', schema: buildPage(blockedUser, nextToken) };
+const blockedUsers: NamedSchema = { name: 'BlockedUserPage', schema: buildPage(blockedUser) };
 
 const namedUser = buildObject({ id: { ...text, description: 'ID of the user.' }, name: orNull('string') });
 
@@ -67,7 +64,6 @@ const sharedApplications = nameSchema(
       users: buildArray(namedUser),
       updatedAt: moment,
     }),
-    nextToken,
   ),
 );
 

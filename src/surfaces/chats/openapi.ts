@@ -10,7 +10,8 @@ import {
   listOperations,
   nameObject,
   nameSchema,
-  orNull,
+  nextToken,
+  pageToken,
   reply,
   type Schema,
   text,
@@ -34,7 +35,7 @@ const chat = nameSchema('Chat', { ...chatSchema, additionalProperties: true });
 const page = nameObject('ChatPage', {
   object: { const: 'list' },
   data: buildArray(listedChat),
-  nextToken: orNull('string', 'The `token` of the next page. Null after the last page.'),
+  nextToken,
   revision: { ...revision, description: 'Revision to pass as `since` to follow changes.' },
 });
 const changes = nameObject('ChatChanges', {
@@ -100,7 +101,7 @@ export const chatOperations = listOperations(shared, {
     summary: 'Lists or searches the chats of the user, pinned chats first, then latest first',
     parameters: [
       limit,
-      inQuery('token', '`nextToken` of the previous page.'),
+      pageToken,
       inQuery('archived', 'Whether to list archived chats instead of the other chats.', { schema: { type: 'boolean' } }),
       inQuery(
         'query',

@@ -23,7 +23,7 @@ import {
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
 import { limitUsage } from '../../http/openapi/shared-schemas.ts';
-import { nextToken, paging } from '../openapi.ts';
+import { paging } from '../openapi.ts';
 
 const entry = nameSchema('AdminEntry', {
   type: 'object',
@@ -112,7 +112,7 @@ function describeKind(kind: EntryKind): OperationTable {
             id: `listAdmin${suffix}`,
             summary: `Lists the ${name}s of the files and those created at run time, by ID`,
             parameters: paging,
-            responses: [reply(200, 'A page.', { name: 'AdminEntryPage', schema: buildPage(entry, nextToken) })],
+            responses: [reply(200, 'A page.', { name: 'AdminEntryPage', schema: buildPage(entry) })],
             errors: ['invalid_request'],
           },
           [`delete ${path}`]: {
@@ -304,7 +304,7 @@ export const adminEntryOperations = listOperations(shared, {
     id: 'listAdminChanges',
     summary: 'Lists the changes at run time, the latest first',
     parameters: paging,
-    responses: [reply(200, 'A page.', { name: 'AdminChangePage', schema: buildPage(change, nextToken) })],
+    responses: [reply(200, 'A page.', { name: 'AdminChangePage', schema: buildPage(change) })],
     errors: ['invalid_request'],
   },
   'get /v1/admin/changes/{change}': {

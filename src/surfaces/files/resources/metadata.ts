@@ -182,7 +182,6 @@ function toFolderNode(location: ResourceLocation, permissions?: ShowPermissions)
 
 function toNode(location: ResourceLocation, permissions: ShowPermissions): Record<string, unknown> {
   const { kind, bucket, path } = location;
-  const isFolder = path === '' || path.endsWith('/');
   const plain = path.endsWith('/') ? path.slice(0, -1) : path;
   const slashIndex = plain.lastIndexOf('/');
   return {
@@ -190,7 +189,7 @@ function toNode(location: ResourceLocation, permissions: ShowPermissions): Recor
     parentPath: slashIndex === -1 ? null : plain.slice(0, slashIndex),
     bucket,
     url: toUrl(location),
-    nodeType: isFolder ? 'FOLDER' : 'ITEM',
+    nodeType: isFolder(location) ? 'FOLDER' : 'ITEM',
     resourceType: resourceTypes[kind],
     ...(permissions && { permissions: permissions(location) }),
   };

@@ -13,12 +13,13 @@ import {
   anyObject,
   buildArray,
   buildObject,
-  inHeader,
   inPath,
   inQuery,
   json,
+  listConditions,
   listOperations,
   type OperationTable,
+  pageToken,
   reply,
   type Schema,
   text,
@@ -35,16 +36,6 @@ interface RecordKind {
   readonly example: object;
 }
 
-const ifMatch = inHeader('If-Match', 'ETags. The ETag of the stored item must be one of them. `*` matches any existing item.', {
-  example: '*',
-});
-const ifNoneMatch = inHeader(
-  'If-None-Match',
-  'ETags. The ETag of the stored item must not be one of them. With `*`, no item may exist.',
-  {
-    example: '"2f8b1c"',
-  },
-);
 const errors: readonly ErrorCode[] = ['access_denied', 'invalid_request', 'file_not_found'];
 
 /** Names of items in examples, by kind. */
@@ -81,7 +72,7 @@ const page = [
     schema: { type: 'integer', minimum: 0, maximum: 1000, default: 100 },
     example: 100,
   }),
-  inQuery('token', '`nextToken` of the previous page.'),
+  pageToken,
   inQuery('recursive', 'Whether to list the items of all subfolders instead of the subfolders.', {
     schema: { type: 'boolean', default: false },
     example: true,
@@ -97,7 +88,7 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): Operat
   const record = { name, schema };
   const path = `/v1/${kind}/{bucket}/{path}`;
   const inItem = inPath('path', 'Path in the bucket. It may contain slashes.', itemNames[kind]);
-  const parameters = [inBucket, inItem, ifMatch, ifNoneMatch];
+  const parameters = [inBucket, inItem, ...listConditions('item')];
   return {
     [`get ${path}`]: {
       id: `get${name}`,

@@ -36,6 +36,7 @@ import {
 import { listPermissions, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
+import { routeNotFound } from '../../http/path-methods.ts';
 import type { Query } from '../../http/query.ts';
 import { identifyCaller, parseBody, readBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { sendFile, toSelection } from '../../http/replies/send-file.ts';
@@ -207,8 +208,7 @@ async function readCondition(
 
 function getLocation({ kind }: RecordKind, { url, method }: FastifyRequest): ContentLocation {
   const encoded = stripPathPrefix(`/v1/${kind}/`, url);
-  if (kind === 'conversations' && conversationIdStart.test(encoded))
-    throw new ParleyError('route_not_found', 'No endpoint exists at this path. /docs lists the endpoints.');
+  if (kind === 'conversations' && conversationIdStart.test(encoded)) throw routeNotFound();
   const location = parseLocation(kind, encoded);
   if (location === undefined || isFolder(location))
     throw method === 'GET' || method === 'HEAD' ? notFound(kind) : invalidPath(kind);

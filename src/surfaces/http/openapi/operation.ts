@@ -140,8 +140,8 @@ export function buildArray(items: Schema | NamedSchema): Schema {
   return { type: 'array', items };
 }
 
-/** Returns the schema of one page of a list. `nextToken` is the schema of the field with that name. */
-export function buildPage(items: Schema | NamedSchema, nextToken: Schema): Schema {
+/** Returns the schema of one page of a list. */
+export function buildPage(items: Schema | NamedSchema): Schema {
   return buildObject({ object: { const: 'list' }, data: buildArray(items), nextToken });
 }
 
@@ -197,6 +197,9 @@ export const moment = { type: 'integer', description: 'Milliseconds since the ep
 export function orNull(type: string, description?: string): Schema {
   return { type: [type, 'null'], ...(description && { description }) };
 }
+
+export const nextToken = orNull('string', 'The `token` of the next page. Null after the last page.');
+export const pageToken = inQuery('token', '`nextToken` of the previous page.');
 
 /** Returns the headers `If-Match` and `If-None-Match` of an item that has an ETag. */
 export function listConditions(item: string): readonly [Parameter, Parameter] {
