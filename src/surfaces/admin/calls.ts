@@ -7,7 +7,7 @@ import type { CallOutcome } from '#domain/telemetry.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
 import type { Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import { type Query, readLimit, readText, requireKnown } from '../http/query.ts';
-import type { Table } from './export.ts';
+import { readPages, type Table } from './export.ts';
 import { filterNames, pageLimit, readCursor, readDayRange, readFilter, toPage, toTimeRange } from './query.ts';
 
 const exportPageSize = 1000;
@@ -38,17 +38,10 @@ export async function readCalls(journal: Journal, query: Query, scope: CallsScop
 }
 
 /** Returns all calls that the query selects, page by page. Throws `invalid_request`. */
-export function exportCalls(journal: Journal, query: Query, scope: CallsScope): Table<object> {
+export function exportCalls(journal: Journal, query: Query, scope: CallsScope): Table {
   const filter = readCallsQuery(query, scope);
-  async function* readPages(): AsyncGenerator<readonly object[]> {
-    let before: UsageRecord | undefined;
-    do {
-      const records = await journal.listCalls({ ...filter, before, limit: exportPageSize });
-      yield records.map(toItem);
-      before = records.length < exportPageSize ? undefined : records.at(-1);
-    } while (before !== undefined);
-  }
-  return { columns: callColumns, pages: readPages() };
+  const read = (before: UsageRecord | undefined) => journal.listCalls({ ...filter, before, limit: exportPageSize });
+  return { columns: callColumns, pages: readPages(exportPageSize, read, toItem) };
 }
 
 interface CallDeps {

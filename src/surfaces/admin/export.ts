@@ -22,20 +22,20 @@ export function isExport(query: Query): boolean {
 }
 
 /** Rows of a table. */
-export interface Table<Row extends object> {
+export interface Table {
   /** Fields of the rows, in the order of the columns. A row may lack some of them. */
   readonly columns: readonly string[];
-  readonly pages: AsyncIterable<readonly Row[]>;
+  readonly pages: AsyncIterable<readonly object[]>;
 }
 
 /**
  * Sends all pages. The next page is read when the client has received the previous one, and none after it disconnects. An error of
  * the first page has its own status. A later error ends the response early, so that the client can recognize it.
  */
-export async function sendTable<Row extends object>(
+export async function sendTable(
   reply: FastifyReply,
   format: Exclude<Format, 'json'>,
-  { columns, pages }: Table<Row>,
+  { columns, pages }: Table,
 ): Promise<unknown> {
   const iterator = pages[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -49,6 +49,20 @@ export async function sendTable<Row extends object>(
   }
   const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8';
   return reply.type(type).send(Readable.from(write()));
+}
+
+/** Yields all pages of a list. `read` returns the page after a record, and has fewer records than `size` at the end of the list. */
+export async function* readPages<Item>(
+  size: number,
+  read: (after: Item | undefined) => Promise<readonly Item[]>,
+  toRow: (item: Item) => object,
+): AsyncGenerator<readonly object[]> {
+  let after: Item | undefined;
+  do {
+    const items = await read(after);
+    yield items.map(toRow);
+    after = items.length < size ? undefined : items.at(-1);
+  } while (after !== undefined);
 }
 
 function toLines(format: Exclude<Format, 'json'>, columns: readonly string[], rows: readonly object[]): string {

@@ -13,7 +13,7 @@ export interface NodeReport {
   readonly hindrances: readonly ReportedReason[];
   readonly stores: readonly StoreReport[];
   readonly upstreams: readonly UpstreamReport[];
-  /** Calls that wait because every upstream of their deployment is full. Deployments without waiting calls are left out. */
+  /** Calls that wait because every upstream of their deployment is full. Omits deployments without waiting calls. */
   readonly queues: readonly { readonly deployment: string; readonly size: number }[];
   readonly configuration: ConfigurationReport;
 }

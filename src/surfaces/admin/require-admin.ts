@@ -9,8 +9,8 @@ import { identifyUser, type SurfaceDeps } from '../http/read-request.ts';
 type IdentifyDeps = Pick<SurfaceDeps, 'identify'>;
 
 /**
- * Returns the caller, whose role is `admin`, or `auditor` if the route only reads. Throws `access_denied` for other callers, and
- * for callers with a per-request key.
+ * Returns the caller of a route for the role `admin`. A route that only reads also accepts the role `auditor`. Throws
+ * `access_denied` for other callers, and for per-request keys.
  */
 export async function requireAdmin(
   deps: IdentifyDeps,
@@ -18,7 +18,7 @@ export async function requireAdmin(
   reply: FastifyReply,
   use: 'reads' | 'changes',
 ): Promise<Caller> {
-  const caller = await identifyWithNoStore(deps, request, reply, 'administer');
+  const caller = await identifyUncached(deps, request, reply, 'administer');
   if (canAdminister(caller, use)) return caller;
   throw createRoleError(use === 'reads' ? `the role ${adminRole} or ${auditorRole}` : `the role ${adminRole}`);
 }
@@ -57,22 +57,22 @@ export async function requireUsageReader(
   reply: FastifyReply,
   project: string | undefined,
 ): Promise<Caller> {
-  const caller = await identifyWithNoStore(deps, request, reply, 'read the usage of a project');
+  const caller = await identifyUncached(deps, request, reply, 'read the usage of a project');
   const isOwner = project !== undefined && ownsProject(deps.snapshot(), caller, project);
   if (isOwner || canAdminister(caller, 'reads')) return caller;
   throw createRoleError(`the role ${adminRole} or ${auditorRole}, or ownership of the project`);
 }
 
 /**
- * Returns the caller, whose role is `admin` or who owns a project. Throws `access_denied` for other callers and for per-request
- * keys. An owner without the role `admin` cannot use a key of a user.
+ * Returns an administrator, or the owner of a project. An owner must sign in, and cannot use a key that a user created. Throws
+ * `access_denied` for other callers and for per-request keys.
  */
 export async function requireKeyCreator(
   deps: Pick<SurfaceDeps, 'identify' | 'snapshot'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<{ readonly caller: Caller; readonly isAdmin: boolean }> {
-  const caller = await identifyWithNoStore(deps, request, reply, 'create keys');
+  const caller = await identifyUncached(deps, request, reply, 'create keys');
   if (canAdminister(caller, 'changes')) return { caller, isAdmin: true };
   const snapshot = deps.snapshot();
   const ownedProject = Object.keys(snapshot.configuration.projects).find((name) => ownsProject(snapshot, caller, name));
@@ -85,8 +85,8 @@ export function ownsProject({ configuration: { projects } }: ConfigSnapshot, { s
   return Object.hasOwn(projects, project) && projects[project]?.owners?.includes(subject) === true;
 }
 
-/** Returns the user of a request, and prevents caching of the response. Throws `access_denied` for per-request keys. */
-export async function identifyWithNoStore(
+/** Returns the user of a request, and disables caching of the response. Throws `access_denied` for per-request keys. */
+export async function identifyUncached(
   deps: IdentifyDeps,
   request: FastifyRequest,
   reply: FastifyReply,

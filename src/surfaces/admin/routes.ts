@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
@@ -9,10 +10,10 @@ import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#do
 import { type Query, readFlag, readLimit, readText, requireKnown } from '../http/query.ts';
 import type { SurfaceDeps } from '../http/read-request.ts';
 import { type CallsScope, callColumns, exportCalls, type Rows, readCall, readCalls } from './calls.ts';
-import { isExport, readFormat, sendTable, type Table } from './export.ts';
+import { isExport, readFormat, readPages, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
 import { filterNames, readDayRange, readFilter, readPage, toPage, toTimeRange } from './query.ts';
-import { identifyWithNoStore, requireUsageReader, serveAdminRead } from './require-admin.ts';
+import { identifyUncached, requireUsageReader, serveAdminRead } from './require-admin.ts';
 
 export interface AdminDeps extends SurfaceDeps {
   readonly journal: Journal;
@@ -58,12 +59,12 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     return { object: 'list', data: records.map(({ node, report }) => ({ id: node, ...report })) };
   });
   app.get('/v1/user/usage', async (request, reply) => {
-    const { subject } = await identifyWithNoStore(deps, request, reply, "read its user's usage");
+    const { subject } = await identifyUncached(deps, request, reply, "read its user's usage");
     const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
     return sendUsage(journal, request.query as Query, { scope, reply });
   });
   app.get('/v1/user/calls', async (request, reply) => {
-    const { subject } = await identifyWithNoStore(deps, request, reply, "read its user's usage");
+    const { subject } = await identifyUncached(deps, request, reply, "read its user's usage");
     return sendCalls(journal, request.query as Query, { scope: { subject, nowMs: clock.epochMs() }, reply });
   });
 }
@@ -76,7 +77,7 @@ async function sendCalls(journal: Journal, query: Query, { scope, reply }: ReadC
   if (isExport(query)) return sendTable(reply, format, exportCalls(journal, query, scope));
   const { data, nextToken } = await readCalls(journal, query, scope);
   if (nextToken) reply.header('parley-next-token', nextToken);
-  return sendTable(reply, format, toTable(callColumns, data));
+  return sendTable(reply, format, { columns: callColumns, pages: Readable.from([data]) });
 }
 
 async function sendUsage(journal: Journal, query: Query, { scope, reply }: ReadContext<UsageScope>): Promise<unknown> {
@@ -84,14 +85,7 @@ async function sendUsage(journal: Journal, query: Query, { scope, reply }: ReadC
   if (format === 'json') return readUsage(journal, query, scope);
   if (isExport(query)) return sendTable(reply, format, exportUsage(journal, query, scope));
   const { data, by } = await readUsage(journal, query, scope);
-  return sendTable(reply, format, toTable([...by, ...amountColumns], data));
-}
-
-function toTable(columns: readonly string[], rows: readonly object[]): Table<object> {
-  async function* pages(): AsyncGenerator<readonly object[]> {
-    yield rows;
-  }
-  return { columns, pages: pages() };
+  return sendTable(reply, format, { columns: [...by, ...amountColumns], pages: Readable.from([data]) });
 }
 
 function toRatingItem({ id, atMs, subject, object, requestId, details }: AuditRecord): object {
@@ -141,28 +135,20 @@ async function readUsage(journal: Journal, query: Query, scope: UsageScope): Pro
   return {
     object: 'list',
     ...{ from, to, by: by.map(({ name }) => name) },
-    data: sums.slice(0, limit).map((sum) => ({ ...toKeys(sum, by), ...toAmounts(sum) })),
+    data: sums.slice(0, limit).map((sum) => toUsageItem(sum, by)),
     total: total && toAmounts(total),
     isCut: sums.length > limit,
   };
 }
 
 /** Returns all sums that the query selects, ordered by its keys, page by page. Throws `invalid_request`. */
-function exportUsage(journal: Journal, query: Query, scope: UsageScope): Table<object> {
+function exportUsage(journal: Journal, query: Query, scope: UsageScope): Table {
   const { by, filter } = readUsageQuery(query, scope);
-  const keys = by.map(({ key }) => key);
-  async function* readPages(): AsyncGenerator<readonly object[]> {
-    let after: UsageSum<UsageKey> | undefined;
-    do {
-      const sums: readonly UsageSum<UsageKey>[] = await journal.sumUsage<UsageKey>({
-        ...{ ...filter, by: keys, order: 'keys', limit: exportPageSize },
-        ...(after !== undefined && { after }),
-      });
-      yield sums.map((sum) => ({ ...toKeys(sum, by), ...toAmounts(sum) }));
-      after = sums.length < exportPageSize ? undefined : sums.at(-1);
-    } while (after !== undefined);
-  }
-  return { columns: [...by.map(({ name }) => name), ...amountColumns], pages: readPages() };
+  const page = { ...filter, by: by.map(({ key }) => key), order: 'keys', limit: exportPageSize } as const;
+  const read = (after: UsageSum<UsageKey> | undefined) =>
+    journal.sumUsage<UsageKey>({ ...page, ...(after !== undefined && { after }) });
+  const columns = [...by.map(({ name }) => name), ...amountColumns];
+  return { columns, pages: readPages(exportPageSize, read, (sum) => toUsageItem(sum, by)) };
 }
 
 function readUsageQuery(query: Query, { subject, keys, nowMs }: UsageScope) {
@@ -193,8 +179,8 @@ function readGroupKeys(query: Query, keys: readonly KeyName[]): readonly GroupKe
   return groupKeys;
 }
 
-function toKeys(sum: UsageSum<UsageKey>, by: readonly GroupKey[]): object {
-  return Object.fromEntries(by.map(({ name, key }) => [name, sum[key]]));
+function toUsageItem(sum: UsageSum<UsageKey>, by: readonly GroupKey[]): object {
+  return { ...Object.fromEntries(by.map(({ name, key }) => [name, sum[key]])), ...toAmounts(sum) };
 }
 
 function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }: UsageAmounts): object {

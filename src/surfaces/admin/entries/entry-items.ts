@@ -127,6 +127,11 @@ export function notFound({ kind, id }: EntryRef): ParleyError {
   return new ParleyError('entry_not_found', `There is no ${entryKinds[kind].name} ${id}. GET /v1/admin/${kind} lists all.`);
 }
 
+/** Returns the error for an operation that needs the name of a key whose name is its secret. */
+export function createNumberedKeyError(): ParleyError {
+  return createRequestError('id', 'is the number of a key whose name is its secret. Write a name and sha256 into the file first');
+}
+
 export function configuredInFile({ kind, id }: EntryRef): ParleyError {
   return new ParleyError(
     'configured_in_file',

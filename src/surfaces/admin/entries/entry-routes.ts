@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
 import { toWriteCondition } from '../../http/conditions.ts';
@@ -14,6 +13,7 @@ import { pageLimit } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';
 import {
   configuredInFile,
+  createNumberedKeyError,
   type EntryDeps,
   findFileEntry,
   findItem,
@@ -114,11 +114,7 @@ async function migrateEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRe
   const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
   const id = readId(request);
   const value = findFileEntry(deps, { kind, id });
-  if (value !== undefined && isNumbered(kind, value))
-    throw createRequestError(
-      'id',
-      'is the number of a key whose name is its secret. Write a name and sha256 into the file first',
-    );
+  if (value !== undefined && isNumbered(kind, value)) throw createNumberedKeyError();
   if (value === undefined) throw new ParleyError('entry_not_found', `The files have no ${entryKinds[kind].name} ${id}.`);
   const after = { value: toStoredValue(kind, value) };
   await applyChange(deps, request, () => [{ kind, id, after }], { author, action: 'saved', allowsFileEntries: true });

@@ -45,11 +45,11 @@ export function adminKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
 
 /** Exchanges the token of the first start for an admin key. The token is the credential, so the request needs no key. */
 async function exchangeToken(deps: KeyDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  const { maxBytes } = storedEntries.firstStart;
+  const { firstStart } = storedEntries;
   reply.header('cache-control', 'no-store');
-  rejectLargeBody(request.raw, maxBytes);
-  const body = checkFirstStart(await readJson(request, { maxBytes }));
-  const { id, key, plan } = deps.firstStart.createKey(body.token);
+  rejectLargeBody(request.raw, firstStart.maxBytes);
+  const { token } = checkFirstStart(await readJson(request, firstStart));
+  const { id, key, plan } = deps.firstStart.createKey(token);
   await applyChange(deps, request, plan, { author: firstStartAuthor, action: 'saved' });
   deps.firstStart.end();
   reply.code(201);

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import type { resetKinds } from '#contract/configuration/limits.ts';
-import { createRequestError } from '#contract/errors/request-error.ts';
 import { toKeyId } from '#domain/callers/key-ring.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import { type LimitUsage, toLimitUsage } from '#domain/limits/limit-status.ts';
@@ -9,7 +8,7 @@ import type { Limit } from '#domain/limits/limits.ts';
 import { type Query, readText, requireKnown } from '../../http/query.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { requireAdmin, requireUsageReader } from '../require-admin.ts';
-import { type EntryDeps, findFileName, notFound, readId } from './entry-items.ts';
+import { createNumberedKeyError, type EntryDeps, findFileName, notFound, readId } from './entry-items.ts';
 import { applyChange } from './entry-writes.ts';
 
 export interface LimitRouteDeps extends EntryDeps {
@@ -93,11 +92,8 @@ async function reset(deps: LimitRouteDeps, kind: PathKind, request: FastifyReque
   requireKnown(request.query as Query, []);
   const id = readId(request);
   const scopeId = requireScopeId(deps, { kind, id });
-  if (kind === 'keys' && scopeId !== toKeyId(id, { sha256: '' }))
-    throw createRequestError(
-      'id',
-      'is the number of a key whose name is its secret. Write a name and sha256 into the file first',
-    );
+  // The reset is stored under the ID, which must be the name of the key. It must not be its secret.
+  if (kind === 'keys' && scopeId !== toKeyId(id, { sha256: '' })) throw createNumberedKeyError();
   const of = `${scopeKinds[kind]}:${id}`;
   const at = deps.clock.epochMs();
   const after = { value: { at: new Date(at).toISOString() } };
