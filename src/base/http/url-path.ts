@@ -25,6 +25,12 @@ export function getPath(url: string): string {
   return path;
 }
 
+/** Splits a path at its last slash. Without a slash, `parent` is empty. */
+export function splitPath(path: string): { readonly parent: string; readonly name: string } {
+  const end = path.lastIndexOf('/');
+  return { parent: path.slice(0, Math.max(end, 0)), name: path.slice(end + 1) };
+}
+
 /** Returns the URL with the parameters of `query` added, except those whose names the URL already has. */
 export function addQuery(base: URL, query: string): URL {
   const url = new URL(base);

@@ -78,19 +78,18 @@ async function listChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promi
 async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const subject = await identifySubject(deps, request);
   const since = readInteger(request.query as Query, 'since') ?? 0;
-  const changes = await deps.chats.readChat(readChatRef(request, subject), since);
-  if (changes === undefined) throw chatNotFound();
-  reply.header('etag', `"${changes.head.revision}"`);
-  return toChatItem(changes);
+  const chat = await readStoredChat(deps, readChatRef(request, subject), since);
+  reply.header('etag', `"${chat.head.revision}"`);
+  return toChatItem(chat);
 }
 
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const maxBytes = Math.min(storedEntries.chat.maxBytes, deps.snapshot().configuration.security.maxBodyBytes);
   const { caller: subject, body } = await readRequest(request, { maxBytes }, () => identifySubject(deps, request));
-  const location = readChatRef(request, subject);
+  const chat = readChatRef(request, subject);
   const change = toChatChange(body(), deps.clock.epochMs());
-  const condition = await readCondition(deps, request, location);
-  const result = await deps.chats.write(location, change, { ...bounds, condition });
+  const condition = await readCondition(deps, request, chat);
+  const result = await deps.chats.write(chat, change, { ...bounds, condition });
   if (result.outcome === 'condition_failed') throw createPreconditionError();
   if (result.outcome !== 'written') throw storageFull(result.outcome);
   reply.header('etag', `"${result.head.revision}"`);
@@ -99,9 +98,9 @@ async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: Fasti
 
 async function remove(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const subject = await identifySubject(deps, request);
-  const location = readChatRef(request, subject);
-  const condition = await readCondition(deps, request, location);
-  const outcome = await deps.chats.delete(location, condition, deps.clock.epochMs());
+  const chat = readChatRef(request, subject);
+  const condition = await readCondition(deps, request, chat);
+  const outcome = await deps.chats.delete(chat, condition, deps.clock.epochMs());
   if (outcome === 'condition_failed') throw createPreconditionError();
   if (outcome === 'absent') throw chatNotFound();
   reply.code(204);
@@ -125,9 +124,9 @@ export async function identifySubject(
   return caller.subject;
 }
 
-async function readCondition({ chats }: ChatRoutesDeps, { headers }: FastifyRequest, location: ChatRef): Promise<WriteCondition> {
+async function readCondition({ chats }: ChatRoutesDeps, { headers }: FastifyRequest, chat: ChatRef): Promise<WriteCondition> {
   if (!hasCondition(headers)) return undefined;
-  const current = await chats.readChat(location, Number.MAX_SAFE_INTEGER);
+  const current = await chats.readChat(chat, Number.MAX_SAFE_INTEGER);
   return toWriteCondition(headers, current && { etag: String(current.head.revision) });
 }
 
@@ -138,7 +137,14 @@ export function readChatRef({ params }: FastifyRequest, subject: string): ChatRe
   return { subject, id };
 }
 
-export function chatNotFound(): ParleyError {
+/** Returns a chat with the turns after a revision. Throws `response_not_found`. */
+export async function readStoredChat({ chats }: ChatRoutesDeps, ref: ChatRef, since: number): Promise<StoredChat> {
+  const chat = await chats.readChat(ref, since);
+  if (chat === undefined) throw chatNotFound();
+  return chat;
+}
+
+function chatNotFound(): ParleyError {
   return new ParleyError(
     'response_not_found',
     'You have no chat with this ID. An ID has at most 64 of the characters A-Z, a-z, 0-9, _, and -.',
@@ -187,7 +193,6 @@ function toChatItem({ head, extra, turns }: StoredChat): JsonObject {
   return { ...extra, ...toHeadItem(head), turns };
 }
 
-/** Parsed query parameters, before validation. */
 const pageLimit = { max: 500, fallback: 100 };
 const maxWords = 20;
 const maxQueryChars = 500;

@@ -17,7 +17,7 @@ import { routeNotFound } from '../http/path-methods.ts';
 import { readRequest } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/send-file.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type ChatRoutesDeps, chatNotFound, identifySubject, readChatRef } from './routes.ts';
+import { type ChatRoutesDeps, identifySubject, readChatRef, readStoredChat } from './routes.ts';
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {
   readonly shares: ShareStore;
@@ -54,28 +54,27 @@ async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fast
   const createdAtMs = deps.clock.epochMs();
   const newShare = { id: deps.newId(), createdAtMs, expiresAtMs: createdAtMs + expiresInDays * dayMs };
   const token = deps.newToken();
-  const location = readChatRef(request, subject);
-  const { title, files } = await storeShare(deps, location, { ...newShare, tokenHash: toHash(token), deploymentNames });
+  const ref = readChatRef(request, subject);
+  const { title, files } = await storeShare(deps, ref, { ...newShare, tokenHash: toHash(token), deploymentNames });
   deps.recordAudit({ action: 'chat.shared', subject, object: newShare.id, requestId: request.id });
   reply.code(201);
-  return { ...toShareItem({ ...newShare, chat: location.id, title }), token, files: files.length };
+  return { ...toShareItem({ ...newShare, chat: ref.id, title }), token, files: files.length };
 }
 
 /** Stores a snapshot of the chat. Retries if the chat changed meanwhile. Throws `precondition_failed` after 5 attempts. */
 async function storeShare(
   deps: ShareRoutesDeps,
-  location: ChatRef,
+  ref: ChatRef,
   {
     deploymentNames,
     ...newShare
   }: Omit<NewShareRecord, 'snapshot' | 'revision'> & { readonly deploymentNames: Readonly<Record<string, string>> },
 ) {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const chat = await deps.chats.readChat(location, 0);
-    if (chat === undefined) throw chatNotFound();
-    const snapshot = withNames(await createSnapshot(deps, location, chat), deploymentNames);
+    const chat = await readStoredChat(deps, ref, 0);
+    const snapshot = withNames(await createSnapshot(deps, ref, chat), deploymentNames);
     if (JSON.stringify(snapshot).length > maxSnapshotChars) throw tooLarge();
-    const outcome = await deps.shares.share(location, { ...newShare, snapshot, revision: chat.head.revision }, bounds);
+    const outcome = await deps.shares.share(ref, { ...newShare, snapshot, revision: chat.head.revision }, bounds);
     if (outcome === 'full') throw tooManyShares();
     if (outcome === 'shared') return snapshot;
   }
@@ -98,10 +97,8 @@ function withNames({ turns, ...snapshot }: ChatSnapshot, names: Readonly<Record<
 
 /** Returns the title and the files that a share of the chat would make readable for users with the link. */
 async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  const location = readChatRef(request, await identifySharer(deps, request));
-  const chat = await deps.chats.readChat(location, 0);
-  if (chat === undefined) throw chatNotFound();
-  const snapshot = await createSnapshot(deps, location, chat);
+  const ref = readChatRef(request, await identifySharer(deps, request));
+  const snapshot = await createSnapshot(deps, ref, await readStoredChat(deps, ref, 0));
   return { object: 'list', title: snapshot.title, data: describeFiles(snapshot) };
 }
 

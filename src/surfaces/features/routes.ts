@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { stripPathPrefix } from '#base/http/url-path.ts';
+import { splitPath, stripPathPrefix } from '#base/http/url-path.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { type ChatRequest, parseChatRequest, withDefaults } from '#contract/chat/chat-request.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
@@ -150,7 +150,9 @@ async function serveFeature(
   const { request, response } = context;
   const bytes = await handler.readJson(context);
   const snapshot = deps.snapshot();
-  const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(getEncodedId(request.url ?? '')));
+  // IDs may contain slashes. The last segment selects the operation.
+  const { parent: encodedId } = splitPath(stripPathPrefix(base, request.url ?? ''));
+  const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(encodedId));
   const endpoint = findFeatureAddress(deployment, address);
   if (endpoint === undefined) {
     if (!isBuiltIn(address, deployment)) throw new ParleyError('access_denied', `${deployment.id} does not serve this path.`);
@@ -167,12 +169,6 @@ async function serveFeature(
     'content-length': reply.bytes.length,
   });
   setImmediate(endResponse, response, reply.bytes.toString('latin1'));
-}
-
-/** IDs may contain slashes. The last segment selects the operation. */
-function getEncodedId(url: string): string {
-  const path = stripPathPrefix(base, url);
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 function computeOutputs<Input>(

@@ -41,16 +41,16 @@ export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
 
 async function create(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const { caller: creator, body } = await readRequest(request, userKey, () => identifyCreator(deps, request));
-  const { owner, right } = creator;
+  const { owner, selfService } = creator;
   const newKey = checkNewKey(body());
   const { key, ...createdKey } = createUserKey(deps.newSecret());
-  const stored = toStoredKey(newKey, { owner, right, createdKey, id: deps.newId(), nowMs: deps.clock.epochMs() });
-  if ((await deps.userKeys.write(() => deps.store.add(stored, right.keys))) === 'full')
+  const stored = toStoredKey(newKey, { owner, selfService, createdKey, id: deps.newId(), nowMs: deps.clock.epochMs() });
+  if ((await deps.userKeys.write(() => deps.store.add(stored, selfService.keys))) === 'full')
     throw new ParleyError(
       'too_many_keys',
-      `Your roles allow at most ${right.keys} ${right.keys === 1 ? 'key' : 'keys'} at a time. Delete a key that you do not need.`,
+      `Your roles allow at most ${selfService.keys} ${selfService.keys === 1 ? 'key' : 'keys'} at a time. Delete a key that you do not need.`,
     );
-  recordKeyAudit(deps, request, { action: 'key.made', location: stored });
+  recordKeyAudit(deps, request, { action: 'key.made', key: stored });
   reply.code(201);
   return { ...toVisibleKey(stored), key };
 }
@@ -62,22 +62,22 @@ async function list(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonO
 
 async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { subject: owner } = await identifyOwner(deps, request);
-  const location = { owner, id: getKeyId(request) };
-  if (!(await deps.userKeys.write(() => deps.store.delete(location, deps.clock.epochMs())))) throw createNotFoundError();
-  recordKeyAudit(deps, request, { action: 'key.deleted', location });
+  const ref = { owner, id: getKeyId(request) };
+  if (!(await deps.userKeys.write(() => deps.store.delete(ref, deps.clock.epochMs())))) throw createNotFoundError();
+  recordKeyAudit(deps, request, { action: 'key.deleted', key: ref });
   reply.code(204);
 }
 
 async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const { caller: creator, body } = await readRequest(request, userKey, () => identifyCreator(deps, request));
-  const location = { owner: creator.owner.subject, id: getKeyId(request) };
+  const ref = { owner: creator.owner.subject, id: getKeyId(request) };
   const { overlapSeconds = 0 } = checkRotation(body());
   const { key, ...createdKey } = createUserKey(deps.newSecret());
   const atMs = deps.clock.epochMs();
   const rotation = { ...createdKey, atMs, formerUntilMs: atMs + overlapSeconds * 1000 };
-  const rotated = await deps.userKeys.write(() => deps.store.rotate(location, rotation));
+  const rotated = await deps.userKeys.write(() => deps.store.rotate(ref, rotation));
   if (rotated === undefined) throw createNotFoundError();
-  recordKeyAudit(deps, request, { action: 'key.rotated', location });
+  recordKeyAudit(deps, request, { action: 'key.rotated', key: ref });
   return { ...toVisibleKey(rotated), key };
 }
 
@@ -85,9 +85,9 @@ async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<Jso
 async function identifyCreator(
   deps: KeyRoutesDeps,
   request: FastifyRequest,
-): Promise<{ readonly owner: Caller; readonly right: SelfService }> {
+): Promise<{ readonly owner: Caller; readonly selfService: SelfService }> {
   const owner = await identifyCaller(deps, request);
-  return { owner, right: requireSelfService(deps.snapshot().configuration, owner) };
+  return { owner, selfService: requireSelfService(deps.snapshot().configuration, owner) };
 }
 
 /** Returns a signed-in user. Users may list and delete keys even if they may no longer create them. Throws for other callers. */
@@ -104,9 +104,9 @@ function getKeyId({ params }: FastifyRequest): string {
 function recordKeyAudit(
   { recordAudit }: KeyRoutesDeps,
   { id: requestId }: FastifyRequest,
-  { action, location }: { readonly action: AuditAction; readonly location: KeyRef },
+  { action, key }: { readonly action: AuditAction; readonly key: KeyRef },
 ): void {
-  recordAudit({ action, subject: location.owner, object: location.id, requestId });
+  recordAudit({ action, subject: key.owner, object: key.id, requestId });
 }
 
 function createNotFoundError(): ParleyError {
@@ -118,14 +118,14 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Properties of a new key that do not come from the request body. */
 interface KeyCreation {
   readonly owner: Caller;
-  readonly right: SelfService;
+  readonly selfService: SelfService;
   readonly id: string;
   readonly createdKey: Pick<ReturnType<typeof createUserKey>, 'digest' | 'prefix'>;
   readonly nowMs: number;
 }
 
 /** Returns the key to store. Throws `invalid_request` with the path of an invalid field. */
-function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: KeyCreation): StoredKey {
+function toStoredKey(newKey: NewKey, { owner, selfService, id, createdKey, nowMs }: KeyCreation): StoredKey {
   const { name = '', deployments, allowedIps } = newKey;
   if (/\p{C}/u.test(name)) throw createRequestError('name', 'must be one line of text');
   return {
@@ -133,7 +133,7 @@ function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: Ke
     ...{ name, prefix: createdKey.prefix, digest: createdKey.digest, version: 1, former: null },
     deployments: deployments === undefined ? null : [...new Set(deployments.map(requireDeploymentId))],
     allowedIps: allowedIps === undefined ? null : [...new Set(allowedIps.map(requireNetwork))],
-    ...{ createdAtMs: nowMs, expiresAtMs: computeExpiryMs(newKey, right, nowMs), lastUsedAtMs: null },
+    ...{ createdAtMs: nowMs, expiresAtMs: computeExpiryMs(newKey, selfService, nowMs), lastUsedAtMs: null },
   };
 }
 

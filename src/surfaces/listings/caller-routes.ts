@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { stripPathPrefix } from '#base/http/url-path.ts';
+import { splitPath, stripPathPrefix } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
@@ -106,12 +106,10 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
 
 /** Returns the view and the encoded deployment ID. The last segment names the view, because IDs may contain slashes. */
 function parseViewPath({ url }: FastifyRequest): { view: View; encodedId: string } {
-  const path = stripPathPrefix(deploymentsBase, url);
-  const end = path.lastIndexOf('/');
-  const name = path.slice(end + 1);
+  const { parent: encodedId, name } = splitPath(stripPathPrefix(deploymentsBase, url));
   const view = Object.hasOwn(views, name) ? views[name] : undefined;
   if (view === undefined) throw routeNotFound();
-  return { view, encodedId: path.slice(0, Math.max(end, 0)) };
+  return { view, encodedId };
 }
 
 /**

@@ -19,7 +19,7 @@ export class McpResponder {
   #stream: EventStream | undefined;
   #hasSent = false;
   #hasAnswered = false;
-  #extraHeaders: Readonly<Record<string, string>> = {};
+  readonly #addedHeaders: Record<string, string> = {};
 
   constructor(context: RequestContext, accepted: AcceptedFormats) {
     this.#context = context;
@@ -32,13 +32,12 @@ export class McpResponder {
 
   /** Adds a header to a response that has not started. */
   addHeader(name: string, value: string): void {
-    this.#extraHeaders = { ...this.#extraHeaders, [name]: value };
+    this.#addedHeaders[name] = value;
   }
 
   /** Starts a stream, whose heartbeats keep an idle connection open. */
   open(): void {
-    const headers = { ...this.#context.headers, ...this.#extraHeaders };
-    this.#stream = new EventStream(this.#context.response, { headers });
+    this.#stream = new EventStream(this.#context.response, { headers: this.#headers });
   }
 
   /** Sends a notification. Resolves when the client can receive more. */
@@ -82,14 +81,14 @@ export class McpResponder {
   #end(status: number, message: object): void {
     this.#hasAnswered = true;
     if (this.#stream === undefined && status === 200 && !this.#accepted.json) this.open();
-    if (this.#stream === undefined) this.#sendJson(status, message);
-    else this.#send(message);
-    this.#stream?.end();
+    if (this.#stream === undefined)
+      return sendJson(this.#context.response, status, toLatin1(JSON.stringify(message)), this.#headers);
+    this.#send(message);
+    this.#stream.end();
   }
 
-  #sendJson(status: number, message: object): void {
-    const headers = { ...this.#context.headers, ...this.#extraHeaders };
-    sendJson(this.#context.response, status, toLatin1(JSON.stringify(message)), headers);
+  get #headers(): Readonly<Record<string, string>> {
+    return { ...this.#context.headers, ...this.#addedHeaders };
   }
 
   /** Sends an event if a stream is open. Returns false if the client reads too slowly. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { stripPathPrefix } from '#base/http/url-path.ts';
+import { splitPath, stripPathPrefix } from '#base/http/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type McpMessage, parseMcpMessage } from '#contract/mcp/message.ts';
@@ -47,16 +47,16 @@ export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
       return serve(deps, running, { context, caller, encodedId });
     });
   serveRaw(app, 'POST', `${base}*`, (raw) => {
-    const path = stripPathPrefix(base, raw.request.url ?? '');
-    return (deps.otherRoutes.get(path.slice(path.lastIndexOf('/') + 1)) ?? serveMcp)(raw);
+    const { name } = splitPath(stripPathPrefix(base, raw.request.url ?? ''));
+    return (deps.otherRoutes.get(name) ?? serveMcp)(raw);
   });
 }
 
 /** Returns the encoded deployment ID in a URL. IDs may contain slashes, so the last segment selects the operation. */
 function getEncodedId(url: string): string {
-  const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(stripPathPrefix(base, url)) ?? [];
-  if (encodedId !== undefined && name === 'mcp') return encodedId;
-  if (encodedId === undefined || !/^(limits|configuration|documents)$/.test(name)) throw routeNotFound();
+  const { parent, name } = splitPath(stripPathPrefix(base, url));
+  if (parent !== '' && name === 'mcp') return parent;
+  if (parent === '' || !/^(limits|configuration|documents)$/.test(name)) throw routeNotFound();
   throw methodNotAllowed('POST', toAllowed(['GET']));
 }
 

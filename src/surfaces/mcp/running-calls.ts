@@ -12,8 +12,8 @@ interface RunningCallKey {
 }
 
 /**
- * Running calls of clients that use the 2025 revisions, which cancel a call with another request. Clients of the stateless
- * revision close the connection instead. If the request reaches another node than the call, that node announces it to the others.
+ * Running calls of clients that use the 2025 revisions, which cancel a call with a notification. Clients of the stateless
+ * revision close the connection instead. A node that receives the notification for a call of another node announces it.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();

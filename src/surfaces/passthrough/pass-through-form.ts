@@ -62,8 +62,7 @@ export class PassThroughForm implements FormFields {
   async readModel(): Promise<string> {
     while (this.#model === undefined && !this.#hasEnded && this.#memoryBytes <= maxBufferedBytes) await this.#readChunk();
     if (this.#model !== undefined) return this.#model;
-    if (this.#hasEnded)
-      throw createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
+    if (this.#hasEnded) throw missingModel();
     throw new ParleyError(
       'payload_too_large',
       `The field model must be within the first ${maxBufferedBytes} bytes of the form. Send it before the file.`,
@@ -159,8 +158,7 @@ export class PassThroughForm implements FormFields {
       if (bytes > maxModelBytes) throw createRequestError('model', `must be at most ${maxModelBytes} bytes long`);
     }
     const model = Buffer.concat(pieces).toString();
-    if (model === '')
-      throw createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
+    if (model === '') throw missingModel();
     this.#model = model;
   }
 
@@ -181,6 +179,10 @@ export class PassThroughForm implements FormFields {
   #toPart([name, value]: readonly [string, string]): string {
     return `--${this.boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   }
+}
+
+function missingModel(): ParleyError {
+  return createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
 }
 
 /** Returns a default as form fields. */

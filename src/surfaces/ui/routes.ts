@@ -10,7 +10,7 @@ import { applyBranding, brandPaths, buildBrandFile, digest, listRootFiles, type 
  * Returns the Content-Security-Policy of the page, which allows only content from this service. The page may also connect to the
  * identity providers, to get and revoke tokens.
  */
-function pagePolicy(signInOptions: readonly SignInOption[]): string {
+function buildPagePolicy(signInOptions: readonly SignInOption[]): string {
   const endpointUrls = signInOptions.flatMap(({ endpoints }) => [endpoints?.token, endpoints?.revocation]);
   const origins = endpointUrls.filter((url) => url !== undefined).map(getOrigin);
   return [
@@ -110,7 +110,7 @@ export function uiRoutes(app: FastifyInstance, deps: PageDeps): void {
     const built = await find('index.html');
     const current = settings();
     const file = built && applyCachedBranding(built, current);
-    const policy = pagePolicy(await listSignInOptions());
+    const policy = buildPagePolicy(await listSignInOptions());
     const fields = { policy, isCacheable: current.offline };
     return sendFile(request, reply, file && { ...file, ...fields, etag: buildEtag(file.etag, policy) });
   };
