@@ -175,7 +175,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chat run on %s', (engine) => {
     expect(await reject({ model: 'bounded' })).toEqual([429, 'request_limit_exceeded']);
     const limited = await startRun(run, 'x', { model: 'busy' });
     expect(limited.status).toBe(429);
-    expect(['6', '7']).toContain(limited.headers.get('retry-after'));
+    // The rest of the 7 seconds that the upstream asked for.
+    expect(limited.headers.get('retry-after')).toMatch(/^[1-7]$/);
     expect((await followRun(run)).status).toBe(404);
     expectComplete(await readEvents(await startRun(run, 'count to 1')), 'completed');
     expect(await reject({})).toEqual([412, 'precondition_failed']);
