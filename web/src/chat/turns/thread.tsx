@@ -154,7 +154,8 @@ function findControls(list: HTMLElement | null): HTMLElement | undefined {
 
 /**
  * Returns the scroll target: the end, but not past the last question. If the answer is longer than the view, it is the end of its
- * text, with notes and actions that directly follow. Sources and forms appear below it, and the user scrolls to them.
+ * text, with notes and actions that directly follow. Sources and forms appear below it, and the user scrolls to them, unless they
+ * are so low that the end is near.
  */
 function computeScrollEnd(outer: HTMLElement): number {
   const end = outer.scrollHeight - outer.clientHeight;
@@ -167,5 +168,7 @@ function computeScrollEnd(outer: HTMLElement): number {
   );
   while (content?.nextElementSibling?.matches('.note, .actions')) content = content.nextElementSibling;
   const textEnd = content == null ? 0 : content.getBoundingClientRect().bottom - from + actionsPixels - outer.clientHeight;
-  return Math.min(end, Math.max(start, textEnd));
+  if (textEnd < start) return Math.min(end, start);
+  // The actions may replace a placeholder of the same height, which is no resize.
+  return end - textEnd < nearEndPixels ? end : textEnd;
 }
