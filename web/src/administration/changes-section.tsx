@@ -3,8 +3,8 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
+import { useAction } from '../parts/use-loaded.ts';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
@@ -52,29 +52,20 @@ function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, wri
   const { locale: language } = useLanguage();
   const { service, isAdmin, announce, refresh } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, run } = useAction();
   const [allWrites, setAllWrites] = useState<readonly Write[]>();
   const writes = allWrites ?? firstWrites.slice(0, maxWrites);
   const undo = async (): Promise<void> => {
     if (!(await askConfirmation(strings.undoQuestion, strings.undo))) return;
-    setError(undefined);
-    try {
+    await run(async () => {
       await rollBack(service, id);
       announce(strings.undone);
       reload();
       await refresh().catch(() => undefined);
-    } catch (error) {
-      setError(toErrorDetails(error));
-    }
+    });
   };
-  const expand = async (): Promise<void> => {
-    setError(undefined);
-    try {
-      setAllWrites(firstWrites.length < writeCount ? (await readChange(service, id)).writes : firstWrites);
-    } catch (error) {
-      setError(toErrorDetails(error));
-    }
-  };
+  const expand = async (): Promise<void> =>
+    setAllWrites(firstWrites.length < writeCount ? (await readChange(service, id)).writes : firstWrites);
   const time = formatDateTime(atMs, language);
   return (
     <li>
@@ -97,7 +88,7 @@ function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, wri
       ))}
       {writes.length < writeCount && (
         <div>
-          <TextButton className="button slim" onClick={() => void expand()}>
+          <TextButton className="button slim" onClick={() => void run(expand)}>
             {strings.showAll(writeCount.toLocaleString(language))}
           </TextButton>
         </div>

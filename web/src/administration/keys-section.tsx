@@ -4,8 +4,7 @@ import { type Column, DataTable } from '../parts/data-table.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
@@ -96,27 +95,22 @@ function UserKeys({ keys, isLoading, reload }: KeyListProps & { readonly reload:
   const { service, isAdmin, announce, user: ownUser } = usePage();
   const { prefix, lastUse, expiry } = useKeyColumns();
   const { askConfirmation, dialog } = useConfirmation();
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, run } = useAction();
   const loadBlocked = useCallback((signal: AbortSignal) => listBlockedUsers(service, signal), [service]);
   const blocked = useLoaded(loadBlocked);
-  const run = async (action: () => Promise<void>, message: string): Promise<void> => {
-    setError(undefined);
-    try {
-      await action();
-      announce(message);
-      reload();
-      blocked.reload();
-    } catch (error) {
-      setError(toErrorDetails(error));
-    }
+  const change = async (action: () => Promise<void>, message: string): Promise<void> => {
+    if (!(await run(action))) return;
+    announce(message);
+    reload();
+    blocked.reload();
   };
   const revoke = async ({ id, user }: Entry): Promise<void> => {
     if (!(await askConfirmation(strings.revokeQuestion(user), strings.revoke))) return;
-    await run(() => deleteEntry(service, 'keys', id, false), strings.revoked);
+    await change(() => deleteEntry(service, 'keys', id, false), strings.revoked);
   };
   const block = async (user: string): Promise<void> => {
     if (!(await askConfirmation(strings.blockUserQuestion(user), strings.blockUser))) return;
-    await run(() => blockUser(service, user, ''), strings.userBlocked(user));
+    await change(() => blockUser(service, user, ''), strings.userBlocked(user));
   };
   const isBlocked = (user: string): boolean => blocked.value?.some((blockedUser) => blockedUser.user === user) === true;
   const actions: Column<Entry> = {
@@ -149,7 +143,7 @@ function UserKeys({ keys, isLoading, reload }: KeyListProps & { readonly reload:
       <EntryTable {...{ label: strings.userKeys, entries: keys, columns, empty: isLoading ? '' : strings.noUserKeys }} />
       <BlockedUsers
         blockedUsers={blocked.value ?? []}
-        unblock={isAdmin ? (user) => void run(() => unblockUser(service, user), strings.userUnblocked(user)) : undefined}
+        unblock={isAdmin ? (user) => void change(() => unblockUser(service, user), strings.userUnblocked(user)) : undefined}
       />
     </>
   );

@@ -4,7 +4,7 @@ import { formatRoute } from '../page/route.ts';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useAction } from '../parts/use-loaded.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { useAdminStrings, useFieldStrings } from './admin-strings.ts';
@@ -70,8 +70,7 @@ function LimitsForm({ roles, names, reload }: LimitsFormProps) {
   const [changes, setChanges] = useState<readonly CellChange[]>([]);
   const [query, setQuery] = useState('');
   const [rowCount, setRowCount] = useState(rowsAtATime);
-  const [error, setError] = useState<ErrorDetails>();
-  const [isSaving, setIsSaving] = useState(false);
+  const { error, isRunning: isSaving, run } = useAction();
   const windowId = useId();
   const searchText = useDeferredValue(query).trim().toLowerCase();
   const limitsByRole = useMemo(() => new Map(roles.map(({ id, value }) => [id, readLimits(value)])), [roles]);
@@ -80,24 +79,15 @@ function LimitsForm({ roles, names, reload }: LimitsFormProps) {
   const isInvalid = changes.some(({ text }) => parseLimit(text) === null);
   const change = (cell: CellChange): void => setChanges((now) => [...now.filter((changed) => !isSameCell(changed, cell)), cell]);
   const save = async (): Promise<void> => {
-    setError(undefined);
-    setIsSaving(true);
-    try {
-      for (const [role, cells] of Map.groupBy(changes, ({ role: id }) => id)) {
-        await saveCells({ service, role, cells, getInherited: (deployment) => findInherited(limitsByRole, role, deployment) });
-        setChanges((now) => now.filter((cell) => cell.role !== role));
-      }
-      announce(strings.saved);
-    } catch (error) {
-      setError(toErrorDetails(error));
-    } finally {
-      setIsSaving(false);
-      reload();
+    for (const [role, cells] of Map.groupBy(changes, ({ role: id }) => id)) {
+      await saveCells({ service, role, cells, getInherited: (deployment) => findInherited(limitsByRole, role, deployment) });
+      setChanges((now) => now.filter((cell) => cell.role !== role));
     }
+    announce(strings.saved);
   };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (!isInvalid && !isSaving && changes.length > 0) void save();
+    if (!isInvalid && !isSaving && changes.length > 0) void run(save).then(reload);
   };
   return (
     <form className="limits-form" noValidate onSubmit={submit}>

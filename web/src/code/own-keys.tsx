@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { SecretField } from '../parts/secret-field.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -107,24 +107,16 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
   const strings = useCodeStrings();
   const [name, setName] = useState('');
   const [days, setDays] = useState(Math.min(defaultDays, maxDays));
-  const [isCreating, setIsCreating] = useState(false);
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, isRunning: isCreating, run } = useAction();
   const nameField = useId();
   const daysField = useId();
-  const create = async (event: FormEvent): Promise<void> => {
+  const create = (event: FormEvent): void => {
     event.preventDefault();
-    setError(undefined);
-    setIsCreating(true);
-    try {
-      onCreated(await keys.create({ ...(name.trim() !== '' && { name: name.trim() }), days }));
-    } catch (error) {
-      setError(toErrorDetails(error));
-      setIsCreating(false);
-    }
+    void run(() => keys.create({ ...(name.trim() !== '' && { name: name.trim() }), days }).then(onCreated));
   };
   return (
     <>
-      <form className="new-key" onSubmit={(event) => void create(event)}>
+      <form className="new-key" onSubmit={create}>
         <label htmlFor={nameField}>{strings.keyName}</label>
         <input {...{ id: nameField, value: name, maxLength: 100 }} onChange={({ target }) => setName(target.value)} />
         <label htmlFor={daysField}>{strings.worksFor}</label>

@@ -5,11 +5,10 @@ import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { SearchField } from '../parts/search-field.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { attachFile, maxInlineBytes } from '../service/attach-file.ts';
 import type { Service } from '../service/service.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { formatSize } from './file-list.tsx';
 import { useFilesStrings } from './files-strings.ts';
@@ -54,8 +53,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
   const [count, setCount] = useState(0);
   const [title, hint] = [useId(), useId()];
   const isMatch = (item: StoredItem): boolean => getPath(item).toLowerCase().includes(query.trim().toLowerCase());
-  const [readError, setReadError] = useState<ErrorDetails>();
-  const [isReading, setIsReading] = useState(false);
+  const { error: readError, isRunning: isReading, run } = useAction();
   const rejections = new Map(items.map((item) => [item, findRejection?.(item)]));
   const isRejected = (item: StoredItem): boolean => rejections.get(item) !== undefined;
   const sortedItems = items.toSorted((first, second) => Number(isRejected(first)) - Number(isRejected(second)));
@@ -63,14 +61,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
     event.preventDefault();
     if (count === 0 || isReading) return;
     const references = new Set(new FormData(event.currentTarget).getAll('file'));
-    setIsReading(true);
-    try {
-      await select(items.filter(({ reference }) => references.has(reference)));
-      closeDialog();
-    } catch (error) {
-      setReadError(toErrorDetails(error));
-      setIsReading(false);
-    }
+    if (await run(async () => select(items.filter(({ reference }) => references.has(reference))))) closeDialog();
   };
   return (
     <dialog

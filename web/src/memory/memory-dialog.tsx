@@ -7,9 +7,8 @@ import { memoryFrench } from '../locales/fr/memory.ts';
 import { usePage, useVisibility } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
@@ -24,21 +23,18 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
   const { value: stored, error: readError, isLoading } = useLoaded(load);
   const [draft, setDraft] = useState<Memory>();
   const [saved, setSaved] = useState<Memory>();
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, run } = useAction();
   const [titleId, notesId, switchId] = [useId(), useId(), useId()];
   const memory = draft ?? saved ?? stored ?? { notes: '', isOn: true };
   const change = (part: Partial<Memory>): void => setDraft({ ...memory, ...part });
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    setError(undefined);
-    saveMemory(service, memory).then(
-      () => {
-        setSaved(memory);
-        // The user may have changed it meanwhile.
-        setDraft((now) => (now === memory ? undefined : now));
-      },
-      (failure: unknown) => setError(toErrorDetails(failure)),
-    );
+    void run(async () => {
+      await saveMemory(service, memory);
+      setSaved(memory);
+      // The user may have changed it meanwhile.
+      setDraft((now) => (now === memory ? undefined : now));
+    });
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': titleId, 'aria-busy': isLoading }}>

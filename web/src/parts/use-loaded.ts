@@ -9,6 +9,26 @@ interface Loaded<Value> {
   readonly reload: () => void;
 }
 
+interface Action {
+  /** Error of the last action, if it failed. */
+  readonly error: ErrorDetails | undefined;
+  readonly isRunning: boolean;
+  /** Runs an action. Resolves with whether it succeeded. */
+  readonly run: (action: () => Promise<unknown>) => Promise<boolean>;
+}
+
+/** Runs actions of the user, and keeps the error of the last one until the next one starts. */
+export function useAction(): Action {
+  const [state, setState] = useState<Omit<Action, 'run'>>({ error: undefined, isRunning: false });
+  const run = useCallback(async (action: () => Promise<unknown>): Promise<boolean> => {
+    setState({ error: undefined, isRunning: true });
+    const error = await action().then(() => undefined, toErrorDetails);
+    setState({ error, isRunning: false });
+    return error === undefined;
+  }, []);
+  return { ...state, run };
+}
+
 /** Calls `load` when it changes and on demand. Ignores outdated results. */
 export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({ value: undefined, error: undefined, isLoading: true });

@@ -1,12 +1,12 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
 import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
 import { useGetName, usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useAction, useLoaded } from '../parts/use-loaded.ts';
+import { toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { ChatShares, type SharedChat, toPersonName } from './chat-shares.ts';
 import { useShareStrings } from './share-strings.ts';
@@ -90,8 +90,7 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
   const strings = useShareStrings();
   const { service, library, go, announce, deployments } = usePage();
   const getName = useGetName();
-  const [isCopying, setIsCopying] = useState(false);
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, isRunning: isCopying, run } = useAction();
   const controller = useRef(new AbortController());
   useEffect(() => {
     const mounted = new AbortController();
@@ -102,22 +101,14 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
   const next = deployments.find(({ id }) => id === shared.deployment) ?? pickDefaultDeployment(deployments);
   const createCopy = async (): Promise<void> => {
     const { signal } = controller.current;
-    setIsCopying(true);
-    setError(undefined);
-    try {
-      const { conversation, missingFiles } = await toCopy(service, shared, signal);
-      library.put({ ...conversation, ...(next !== undefined && { deployment: next.id }) }, 'now');
-      if (missingFiles > 0) announce(strings.filesUnavailable);
-      go({ at: 'conversation', id: conversation.id });
-    } catch (error) {
-      if (signal.aborted) return;
-      setError(toErrorDetails(error));
-      setIsCopying(false);
-    }
+    const { conversation, missingFiles } = await toCopy(service, shared, signal);
+    library.put({ ...conversation, ...(next !== undefined && { deployment: next.id }) }, 'now');
+    if (missingFiles > 0) announce(strings.filesUnavailable);
+    go({ at: 'conversation', id: conversation.id });
   };
   return (
     <div className="shared-end">
-      <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void createCopy()}>
+      <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void run(createCopy)}>
         {isCopying ? strings.copying : strings.continueInCopy}
       </button>
       {next !== undefined && next.id !== shared.deployment && (

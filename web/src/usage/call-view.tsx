@@ -3,7 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useAction } from '../parts/use-loaded.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { formatUsd } from './measure.ts';
@@ -63,16 +63,9 @@ function Content({ id }: { readonly id: string }) {
   const strings = useUsageStrings();
   const { service } = usePage();
   const [content, setContent] = useState<RecordedContent | null>();
-  const [error, setError] = useState<ErrorDetails>();
-  const [isLoading, setIsLoading] = useState(false);
+  const { error, isRunning: isLoading, run } = useAction();
   const notice = useId();
-  const load = (): void => {
-    setIsLoading(true);
-    setError(undefined);
-    readContent(service, id)
-      .then(setContent, (cause: unknown) => setError(toErrorDetails(cause)))
-      .finally(() => setIsLoading(false));
-  };
+  const load = (): void => void run(() => readContent(service, id).then(setContent));
   return (
     <section className="call-content" aria-busy={isLoading} aria-label={strings.content}>
       <h4>{strings.content}</h4>

@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
-import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { useAction } from '../../parts/use-loaded.ts';
 import { describeError } from '../../strings/describe-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
@@ -55,24 +55,16 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
   const { service, announce } = usePage();
   const [url, setUrl] = useState('');
   const [text, setText] = useState('');
-  const [isReading, setIsReading] = useState(false);
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, isRunning: isReading, run } = useAction();
   const [imported, setImported] = useState<ImportResult>();
   const [status, setStatus] = useState('');
   const id = useId();
-  const readDocument = async (event: FormEvent): Promise<void> => {
+  const readDocument = (event: FormEvent): void => {
     event.preventDefault();
-    setIsReading(true);
-    setError(undefined);
     setImported(undefined);
     setStatus('');
     const body = { ...(url.trim() !== '' && { url: url.trim() }), ...(text.trim() !== '' && { document: text }) };
-    try {
-      setImported(toImported(await service.json('v1/import-openapi', { method: 'POST', body })));
-    } catch (error) {
-      setError(toErrorDetails(error));
-    }
-    setIsReading(false);
+    void run(async () => setImported(toImported(await service.json('v1/import-openapi', { method: 'POST', body }))));
   };
   const addOperations = (toolsets: readonly JsonObject[], count: number): void => {
     onImport(toolsets);
@@ -86,7 +78,7 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
   return (
     <details className="builder-import">
       <summary className="quiet-link">{builderStrings.importOpenApi}</summary>
-      <form className="builder-card-body" onSubmit={(event) => void readDocument(event)}>
+      <form className="builder-card-body" onSubmit={readDocument}>
         <label htmlFor={`${id}-url`}>{builderStrings.documentUrl}</label>
         <input
           {...errorProps}

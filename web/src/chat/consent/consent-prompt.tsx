@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { formatRoute } from '../../page/route.ts';
+import { useAction } from '../../parts/use-loaded.ts';
 import { acceptConsent, type ConsentForm, readConsent } from '../../service/consents.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { describeError } from '../../strings/describe-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
@@ -24,23 +24,17 @@ export function ConsentPrompt({ deployment, form: initialForm, conversation, onA
   const { service, announce } = usePage();
   const getName = useGetName();
   const [form, setForm] = useState(initialForm);
-  const [error, setError] = useState<ErrorDetails>();
-  const [isSending, setIsSending] = useState(false);
+  const { error, isRunning: isSending, run } = useAction();
   const name = strings.quoted(getName(deployment));
   const agree = async (): Promise<void> => {
-    setIsSending(true);
-    setError(undefined);
-    try {
-      await acceptConsent(service, deployment, form);
+    if (await run(() => acceptConsent(service, deployment, form))) {
       announce(strings.consentAccepted(name));
       focusMessage();
       onAccept();
-    } catch (error) {
-      setError(toErrorDetails(error));
+    } else {
       const currentStatus = await readConsent(service, deployment).catch(() => undefined);
       if (currentStatus !== undefined) setForm(currentStatus.form);
     }
-    setIsSending(false);
   };
   const otherNames = [...form]
     .filter(([id, isRequired]) => isRequired && id !== deployment)

@@ -1,5 +1,6 @@
 import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
 import { type ChatSettings, type Effort, hasSettings } from '../../conversation/chat-settings.ts';
+import { useAction } from '../../parts/use-loaded.ts';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import type { Deployment } from '../../service/deployments.ts';
 import { useStrings } from '../../strings/strings.tsx';
@@ -10,7 +11,6 @@ import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { IconButton, TextButton } from '../../parts/icon.tsx';
 import { maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { deleteDocument, listDocuments } from '../../service/user-documents.ts';
 import { EffortChoice, ToolChoice, useChatSettingsStrings } from './setting-choices.tsx';
 
@@ -122,12 +122,12 @@ function Presets({ settings, apply }: PresetsProps) {
   const { names, error, attempt, isThere } = usePresets();
   const { service } = usePage();
   const [name, setName] = useState('');
-  const use = (presetName: string): Promise<void> =>
+  const use = (presetName: string): Promise<boolean> =>
     attempt(async () => {
       const { content, settings: preset } = await readPrompt(service, 'presets', presetName);
       apply({ ...(content.trim() !== '' && { instructions: content }), ...preset });
     });
-  const save = (): Promise<void> =>
+  const save = (): Promise<boolean> =>
     attempt(async () => {
       const { instructions = ' ', ...otherSettings } = settings;
       await savePrompt(service, 'presets', { name: name.trim(), content: instructions, settings: otherSettings });
@@ -177,12 +177,9 @@ function Presets({ settings, apply }: PresetsProps) {
 function usePresets() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>();
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, run } = useAction();
   const load = useCallback(() => listDocuments(service, 'presets').then(setNames, () => undefined), [service]);
   useEffect(() => void load(), [load]);
-  const attempt = async (act: () => Promise<void>): Promise<void> => {
-    setError(undefined);
-    await act().then(load, (error: unknown) => setError(toErrorDetails(error)));
-  };
+  const attempt = (act: () => Promise<void>): Promise<boolean> => run(() => act().then(load));
   return { names: names ?? [], isThere: names !== undefined, error, attempt };
 }

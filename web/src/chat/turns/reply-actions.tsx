@@ -14,8 +14,8 @@ import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
+import { useAction } from '../../parts/use-loaded.ts';
 import { encodePath, type Service } from '../../service/service.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { ReadAloudButton } from '../../speech/read-aloud-button.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { hasStageWithoutConsent } from '../consent/missing-consent.ts';
@@ -191,15 +191,9 @@ function RatingButtons({ reply, conversationId }: { readonly reply: Reply; reado
   const { service, library, announce } = usePage();
   const rating = useSyncExternalStore(library.subscribe, () => library.find(conversationId)?.ratings?.[reply.id]);
   const [isCommentOpen, setIsCommentOpen] = useState(false);
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, run } = useAction();
   const rate = async (next: Rating): Promise<void> => {
-    setError(undefined);
-    try {
-      await rateReply(service, reply, next);
-    } catch (error) {
-      setError(toErrorDetails(error));
-      return;
-    }
+    if (!(await run(() => rateReply(service, reply, next)))) return;
     announce(strings.ratingStored);
     setIsCommentOpen(next.comment === '');
     library.change(conversationId, (now) => ({ ...now, ratings: { ...now.ratings, [reply.id]: next } }), 'now');

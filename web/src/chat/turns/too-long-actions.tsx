@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { type Conversation, listTurnsUpTo, type Turn } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { TextButton } from '../../parts/icon.tsx';
+import { useAction } from '../../parts/use-loaded.ts';
 import { completeText } from '../../service/complete-text.ts';
 import type { Service } from '../../service/service.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { saveDraft } from '../composer/drafts.ts';
 import { focusMessage } from '../focus-message.ts';
@@ -22,8 +22,7 @@ export function TooLongActions({ conversationId, questionId, deployment }: TooLo
   const strings = useStrings();
   const { service, replyRunner, go, user } = usePage();
   const conversation = useConversation(conversationId);
-  const [isSummarizing, setIsSummarizing] = useState(false);
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, isRunning: isSummarizing, run } = useAction();
   const controller = useRef(new AbortController());
   useEffect(() => {
     const here = new AbortController();
@@ -38,25 +37,17 @@ export function TooLongActions({ conversationId, questionId, deployment }: TooLo
   };
   const continueInNewChat = async (): Promise<void> => {
     const { signal } = controller.current;
-    setIsSummarizing(true);
-    setError(undefined);
-    try {
-      const summary = await summarize(service, { turns: earlier, model: deployment, signal });
-      const question = conversation.turns[questionId];
-      const text = `${strings.summaryOfChat}\n\n${summary}\n\n${question?.kind === 'question' ? question.text : ''}`;
-      saveDraft(user, 'new', text.trimEnd());
-      go({ at: 'new', deployment });
-    } catch (error) {
-      if (signal.aborted) return;
-      setError(toErrorDetails(error));
-      setIsSummarizing(false);
-    }
+    const summary = await summarize(service, { turns: earlier, model: deployment, signal });
+    const question = conversation.turns[questionId];
+    const text = `${strings.summaryOfChat}\n\n${summary}\n\n${question?.kind === 'question' ? question.text : ''}`;
+    saveDraft(user, 'new', text.trimEnd());
+    go({ at: 'new', deployment });
   };
   return (
     <>
       <div className="row">
         <TextButton onClick={shorten}>{strings.leaveOutOldest}</TextButton>
-        <button type="button" className="button" disabled={isSummarizing} onClick={() => void continueInNewChat()}>
+        <button type="button" className="button" disabled={isSummarizing} onClick={() => void run(continueInNewChat)}>
           {isSummarizing ? strings.summarizing : strings.continueWithSummary}
         </button>
       </div>
