@@ -46,6 +46,48 @@ describe('the actions of a question', () => {
   });
 });
 
+describe('a changed question', () => {
+  it.each(viewports)('appears next to the earlier question, each above its answer: %s', async (look, options) => {
+    const answers = ['Rome.', 'Paris.', 'Paris, still.', 'You are welcome.'];
+    fixture.upstream.script(...answers.map((each) => eventsReply(...plainReply(each))));
+    const opened = await fixture.open('scripted', options);
+    const { page, sendMessage, readAnswer, issues } = opened;
+    await sendMessage('The capital of Italy?');
+    await readAnswer();
+    const toggle = page.getByRole('button', { name: 'Versions side by side' });
+    expect(await toggle.count()).toBe(0);
+    await page.getByRole('button', { name: 'Edit and ask again' }).click();
+    await page.getByRole('textbox', { name: 'Edit and ask again' }).fill('The capital of France?');
+    await page.keyboard.press('Enter');
+    await page.getByText('Paris.', { exact: true }).waitFor();
+    await readAnswer();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Paris, still.').waitFor();
+    await readAnswer();
+
+    await toggle.first().click();
+    const sides = page.getByRole('list', { name: 'Versions side by side' }).getByRole('listitem');
+    await expect
+      .poll(() => sides.locator('.question-text, .markdown').allInnerTexts())
+      .toEqual(['The capital of Italy?', 'Rome.', 'The capital of France?', 'Paris, still.']);
+    expect([await page.locator('.reply').isVisible(), await toggle.filter({ visible: true }).count()]).toEqual([false, 1]);
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Versions side by side');
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    await takeScreenshot(opened, `compared-questions-${look}`);
+    await page.keyboard.press('Enter');
+    expect(await readAnswer()).toBe('Paris, still.');
+
+    await toggle.first().click();
+    await sides.first().getByRole('button', { name: 'Continue with this version' }).click();
+    expect(await readAnswer()).toBe('Rome.');
+    await page.getByRole('group', { name: 'Version 1 of 2' }).waitFor();
+    await sendMessage('Thanks');
+    await page.getByText('You are welcome.').waitFor();
+    expect(lastMessages()).toMatchObject([{ content: 'The capital of Italy?' }, { content: 'Rome.' }, { content: 'Thanks' }]);
+    expect(issues).toEqual(noIssues);
+  });
+});
+
 describe('an answer that reached its token limit', () => {
   it('continues as one answer each time the user presses Continue', async () => {
     fixture.upstream.script(

@@ -8,10 +8,12 @@ interface BranchSwitchProps {
   readonly turnId: string;
   /** All versions of the turn, oldest first. */
   readonly branches: readonly string[];
+  readonly isSideBySide: boolean;
+  readonly setIsSideBySide: (isSideBySide: boolean) => void;
 }
 
-/** Switches between the versions of a turn, if there are several. */
-export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchProps) {
+/** Switches between the versions of a turn, if there are several, or shows them side by side. */
+export function BranchSwitch({ conversationId, turnId, branches, isSideBySide, setIsSideBySide }: BranchSwitchProps) {
   const strings = useStrings();
   const { library } = usePage();
   if (branches.length < 2) return null;
@@ -22,23 +24,31 @@ export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchP
       return turn === undefined ? conversation : withVisibleTurn(conversation, turn);
     });
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
-    <div className="branches" role="group" aria-label={strings.version(position + 1, branches.length)}>
+    <>
+      {!isSideBySide && (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
+        <div className="branches" role="group" aria-label={strings.version(position + 1, branches.length)}>
+          <IconButton
+            icon="left"
+            label={strings.earlierVersion}
+            disabled={position === 0}
+            onClick={() => show(branches[position - 1])}
+          />
+          <span aria-hidden="true">
+            {position + 1}/{branches.length}
+          </span>
+          <IconButton
+            icon="right"
+            label={strings.laterVersion}
+            disabled={position === branches.length - 1}
+            onClick={() => show(branches[position + 1])}
+          />
+        </div>
+      )}
       <IconButton
-        icon="left"
-        label={strings.earlierVersion}
-        disabled={position === 0}
-        onClick={() => show(branches[position - 1])}
+        {...{ icon: 'columns', label: strings.sideBySide, 'aria-pressed': isSideBySide }}
+        onClick={() => setIsSideBySide(!isSideBySide)}
       />
-      <span aria-hidden="true">
-        {position + 1}/{branches.length}
-      </span>
-      <IconButton
-        icon="right"
-        label={strings.laterVersion}
-        disabled={position === branches.length - 1}
-        onClick={() => show(branches[position + 1])}
-      />
-    </div>
+    </>
   );
 }

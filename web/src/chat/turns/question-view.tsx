@@ -1,17 +1,19 @@
-import { Fragment, useEffect, useRef, useState } from 'react';
-import type { CompletedControl } from '#contract/chat/message.ts';
-import { AttachmentList } from '../../attachments/attachment-list.tsx';
-import type { Question, ToolResult } from '../../conversation/conversation.ts';
+import { useEffect, useRef, useState } from 'react';
+import type { Question } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { Icon, IconButton } from '../../parts/icon.tsx';
+import { IconButton } from '../../parts/icon.tsx';
+import { Guard, lazyView } from '../../parts/lazy-view.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { Uploads } from '../composer/composer.tsx';
 import { useUploads } from '../composer/use-uploads.ts';
 import { focusMessage } from '../focus-message.ts';
 import { TurnTime } from '../turn-time.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
+import { listResults, QuestionBody } from './read-only-turn.tsx';
 import { TurnEditor } from './turn-editor.tsx';
+
+const SideBySide = lazyView(() => import('./side-by-side.tsx').then(({ SideBySide: view }) => view));
 
 interface QuestionViewProps {
   readonly question: Question;
@@ -19,12 +21,12 @@ interface QuestionViewProps {
   readonly conversationId: string;
 }
 
-/** A question of the user. Editing and resending it adds another version. */
+/** A question of the user, or its versions with their answers side by side. Editing and resending it adds another version. */
 export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
   const strings = useStrings();
+  const [isSideBySide, setIsSideBySide] = useState(false);
   const [isEditing, setIsEditing] = useState(false);
-  const { text, control, attachments, filled } = question;
-  const results = listResults(question);
+  const { text, control } = question;
   const editButton = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
   const previousFocus = useRef<Element>(null);
@@ -37,65 +39,26 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
     wasEditing.current = isEditing;
   }, [isEditing]);
   if (isEditing) return <Editor {...{ question, conversationId }} close={() => setIsEditing(false)} />;
+  const body = <QuestionBody question={question} isSent />;
+  const canEdit = control === undefined && listResults(question).length === 0;
   return (
-    <article className="question" aria-label={strings.you}>
-      <div className="question-body">
-        {control !== undefined && (
-          <p className="chosen">
-            <Icon name="check" />
-            {toChosenText(control, filled)}
-          </p>
-        )}
-        {results.map((result) => (
-          <Fragment key={result.id}>
-            <p className="chosen">
-              <Icon name="check" />
-              {strings.toolResult(result.name)}
-            </p>
-            <QuestionText text={result.text} />
-          </Fragment>
-        ))}
-        {text !== '' && results.length === 0 && <QuestionText text={text} />}
-        <AttachmentList attachments={attachments} isSent />
-      </div>
+    <article className={isSideBySide ? 'question compared' : 'question'} aria-label={strings.you}>
+      {isSideBySide ? (
+        <Guard fallback={<p className="note">{strings.partMissing}</p>} pending={body}>
+          <SideBySide {...{ conversationId, branches }} close={() => setIsSideBySide(false)} />
+        </Guard>
+      ) : (
+        body
+      )}
       <div className="actions">
-        <TurnTime atMs={question.atMs} />
-        <BranchSwitch {...{ conversationId, branches }} turnId={question.id} />
-        {text !== '' && <CopyButton text={() => text} />}
-        {control === undefined && results.length === 0 && (
+        {!isSideBySide && <TurnTime atMs={question.atMs} />}
+        <BranchSwitch {...{ conversationId, branches, isSideBySide, setIsSideBySide }} turnId={question.id} />
+        {!isSideBySide && text !== '' && <CopyButton text={() => text} />}
+        {!isSideBySide && canEdit && (
           <IconButton ref={editButton} icon="edit" className="edit-question" label={strings.edit} onClick={edit} />
         )}
       </div>
     </article>
-  );
-}
-
-/** Lists the results of client tools in a question. */
-function listResults({ text, toolName: name, toolResults = [] }: Question): readonly ToolResult[] {
-  return name === undefined ? toolResults : [{ id: '', name, text }];
-}
-
-const maxFoldedChars = 1500;
-const maxFoldedLines = 20;
-
-/** The text of a question. A long text is folded until the user unfolds it. */
-function QuestionText({ text }: { readonly text: string }) {
-  const strings = useStrings();
-  const [isFolded, setIsFolded] = useState(
-    text.length > maxFoldedChars || text.split('\n', maxFoldedLines + 1).length > maxFoldedLines,
-  );
-  const [isLong] = useState(isFolded);
-  return (
-    <>
-      <p className={isFolded ? 'question-text folded' : 'question-text'} dir="auto">
-        {text}
-      </p>
-      {isLong && (
-        <button type="button" className="button slim" aria-expanded={!isFolded} onClick={() => setIsFolded(!isFolded)}>
-          {isFolded ? strings.showAll : strings.showLess}
-        </button>
-      )}
-    </>
   );
 }
 
@@ -137,12 +100,4 @@ function Editor({ question, conversationId, close }: EditorProps) {
       <Uploads uploads={uploads} remove={remove} />
     </TurnEditor>
   );
-}
-
-/** Describes a completed control: its label and the entered values. */
-function toChosenText({ label, value }: CompletedControl, filled: readonly string[] = []): string {
-  const plain = Object.entries(value ?? {}).map(
-    ([key, item]) => `${key}: ${typeof item === 'string' ? item : JSON.stringify(item)}`,
-  );
-  return [label, ...(filled.length > 0 ? filled : plain)].join(' · ');
 }

@@ -1,7 +1,10 @@
+import { Fragment, useState } from 'react';
+import type { CompletedControl } from '#contract/chat/message.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
-import type { Turn } from '../../conversation/conversation.ts';
+import type { Question, ToolResult, Turn } from '../../conversation/conversation.ts';
 import { useGetName } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 
@@ -21,18 +24,74 @@ export function ReadOnlyTurn({ turn, isDeferred }: { readonly turn: Turn; readon
         )}
       </article>
     );
-  const { text, control, filled = [], attachments } = turn;
   return (
     <article className="question" aria-label={strings.you}>
-      <div className="question-body">
-        {control !== undefined && <p className="chosen">{[control.label, ...filled].join(' · ')}</p>}
-        {text !== '' && (
-          <p className="question-text" dir="auto">
-            {text}
-          </p>
-        )}
-        <AttachmentList attachments={attachments} />
-      </div>
+      <QuestionBody question={turn} />
     </article>
   );
+}
+
+/** The content of a question. Its files are folded if they are `isSent`, because the user knows them. */
+export function QuestionBody({ question, isSent = false }: { readonly question: Question; readonly isSent?: boolean }) {
+  const strings = useStrings();
+  const { text, control, attachments, filled } = question;
+  const results = listResults(question);
+  return (
+    <div className="question-body">
+      {control !== undefined && (
+        <p className="chosen">
+          <Icon name="check" />
+          {toChosenText(control, filled)}
+        </p>
+      )}
+      {results.map((result) => (
+        <Fragment key={result.id}>
+          <p className="chosen">
+            <Icon name="check" />
+            {strings.toolResult(result.name)}
+          </p>
+          <QuestionText text={result.text} />
+        </Fragment>
+      ))}
+      {text !== '' && results.length === 0 && <QuestionText text={text} />}
+      <AttachmentList {...{ attachments, isSent }} />
+    </div>
+  );
+}
+
+/** Lists the results of client tools in a question. */
+export function listResults({ text, toolName: name, toolResults = [] }: Question): readonly ToolResult[] {
+  return name === undefined ? toolResults : [{ id: '', name, text }];
+}
+
+const maxFoldedChars = 1500;
+const maxFoldedLines = 20;
+
+/** The text of a question. A long text is folded until the user unfolds it. */
+function QuestionText({ text }: { readonly text: string }) {
+  const strings = useStrings();
+  const [isFolded, setIsFolded] = useState(
+    text.length > maxFoldedChars || text.split('\n', maxFoldedLines + 1).length > maxFoldedLines,
+  );
+  const [isLong] = useState(isFolded);
+  return (
+    <>
+      <p className={isFolded ? 'question-text folded' : 'question-text'} dir="auto">
+        {text}
+      </p>
+      {isLong && (
+        <button type="button" className="button slim" aria-expanded={!isFolded} onClick={() => setIsFolded(!isFolded)}>
+          {isFolded ? strings.showAll : strings.showLess}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Describes a completed control: its label and the entered values. */
+function toChosenText({ label, value }: CompletedControl, filled: readonly string[] = []): string {
+  const plain = Object.entries(value ?? {}).map(
+    ([key, item]) => `${key}: ${typeof item === 'string' ? item : JSON.stringify(item)}`,
+  );
+  return [label, ...(filled.length > 0 ? filled : plain)].join(' · ');
 }

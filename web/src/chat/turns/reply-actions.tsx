@@ -53,23 +53,15 @@ export function ReplyActions({
     focusMessage();
     void replyRunner.answer(conversationId, reply.parent, { previous: reply });
   };
-  const toggle = branches.length > 1 && (
-    <IconButton
-      icon="columns"
-      aria-pressed={isSideBySide}
-      label={strings.sideBySide}
-      onClick={() => setIsSideBySide(!isSideBySide)}
-    />
-  );
+  const versions = <BranchSwitch {...{ conversationId, branches, isSideBySide, setIsSideBySide }} turnId={reply.id} />;
   // Other actions would apply to the last version, as if it were selected.
-  if (isSideBySide) return <div className="actions">{toggle}</div>;
+  if (isSideBySide) return <div className="actions">{versions}</div>;
   const canContinue = sendMessage !== undefined && isContinuable(reply);
   return (
     <>
       <div className="actions">
         {canContinue && <ContinueButton {...{ reply, conversationId }} />}
-        <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />
-        {toggle}
+        {versions}
         {reply.text !== '' && <CopyButton text={() => reply.text} />}
         {reply.text !== '' && <ReadAloudButton text={reply.text} />}
         {reply.text !== '' && !isTest && <EditButton edit={edit} />}
