@@ -5,7 +5,7 @@ async function draw(source: string): Promise<void> {
   const { svg } = await mermaid.render('diagram', source).catch(() => ({ svg: '' }));
   document.body.innerHTML = svg;
   const height = svg === '' ? 0 : Math.ceil(document.body.getBoundingClientRect().height);
-  parent.postMessage({ diagramHeight: height }, '*');
+  parent.postMessage(height, '*');
 }
 
 // A frame without an origin does not inherit the color scheme that the user chose for the page.

@@ -1,5 +1,4 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { isJsonObject } from '#base/json/json.ts';
 import { useStrings } from '../strings/strings.tsx';
 import './attachments.css';
 
@@ -8,29 +7,21 @@ interface FrameProps {
   readonly title: string;
 }
 
-/** Shows HTML in a frame without an origin, where no scripts run and no content is loaded (see `sheetPolicy` of the service). */
+/** Shows HTML in a frame without an origin, where no scripts run and no content is loaded (see `framePolicy` of the service). */
 export function HtmlFrame(props: FrameProps) {
   const strings = useStrings();
   return (
     <>
       <p className="soft small sheet-note">{strings.sheetNote}</p>
-      <SandboxedFrame {...props} className="attachment-frame" src="./sheet.html" />
+      <SandboxedFrame {...props} className="sheet-frame html" src="./sheet.html" />
     </>
   );
 }
 
-const maxDiagramHeight = 4000;
-
 /** Draws Mermaid source in a frame like that of `HtmlFrame`, whose own script runs. `onInvalid` is called if the source is invalid. */
-export function DiagramFrame({ onInvalid, ...props }: FrameProps & { readonly onInvalid: () => void }) {
+export function DiagramFrame(props: FrameProps & { readonly onInvalid: () => void }) {
   const [src] = useState(() => (isDarkPage() ? './diagram.html#dark' : './diagram.html'));
-  const [height, setHeight] = useState<number>();
-  const onMessage = (data: unknown): void => {
-    const newHeight = isJsonObject(data) ? data.diagramHeight : undefined;
-    if (newHeight === 0) onInvalid();
-    else if (typeof newHeight === 'number') setHeight(Math.min(newHeight, maxDiagramHeight));
-  };
-  return <SandboxedFrame {...{ ...props, className: 'attachment-frame diagram', src, height, onMessage }} />;
+  return <SandboxedFrame {...props} className="sheet-frame diagram" src={src} />;
 }
 
 /** Whether the page is dark, by its setting or by that of the system. */
@@ -42,16 +33,22 @@ function isDarkPage(): boolean {
 interface SandboxedFrameProps extends FrameProps {
   readonly className: string;
   readonly src: string;
-  readonly height?: number | undefined;
-  readonly onMessage?: (data: unknown) => void;
+  readonly onInvalid?: () => void;
 }
 
-/** A frame that requests its text with a message. */
-function SandboxedFrame({ text, title, className, src, height, onMessage }: SandboxedFrameProps) {
+const maxHeight = 4000;
+
+/**
+ * A frame that requests its text with a message, and then sends the height of its content, or 0 if the text is invalid. Its content
+ * can send any message. The frame only grows after its first height, so that content cannot move the page forever.
+ */
+function SandboxedFrame({ text, title, className, src, onInvalid }: SandboxedFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
+  const [height, setHeight] = useState<number>();
   const receive = useEffectEvent((data: unknown) => {
     if (data === 'sheet-ready') frame.current?.contentWindow?.postMessage(text, '*');
-    else onMessage?.(data);
+    else if (data === 0) onInvalid?.();
+    else if (typeof data === 'number' && data > 0) setHeight((now = 0) => Math.max(now, Math.min(Math.ceil(data), maxHeight)));
   });
   useEffect(() => {
     const onWindowMessage = ({ source, data }: MessageEvent): void => {
@@ -61,10 +58,11 @@ function SandboxedFrame({ text, title, className, src, height, onMessage }: Sand
     return () => removeEventListener('message', onWindowMessage);
   }, []);
   return (
-    <iframe
-      {...{ ref: frame, className, src, title, sandbox: 'allow-scripts', key: text }}
-      referrerPolicy="no-referrer"
-      style={height === undefined ? undefined : { height }}
-    />
+    <div className={height === undefined ? `${className} measuring` : className} style={{ height }}>
+      <iframe
+        {...{ ref: frame, className: 'attachment-frame', src, title, sandbox: 'allow-scripts', key: text }}
+        referrerPolicy="no-referrer"
+      />
+    </div>
   );
 }

@@ -45,6 +45,11 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
   const isInvalid = isDiagram && invalidDiagram === text;
   const canPreview = isComplete && !isInvalid && (isDiagram || isPreviewable(name.toLowerCase(), text));
   const [isPreview, setIsPreview] = useState(isDiagram);
+  const preview = isDiagram ? (
+    <DiagramFrame key={text} {...{ text, title: strings.diagram }} onInvalid={() => setInvalidDiagram(text)} />
+  ) : (
+    <HtmlFrame key={text} {...{ text, title: strings.preview }} />
+  );
   const highlighted = useHighlighting(text, isComplete && text.length <= maxHighlightedChars ? name : '');
   return (
     <div className={isWrapped ? 'code-block wrapped' : 'code-block'}>
@@ -67,7 +72,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
       </div>
       {isInvalid && <p className="soft small sheet-note">{strings.diagramInvalid}</p>}
       {canPreview && isPreview ? (
-        <Preview {...{ text, isDiagram, onInvalid: () => setInvalidDiagram(text) }} />
+        preview
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
         <pre tabIndex={0} className={isFolded ? 'folded' : undefined}>
@@ -85,18 +90,6 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
       )}
     </div>
   );
-}
-
-interface PreviewProps {
-  readonly text: string;
-  readonly isDiagram: boolean;
-  readonly onInvalid: () => void;
-}
-
-function Preview({ text, isDiagram, onInvalid }: PreviewProps) {
-  const strings = useStrings();
-  if (isDiagram) return <DiagramFrame {...{ text, title: strings.diagram, onInvalid }} />;
-  return <HtmlFrame {...{ text, title: strings.preview }} />;
 }
 
 /** Whether code is a web page or a drawing that a sheet can show. */
