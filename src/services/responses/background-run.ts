@@ -1,9 +1,12 @@
 import type { JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
-import type { Answer, ReplySink } from '#domain/call.ts';
+import type { Answer, ReplySink, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseRef, RunStore } from '#domain/responses/response-store.ts';
+import { toCallOutcome } from '#domain/telemetry.ts';
+import { sumCounts } from '#domain/usage/usage.ts';
 import type { ResponseResult } from './response-storage.ts';
 import type { StoredResponseStart } from './stored-response-start.ts';
 
@@ -21,21 +24,23 @@ export interface RunTranslation {
   fail(error: ParleyError): readonly object[];
   /** Ends the run without an event. */
   cancel(): void;
+  /** Final state of the run. Undefined before its end, and if the run ended without an event. */
+  readonly result: ResponseResult | undefined;
 }
 
 interface BackgroundRunDeps {
   readonly ref: ResponseRef;
-  readonly node: string;
-  readonly caller: Caller;
+  /** The run ends its call record. */
+  readonly target: Target;
   readonly run: RunTranslation;
   readonly opening: StoredResponseStart;
-  /** Returns the result of the run. Undefined before its end. */
-  readonly getResult: () => ResponseResult | undefined;
+  readonly node: string;
   readonly runs: RunStore;
+  readonly clock: Pick<Clock, 'nowMs'>;
   /** Called whenever new events are available. */
   readonly onChange: () => void;
   /** Called once, after the end is stored. */
-  readonly onEnded: (error: ParleyError | undefined) => void;
+  readonly onEnded: () => void;
 }
 
 /** A response that continues without its client. Stores its events as they arrive, and combines those of one event loop turn. */
@@ -56,7 +61,7 @@ export class BackgroundRun implements ReplySink {
   }
 
   get caller(): Caller {
-    return this.#deps.caller;
+    return this.#deps.target.call.caller;
   }
 
   follow(answer: Answer): void {
@@ -156,18 +161,26 @@ export class BackgroundRun implements ReplySink {
   }
 
   async #close(error: ParleyError | undefined): Promise<void> {
-    const { opening, getResult, ref, runs, node, onChange, onEnded: notifyEnded } = this.#deps;
+    const { run, opening, ref, runs, node, onChange, onEnded: notifyEnded } = this.#deps;
     await this.#writing;
     const events = this.#buffer;
     this.#buffer = [];
-    const isStored = await opening.onEnded(
-      this.#isDropped ? undefined : getResult(),
-      events.length > 0 ? toEventRun(events) : undefined,
-    );
+    const result = this.#isDropped ? undefined : run.result;
+    const isStored = await opening.onEnded(result, events.length > 0 ? toEventRun(events) : undefined);
     // If another node or the user ended the response, this node gives up its claim.
     if (isStored !== true) await runs.release(ref, node).catch(() => undefined);
     onChange();
-    notifyEnded(error);
+    this.#endRecord(error);
+    notifyEnded();
+  }
+
+  #endRecord(error: ParleyError | undefined): void {
+    const { target, clock } = this.#deps;
+    const { prompt_tokens, completion_tokens } = sumCounts(this.#answer?.used() ?? []);
+    target.call.record.end({
+      ...{ outcome: toCallOutcome(error), status: error?.status ?? 200, error },
+      ...{ promptTokens: prompt_tokens, completionTokens: completion_tokens, atMs: clock.nowMs() },
+    });
   }
 }
 

@@ -5,15 +5,14 @@ import type { ResponseObject } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Answer, Calls, ChatInput, Target } from '#domain/call.ts';
 import type { QueuedRun, ResponseRef, ResponseStore } from '#domain/responses/response-store.ts';
-import { type CallRecord, type Telemetry, toCallOutcome } from '#domain/telemetry.ts';
-import { sumCounts } from '#domain/usage/usage.ts';
+import type { CallRecord, Telemetry } from '#domain/telemetry.ts';
 import type { InFlightCalls } from '../node/in-flight-calls.ts';
 import type { NodeLease } from '../node/node-lease.ts';
 import { BackgroundRun, type RunTranslation } from './background-run.ts';
 import { ChatRunTranslation } from './chat-run-translation.ts';
 import type { DatabaseResponseStorage } from './database-response-storage.ts';
 import { fromQueued, toFailedResponse, toQueued } from './queued-run.ts';
-import type { OpenedResponse, ResponseResult } from './response-storage.ts';
+import { notStored, type OpenedResponse } from './response-storage.ts';
 import type { StoredResponseStart } from './stored-response-start.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
@@ -95,17 +94,11 @@ export interface StartedChatRun {
 }
 
 /** A run whose answer can start. */
-interface ReadyRun {
+interface ReadyRun extends Pick<PreparedResponse, 'input'> {
   readonly ref: ResponseRef;
   readonly target: Target;
-  readonly input: ChatInput;
   readonly run: RunTranslation;
-  readonly getResult: () => ResponseResult | undefined;
   readonly opening: StoredResponseStart;
-  /** Called after the limits admit the run. Stores its start. */
-  readonly onAdmitted: () => Promise<void>;
-  /** Called if the run is rejected before that. */
-  readonly onRejected: (error: unknown) => void;
   /** Whether another node may have claimed the run. */
   readonly isQueued: boolean;
 }
@@ -141,14 +134,11 @@ export class BackgroundRuns {
   async create({ target, request, value }: BackgroundRequest): Promise<QueuedResponse> {
     const { storage } = this.#deps;
     const opening = await storage.open(target, request);
-    const queued = Promise.withResolvers<QueuedResponse>();
-    const storeQueued = async ({ run, ignored }: PreparedResponse): Promise<void> => {
+    return this.#start({ target, request, value, opening }, async ({ run, ignored }) => {
       const response = { ...run.response };
       await opening.queue(response, toQueued(target, value));
-      queued.resolve({ response, ignored: ignored() });
-    };
-    this.#start({ target, request, value, opening }, storeQueued, queued.reject);
-    return queued.promise;
+      return { response, ignored: ignored() };
+    });
   }
 
   /**
@@ -162,18 +152,13 @@ export class BackgroundRuns {
     const opening = storage.openChatRun(target);
     const createdAtSeconds = Math.floor(clock.epochMs() / 1000);
     const run = new ChatRunTranslation({ ref, id, model: call.deployment, createdAtSeconds, record: call.record, clock });
-    const stored = Promise.withResolvers<void>();
-    const onAdmitted = async (): Promise<void> => {
+    const { answer, admitted } = this.#answer({ ref, target, input, run, opening, isQueued: false }, async () => {
       if (!(await opening.beginChatRun(run.response))) throw await this.#toChatRunRejection(ref);
-      stored.resolve();
-    };
-    const onRejected = (error: unknown): void => {
+    });
+    await admitted.catch((error) => {
       void opening.onEnded(undefined);
-      stored.reject(error);
-    };
-    const getResult = (): ResponseResult => ({ response: run.response, items: [] });
-    const answer = this.#answer({ ref, target, input, run, getResult, opening, onAdmitted, onRejected, isQueued: false });
-    await stored.promise;
+      throw error;
+    });
     return { response: run.visible, started: run.started, answer };
   }
 
@@ -246,96 +231,73 @@ export class BackgroundRuns {
         throw error;
       });
       const existing = { id: ref.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
-      const started = Promise.withResolvers<void>();
-      this.#start({ target, request, value, opening, existing }, async () => started.resolve(), started.reject);
-      await started.promise;
+      await this.#start({ target, request, value, opening, existing }, async () => undefined);
     } catch (error) {
       const ended = toFailedResponse(stored, { code: 'server_error', message: toParleyError(error).message }, 0);
       await responses.end(ended, lease.node);
     }
   }
 
-  /** Starts a run. Calls `onAdmitted` after its limits admit it, or `onRejected` if it is rejected before that. */
-  #start(
+  /** Starts a run. Resolves with the value of `onAdmitted`, after its limits admit it. Throws the error if it is rejected. */
+  async #start<Value>(
     { target: requestedTarget, request, value, opening, existing }: RunStart,
-    onAdmitted: (ready: PreparedResponse) => Promise<void>,
-    onRejected: (error: unknown) => void,
-  ): void {
-    const { prepare } = this.#deps;
-    const { caller } = requestedTarget.call;
+    onAdmitted: (ready: PreparedResponse) => Promise<Value>,
+  ): Promise<Value> {
+    const { prepare, clock } = this.#deps;
     const record = this.#startRecord(requestedTarget.call, requestedTarget.call.record);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
-    let result: ResponseResult | undefined;
+    const { earlierItems, input: items, conversation } = opening;
+    const opened: OpenedResponse = { ...notStored, earlierItems, input: items, isStored: true, conversation };
     try {
-      const opened: OpenedResponse = {
-        ...{ earlierItems: opening.earlierItems, input: opening.input, isStored: true, conversation: opening.conversation },
-        onStarted: () => undefined,
-        onEnded(response) {
-          result = response;
-          return undefined;
-        },
-      };
       const prepared = prepare(target, { request, body: value as JsonObject, opened, ...(existing && { existing }) });
       const { run, input } = prepared;
-      this.#answer({
-        ...{ ref: { id: run.response.id, subject: caller.subject }, target, input, run, opening, isQueued: true },
-        getResult: () => result,
-        onAdmitted: () => onAdmitted(prepared),
-        onRejected: (error) => void closeRejected(opening, record, this.#deps.clock).then(() => onRejected(error)),
-      });
+      const ref = { id: run.response.id, subject: target.call.caller.subject };
+      return await this.#answer({ ref, target, input, run, opening, isQueued: true }, () => onAdmitted(prepared)).admitted;
     } catch (error) {
-      void closeRejected(opening, record, this.#deps.clock).then(() => onRejected(error));
+      await closeRejected(opening, record, clock);
+      throw error;
     }
   }
 
-  /** Starts the answer of a run. Throws the error with status 400 if its request is invalid. */
-  #answer({ ref, target, input, run, getResult, opening, onAdmitted, onRejected, isQueued }: ReadyRun): Answer {
-    const { calls, responses, lease, inFlightCalls, maxRunMs = defaultMaxRunMs } = this.#deps;
-    const { caller, record } = target.call;
-    let answer: Answer | undefined;
+  /**
+   * Starts the answer of a run, and calls `onAdmitted` after its limits admit it, to store its start. `admitted` has its value, or
+   * the error if the run is rejected. Throws the error with status 400 if the request is invalid.
+   */
+  #answer<Value>(
+    { ref, target, input, run, opening, isQueued }: ReadyRun,
+    onAdmitted: () => Promise<Value>,
+  ): { readonly answer: Answer; readonly admitted: Promise<Value> } {
+    const { calls, responses, lease, inFlightCalls, clock, maxRunMs = defaultMaxRunMs } = this.#deps;
     const background = new BackgroundRun({
-      ...{ ref, node: lease.node, caller, run, opening, getResult, runs: responses.runs },
+      ...{ ref, target, run, opening, node: lease.node, runs: responses.runs, clock },
       onChange: () => this.#wakeWaiters(ref.id),
-      onEnded: (error) => this.#onEnded(ref.id, { background, record, answer, error }),
+      onEnded: () => {
+        if (this.#running.get(ref.id) === background) this.#running.delete(ref.id);
+        inFlightCalls.delete(background);
+      },
     });
+    const admission = Promise.withResolvers<Value>();
     let isAdmitted = false;
     const startRun = async (): Promise<void> => {
-      await onAdmitted();
+      const value = await onAdmitted();
       isAdmitted = true;
       this.#running.set(ref.id, background);
       inFlightCalls.add(background);
       background.endAfter(maxRunMs);
+      admission.resolve(value);
       if (isQueued && !(await responses.runs.start(ref, lease.node))) background.drop();
     };
-    answer = calls.answer(
+    const answer = calls.answer(
       target,
       { ...input, onAdmitted: startRun },
       {
         frame: (frame) => background.frame(frame),
         end: () => background.end(),
-        fail: (error) => (isAdmitted ? background.fail(error) : onRejected(error)),
+        fail: (error) => (isAdmitted ? background.fail(error) : admission.reject(error)),
       },
     );
     background.follow(answer);
-    return answer;
-  }
-
-  #onEnded(
-    id: string,
-    {
-      background,
-      record,
-      answer,
-      error,
-    }: { background: BackgroundRun; record: CallRecord; answer: Answer | undefined; error: ParleyError | undefined },
-  ): void {
-    if (this.#running.get(id) === background) this.#running.delete(id);
-    const { prompt_tokens, completion_tokens } = sumCounts(answer?.used() ?? []);
-    record.end({
-      ...{ outcome: toCallOutcome(error), status: error?.status ?? 200, error },
-      ...{ promptTokens: prompt_tokens, completionTokens: completion_tokens, atMs: this.#deps.clock.nowMs() },
-    });
-    this.#deps.inFlightCalls.delete(background);
+    return { answer, admitted: admission.promise };
   }
 
   #wakeWaiters(id: string): void {

@@ -7,7 +7,7 @@ import { toChatRunError } from '#domain/responses/chat-run.ts';
 import type { ResponseRef } from '#domain/responses/response-store.ts';
 import type { CallRecord } from '#domain/telemetry.ts';
 import type { RunTranslation } from './background-run.ts';
-import type { StorableResponse } from './response-storage.ts';
+import type { ResponseResult, StorableResponse } from './response-storage.ts';
 
 interface ChatRunOptions {
   readonly ref: ResponseRef;
@@ -58,6 +58,10 @@ export class ChatRunTranslation implements RunTranslation {
     const { ref, createdAtSeconds: created_at } = this.#options;
     const stored = { id: ref.id, created_at, status: this.#status, background: true, output: [] };
     return { ...stored, run: this.visible };
+  }
+
+  get result(): ResponseResult {
+    return { response: this.response, items: [] };
   }
 
   begin(): readonly object[] {

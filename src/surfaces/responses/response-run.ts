@@ -47,6 +47,7 @@ export class ResponseRun {
   #nextNumber = 0;
   #hasEnded = false;
   #settling: Promise<void> | undefined;
+  #result: ResponseResult | undefined;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -56,6 +57,11 @@ export class ResponseRun {
   /** Current state of the response. Complete after the run has ended. */
   get response(): ResponseObject {
     return this.#response;
+  }
+
+  /** Final state of the response. Undefined before its end, and if the response returned no event. */
+  get result(): ResponseResult | undefined {
+    return this.#result;
   }
 
   /**
@@ -182,7 +188,8 @@ export class ResponseRun {
     const ownFields = { id, object, created_at, background, model, previous_response_id, store, instructions, metadata };
     this.#response = { ...this.#response, ...ending.fields, ...ownFields, ...(conversation && { conversation }), ...fields };
     const response = this.#response;
-    this.#settling = this.#options.onEnd({ response, items: ending.items })?.then((isStored) => {
+    this.#result = { response, items: ending.items };
+    this.#settling = this.#options.onEnd(this.#result)?.then((isStored) => {
       if (!isStored) response.store = false;
     });
   }
