@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { help, readCommand } from './cli.ts';
+import { administrationHelp } from './commands/administration/administration-flags.ts';
+import { backupHelp, restoreHelp } from './commands/backup/backup-flags.ts';
+import { importHelp } from './commands/import/import-flags.ts';
 import { readSettings } from './settings.ts';
 
 /** Minimal arguments of each command. */
@@ -18,6 +21,16 @@ const minimalCommands = {
 /** Includes `evaluate`, which is not minimal: its `--version` is an option with a value, the version of an application. */
 const fullCommands = { ...minimalCommands, evaluate: ['evaluate', 'app'] };
 
+/** Help of the commands that have their own. */
+const ownHelp: Readonly<Record<string, string>> = {
+  import: importHelp,
+  backup: backupHelp,
+  restore: restoreHelp,
+  apply: administrationHelp,
+  diff: administrationHelp,
+  export: administrationHelp,
+};
+
 const valueless = ['help', 'version'];
 const switches = ['allow-private', 'replace', 'dry-run', 'prune', 'yes'];
 const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name))].filter(
@@ -27,10 +40,8 @@ const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = ''])
 describe('help', () => {
   it('is printed for --help by every command, and the version for --version', () => {
     for (const args of [...Object.values(minimalCommands), [], ['help']]) {
-      const [name = ''] = args;
-      const command = ['import', 'backup', 'restore'].find((own) => own === name);
-      const help = ['apply', 'diff', 'export'].includes(name) ? 'administration-help' : command && `${command}-help`;
-      expect(readCommand([...args, '--help'])).toEqual({ name: help ?? 'help' });
+      const text = ownHelp[args[0] ?? ''] ?? help;
+      expect(readCommand([...args, '--help'])).toEqual({ name: 'help', text });
       if (args[0] !== 'help') expect(readCommand([...args, '--version'])).toEqual({ name: 'version' });
     }
   });

@@ -3,6 +3,7 @@ import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import type { OperationSelection } from '#tools/openapi/to-toolsets.ts';
 import {
   type AdministrationCommand,
+  administrationHelp,
   applyOptions,
   diffOptions,
   exportOptions,
@@ -11,15 +12,17 @@ import {
 } from './commands/administration/administration-flags.ts';
 import {
   type BackupFlags,
+  backupHelp,
   backupOptions,
   type RestoreFlags,
   readBackupFlags,
   readRestoreFlags,
+  restoreHelp,
   restoreOptions,
 } from './commands/backup/backup-flags.ts';
 import { helpOptions, type Options, type Parsed } from './commands/command-options.ts';
-import { type EvaluateFlags, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
-import { type ImportFlags, importOptions, readImportFlags } from './commands/import/import-flags.ts';
+import { type EvaluateFlags, evaluateHelp, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
+import { type ImportFlags, importHelp, importOptions, readImportFlags } from './commands/import/import-flags.ts';
 
 /** Parsed command line. */
 export type Command =
@@ -32,10 +35,9 @@ export type Command =
   | { readonly name: 'backup'; readonly flags: BackupFlags }
   | { readonly name: 'restore'; readonly flags: RestoreFlags }
   | AdministrationCommand
-  | { readonly name: HelpName | 'version' }
+  | { readonly name: 'help'; readonly text: string }
+  | { readonly name: 'version' }
   | { readonly name: 'usage-error'; readonly message: string };
-
-type HelpName = 'help' | `${'evaluate' | 'import' | 'backup' | 'restore' | 'administration'}-help`;
 
 /** Flags of `serve`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface ServeFlags {
@@ -173,26 +175,22 @@ const readers = {
   serve: createReader(serveOptions, (parsed) => ({ name: 'serve', flags: readServe(parsed) })),
   addin: createReader(addinOptions, (parsed) => ({ name: 'addin', flags: readAddin(parsed) })),
   check: createReader(checkOptions, readCheck),
-  import: createReader(importOptions, (parsed) => ({ name: 'import', flags: readImportFlags(parsed) }), 'import-help'),
+  import: createReader(importOptions, (parsed) => ({ name: 'import', flags: readImportFlags(parsed) }), importHelp),
   'import-openapi': createReader(openapiOptions, (parsed) => ({ name: 'import-openapi', flags: readOpenapi(parsed) })),
-  evaluate: createReader(evaluateOptions, (parsed) => ({ name: 'evaluate', flags: readEvaluateFlags(parsed) }), 'evaluate-help'),
-  apply: createReader(
-    applyOptions,
-    (parsed) => ({ name: 'apply', flags: readApplyFlags('apply', parsed) }),
-    'administration-help',
-  ),
-  diff: createReader(diffOptions, (parsed) => ({ name: 'diff', flags: readApplyFlags('diff', parsed) }), 'administration-help'),
-  export: createReader(exportOptions, (parsed) => ({ name: 'export', flags: readExportFlags(parsed) }), 'administration-help'),
-  backup: createReader(backupOptions, (parsed) => ({ name: 'backup', flags: readBackupFlags(parsed) }), 'backup-help'),
-  restore: createReader(restoreOptions, (parsed) => ({ name: 'restore', flags: readRestoreFlags(parsed) }), 'restore-help'),
+  evaluate: createReader(evaluateOptions, (parsed) => ({ name: 'evaluate', flags: readEvaluateFlags(parsed) }), evaluateHelp),
+  apply: createReader(applyOptions, (parsed) => ({ name: 'apply', flags: readApplyFlags('apply', parsed) }), administrationHelp),
+  diff: createReader(diffOptions, (parsed) => ({ name: 'diff', flags: readApplyFlags('diff', parsed) }), administrationHelp),
+  export: createReader(exportOptions, (parsed) => ({ name: 'export', flags: readExportFlags(parsed) }), administrationHelp),
+  backup: createReader(backupOptions, (parsed) => ({ name: 'backup', flags: readBackupFlags(parsed) }), backupHelp),
+  restore: createReader(restoreOptions, (parsed) => ({ name: 'restore', flags: readRestoreFlags(parsed) }), restoreHelp),
 };
 
-function createReader<const O extends Options>(options: O, read: (parsed: Parsed<O>) => Command, help: HelpName = 'help') {
+function createReader<const O extends Options>(options: O, read: (parsed: Parsed<O>) => Command, text = help) {
   return (args: string[]): Command => {
     try {
       const parsed = parseArgs({ args, options, allowPositionals: true, tokens: true });
       const { help: isHelp, version } = parsed.values as { help?: boolean; version?: boolean | string };
-      if (isHelp) return { name: help };
+      if (isHelp) return { name: 'help', text };
       return version === true ? { name: 'version' } : read(parsed);
     } catch (error) {
       return toUsageError(error instanceof Error ? toUserMessage(error.message, options) : String(error));
@@ -206,7 +204,7 @@ function createReader<const O extends Options>(options: O, read: (parsed: Parsed
  */
 export function readCommand(args: readonly string[]): Command {
   const [first = 'serve', ...commandArgs] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
-  if (first === 'help') return { name: 'help' };
+  if (first === 'help') return { name: 'help', text: help };
   if (!Object.hasOwn(readers, first)) return toUsageError(`unknown command "${first}"`);
   return readers[first as keyof typeof readers](joinNegativeNumbers(commandArgs));
 }

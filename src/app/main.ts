@@ -1,23 +1,9 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { help, readCommand } from './cli.ts';
-import { administrationHelp } from './commands/administration/administration-flags.ts';
-import { backupHelp, restoreHelp } from './commands/backup/backup-flags.ts';
+import { readCommand } from './cli.ts';
 import type { CopyDeps } from './commands/backup/run-copy.ts';
-import { evaluateHelp } from './commands/evaluate/evaluate-flags.ts';
-import { importHelp } from './commands/import/import-flags.ts';
 
 // By default, SIGUSR1 makes Node open the debugger for any process of the same user, and SIGUSR2 terminates Node.
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
-
-const helpTexts = {
-  help,
-  'administration-help': administrationHelp,
-  'backup-help': backupHelp,
-  'restore-help': restoreHelp,
-  'evaluate-help': evaluateHelp,
-  'import-help': importHelp,
-  version: packageJson.version,
-};
 
 // Each command loads only the modules that it needs, because the add-in gateway must stay a small process.
 const command = readCommand(process.argv.slice(2));
@@ -96,8 +82,11 @@ switch (command.name) {
     console.error(`parley: ${command.message}`);
     process.exitCode = 2;
     break;
-  default:
-    console.log(helpTexts[command.name]);
+  case 'help':
+    console.log(command.text);
+    break;
+  case 'version':
+    console.log(packageJson.version);
 }
 
 function createCopyDeps(): CopyDeps {
