@@ -19,7 +19,7 @@ import { type ConfigSnapshot, createConfigSnapshot } from '#domain/deployments/c
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import { createDependencySource } from '#domain/quick-app/deployments-as-tools.ts';
-import { type CallStart, noopTelemetry } from '#domain/telemetry.ts';
+import type { CallStart } from '#domain/telemetry.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { createAuthorize } from '#pipeline/authorize.ts';
 import { createReserveLimits } from '#pipeline/reserve-limits.ts';
@@ -29,6 +29,7 @@ import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
+import { noopTelemetry } from '#test/noop-telemetry.ts';
 import { startRedis } from '#test/start-redis.ts';
 import { startService } from '#test/start-service.ts';
 

@@ -14,9 +14,10 @@ import { pino } from 'pino';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { noopTelemetry, type Telemetry } from '#domain/telemetry.ts';
+import type { Telemetry } from '#domain/telemetry.ts';
 import { openTelemetry } from '#telemetry/node-telemetry.ts';
 import { openLog } from '#telemetry/open-log.ts';
+import { noopTelemetry } from '#test/noop-telemetry.ts';
 
 const calls = 100_000;
 const rounds = 7;

@@ -98,30 +98,6 @@ export interface Telemetry {
   startCall(start: CallStart): CallRecord;
 }
 
-const noTrace: TraceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00', tracestate: undefined };
-
-const noopAttempt: AttemptRecord = { trace: noTrace, end() {} };
-
-const noopRecord: CallRecord = {
-  trace: noTrace,
-  caller: undefined,
-  setDeployment() {},
-  recordFirstByte() {},
-  recordChunk() {},
-  startAttempt: () => noopAttempt,
-  recordQueueWait() {},
-  cost: 0,
-  session: undefined,
-  tags: undefined,
-  details: {},
-  isPrivate: false,
-  content: undefined,
-  end() {},
-};
-
-/** Telemetry that records no calls. */
-export const noopTelemetry: Telemetry = { startCall: () => ({ ...noopRecord }) };
-
 /** W3C trace context, received from the client or created for this call. */
 export interface TraceContext {
   readonly traceparent: string;
