@@ -258,6 +258,11 @@ export function filterObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+/** Returns whether a value is a text that is not empty. White space counts as text. */
+export function isNonEmptyText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
 /** Returns the value if it is a string, otherwise an empty string. */
 export function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';

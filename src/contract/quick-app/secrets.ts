@@ -75,6 +75,7 @@ function* listOrigins(value: unknown): Iterable<string> {
   if (isContainer(value)) for (const member of Object.values(value)) yield* listOrigins(member);
 }
 
-function isContainer(value: unknown): value is Readonly<Record<string | number, unknown>> {
+/** Returns whether a value is an object or an array. */
+export function isContainer(value: unknown): value is Readonly<Record<string | number, unknown>> {
   return typeof value === 'object' && value !== null;
 }

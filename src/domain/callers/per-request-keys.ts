@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './caller.ts';
 
@@ -9,6 +10,11 @@ export interface PerRequestKeys {
   revoke(key: string): Promise<void>;
   /** Returns undefined unless the key belongs to a call in progress. Throws `StoreError`. */
   find(key: string): Promise<Caller | undefined>;
+}
+
+/** Returns the digest of a key. Stores contain only digests, so that lookup times do not reveal keys. */
+export function toKeyDigest(key: string): string {
+  return hash('sha256', key, 'base64url');
 }
 
 /**

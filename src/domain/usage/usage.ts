@@ -170,7 +170,8 @@ function countSingleCallChars(call: unknown): number {
   return isJsonObject(call) ? getLength(call.name) + getLength(call.arguments) + getLength(call.input) : 0;
 }
 
-function getLength(text: unknown): number {
+/** Returns the number of characters of a text, and 0 for other values. */
+export function getLength(text: unknown): number {
   return typeof text === 'string' ? text.length : 0;
 }
 

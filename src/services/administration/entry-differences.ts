@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
+import { isContainer } from '#contract/quick-app/secrets.ts';
 import type { EntryWrite } from '#domain/administration/entry-store.ts';
 
 /** A value that a change sets. Secrets are hidden. */
@@ -48,12 +49,8 @@ function toKeys(before: unknown, after: unknown): readonly (string | number)[] |
   if (Array.isArray(before) && Array.isArray(after)) return [...Array(Math.max(before.length, after.length)).keys()];
 }
 
-function isContainer(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
-}
-
 function getMember({ value, masked }: Side, key: string | number): Side {
   const member = (container: unknown): unknown =>
-    isContainer(container) && Object.hasOwn(container as object, key) ? (container as Record<string, unknown>)[key] : undefined;
+    isContainer(container) && Object.hasOwn(container, key) ? container[key] : undefined;
   return { value: member(value), masked: member(masked) };
 }

@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import { type PerRequestKeys, toKeyDigest } from '#domain/callers/per-request-keys.ts';
 
 /**
  * Per-request keys of one node. They are lost when its process ends. Keys are stored as digests, so that lookup times reveal
@@ -17,19 +16,15 @@ export class MemoryPerRequestKeys implements PerRequestKeys {
 
   async issue(caller: Caller): Promise<string> {
     const key = this.#newKey();
-    this.#callers.set(toDigest(key), caller);
+    this.#callers.set(toKeyDigest(key), caller);
     return key;
   }
 
   async revoke(key: string): Promise<void> {
-    this.#callers.delete(toDigest(key));
+    this.#callers.delete(toKeyDigest(key));
   }
 
   async find(key: string): Promise<Caller | undefined> {
-    return this.#callers.get(toDigest(key));
+    return this.#callers.get(toKeyDigest(key));
   }
-}
-
-function toDigest(key: string): string {
-  return hash('sha256', key, 'base64url');
 }

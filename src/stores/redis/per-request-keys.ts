@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { RightsChange } from '#domain/callers/held-rights.ts';
-import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import { type PerRequestKeys, toKeyDigest } from '#domain/callers/per-request-keys.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { toModelUsages } from '#domain/usage/usage.ts';
 import { parseCaller, serializeCaller, toRightsChange } from '../stored-caller.ts';
@@ -55,7 +54,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   async issue(caller: Caller): Promise<string> {
     const { link, newKey } = this.#deps;
     const key = `parley-${link.node}-${newKey()}`;
-    const digest = toDigest(key);
+    const digest = toKeyDigest(key);
     this.#ownCallers.set(digest, caller);
     caller.chain?.rights.onChange(() => this.#updateRights(digest));
     try {
@@ -70,7 +69,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   }
 
   async revoke(key: string): Promise<void> {
-    const digest = toDigest(key);
+    const digest = toKeyDigest(key);
     if (!this.#ownCallers.delete(digest)) return;
     await this.#tryOrMarkOutdated('a per-request key could not be revoked', () =>
       this.#deps.link.run((redis) => redis.hdel(this.#hash, digest)),
@@ -81,7 +80,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     const { link } = this.#deps;
     const node = keyForm.exec(key)?.[1];
     if (node === undefined) return undefined;
-    const digest = toDigest(key);
+    const digest = toKeyDigest(key);
     if (node === link.node) return this.#ownCallers.get(digest);
     const stored = await link.run((redis) => redis.hget(toHashKey(node), digest));
     const caller = stored === null ? undefined : parseCaller(stored, (usage) => this.#reports.sendUsage({ node, digest }, usage));
@@ -158,10 +157,6 @@ export class RedisPerRequestKeys implements PerRequestKeys {
 
 function toHashKey(node: string): string {
   return `parley:keys:${node}`;
-}
-
-function toDigest(key: string): string {
-  return hash('sha256', key, 'base64url');
 }
 
 const answerTimeoutMs = 2_000;

@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import type { RequestChannel } from '#base/net/request-channel.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { RightsChange } from '#domain/callers/held-rights.ts';
-import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import { type PerRequestKeys, toKeyDigest } from '#domain/callers/per-request-keys.ts';
 import { StoreError, throwStoreError } from '#domain/store-error.ts';
 import { parseCaller, serializeCaller } from '../stored-caller.ts';
 
@@ -42,18 +41,18 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
 
   async issue(caller: Caller): Promise<string> {
     const key = `parley-w${this.#deps.worker}-${this.#deps.newKey()}`;
-    this.#callers.set(toDigest(key), caller);
+    this.#callers.set(toKeyDigest(key), caller);
     return key;
   }
 
   async revoke(key: string): Promise<void> {
-    this.#callers.delete(toDigest(key));
+    this.#callers.delete(toKeyDigest(key));
   }
 
   async find(key: string): Promise<Caller | undefined> {
     const number = keyForm.exec(key)?.[1];
     if (number === undefined) return undefined;
-    const digest = toDigest(key);
+    const digest = toKeyDigest(key);
     const worker = Number(number);
     if (worker === this.#deps.worker) return this.#callers.get(digest);
     const stored = await this.#request(worker, 'keys.find', digest);
@@ -91,8 +90,4 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
     const answer = this.#deps.channel.request('relay', { worker, topic, body });
     return answer.catch(throwStoreError('the worker that issued the key did not answer'));
   }
-}
-
-function toDigest(key: string): string {
-  return hash('sha256', key, 'base64url');
 }

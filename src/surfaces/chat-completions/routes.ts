@@ -7,13 +7,12 @@ import { parseChatRequest } from '#contract/chat/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import type { Calls, Target } from '#domain/call.ts';
-import type { Caller } from '#domain/callers/caller.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { routeNotFound } from '../http/path-methods.ts';
 import { isLargeBody, parseBody, readModel } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { Exchange } from '../http/request-context.ts';
 import type { RequestHandler, RouteOptions } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { type CompatApi, compatApis, type DeploymentBase, getApiForMetrics, readId, readTarget } from './path.ts';
@@ -113,11 +112,6 @@ function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): vo
       deps.handler.serve(optionsByApi[api], raw, (context, caller) => serveApi(deps, { context, caller }, route)),
     );
   }
-}
-
-interface Exchange {
-  readonly context: RequestContext;
-  readonly caller: Caller;
 }
 
 /** API, deployment, and version that the path of a request names. */

@@ -23,7 +23,7 @@ import { type Query, readInteger } from '../http/query.ts';
 import { identifyCaller } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { streamRun } from '../http/replies/stream-run.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { Exchange } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveEarly, serveRaw } from '../http/serve-raw.ts';
 
@@ -77,7 +77,7 @@ export function chatRunRoutes(app: FastifyInstance, deps: ChatRunDeps): void {
  * Starts a run and sends its chunks. As for a direct call, an error before the first chunk sets the status. Such a run is
  * deleted, unless the client has disconnected. It can still request the run then.
  */
-async function start(deps: ChatRunDeps, exchange: { context: RequestContext; caller: Caller }): Promise<void> {
+async function start(deps: ChatRunDeps, exchange: Exchange): Promise<void> {
   const { context, caller } = exchange;
   rejectPerRequestKey(caller, 'start chat runs');
   const id = toId(stripPathPrefix(base, context.request.url ?? ''));

@@ -1,8 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Calls, Target } from '#domain/call.ts';
-import type { Caller } from '#domain/callers/caller.ts';
 import { isLargeBody, parseBody, readModel } from './read-request.ts';
-import type { RequestContext } from './request-context.ts';
+import type { Exchange } from './request-context.ts';
 import type { RequestHandler } from './request-handler.ts';
 
 interface AuthorizedRequest {
@@ -21,7 +20,7 @@ interface DeploymentNaming {
 /** Returns the chat deployment that the path or `model` in the body names. Throws unless the caller may use it. */
 export async function authorizeByModel(
   { handler, calls }: { readonly handler: RequestHandler; readonly calls: Calls },
-  { context, caller }: { readonly context: RequestContext; readonly caller: Caller },
+  { context, caller }: Exchange,
   { deployment: inPath, missingModelMessage }: DeploymentNaming = {},
 ): Promise<AuthorizedRequest> {
   const bytes = await handler.readJson(context);

@@ -34,6 +34,12 @@ interface RequestContextOptions {
   readonly errorDialect: ErrorDialect;
 }
 
+/** A call request with its authenticated caller. */
+export interface Exchange {
+  readonly context: RequestContext;
+  readonly caller: Caller;
+}
+
 /** One call request, from its headers to the end of its response. */
 export class RequestContext {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { filterObjects } from '#base/json/json.ts';
+import { filterObjects, isNonEmptyText } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { CallArguments } from '#contract/chat/call-arguments.ts';
 import type { Delta, FunctionCallDelta } from '#contract/chat/chunk.ts';
@@ -199,7 +199,7 @@ type Piece =
 /** Returns the pieces of a chat completions delta in the order of the dialect: thinking, text, tool calls. */
 export function toPieces(delta: Delta, messageId: string): Piece[] {
   const text = [delta.content, delta.refusal]
-    .filter(isText)
+    .filter(isNonEmptyText)
     .map((content): Piece => ({ kind: 'text', key: 'text', text: content }));
   return [...toThinkingPieces(delta), ...text, ...toCallPieces(delta, messageId)];
 }
@@ -210,18 +210,20 @@ export function toPieces(delta: Delta, messageId: string): Piece[] {
  */
 function toThinkingPieces({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = filterObjects(thinking_blocks);
-  const plain = [reasoning_content, reasoning].find(isText);
-  const hasText = blocks.some(({ thinking }) => isText(thinking));
+  const plain = [reasoning_content, reasoning].find(isNonEmptyText);
+  const hasText = blocks.some(({ thinking }) => isNonEmptyText(thinking));
   const pieces: Piece[] = plain === undefined || hasText ? [] : [toThinkingPiece(plain)];
   for (const { type, thinking, signature, data } of blocks) {
-    if (type === 'redacted_thinking' && isText(data)) pieces.push({ kind: 'redacted_thinking', key: `redacted ${data}`, data });
-    else if (isText(thinking) || isText(signature)) pieces.push(toThinkingPiece(isText(thinking) ? thinking : '', signature));
+    if (type === 'redacted_thinking' && isNonEmptyText(data))
+      pieces.push({ kind: 'redacted_thinking', key: `redacted ${data}`, data });
+    else if (isNonEmptyText(thinking) || isNonEmptyText(signature))
+      pieces.push(toThinkingPiece(isNonEmptyText(thinking) ? thinking : '', signature));
   }
   return pieces;
 }
 
 function toThinkingPiece(text: string, signature?: unknown): Piece {
-  return { kind: 'thinking', key: 'thinking', text, ...(isText(signature) && { signature }) };
+  return { kind: 'thinking', key: 'thinking', text, ...(isNonEmptyText(signature) && { signature }) };
 }
 
 function toCallPieces({ tool_calls, function_call }: Delta, messageId: string): Piece[] {
@@ -232,10 +234,6 @@ function toCallPieces({ tool_calls, function_call }: Delta, messageId: string): 
 
 function toCallPiece(key: string, id: string | undefined, { name, arguments: text = '' }: FunctionCallDelta = {}): Piece {
   return { kind: 'tool_use', key, ...(id && { id }), ...(name && { name }), text };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 /** An event that clients ignore. It keeps the connection open, and can carry data without a counterpart in the dialect. */

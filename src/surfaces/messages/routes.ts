@@ -9,7 +9,6 @@ import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
-import type { Caller } from '#domain/callers/caller.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type Abilities, type Deployment, getAbilities } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
@@ -19,7 +18,7 @@ import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { type JoinedHeaders, readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { Exchange, RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { canonicalPrefix, getErrorDialect } from './error-dialect.ts';
@@ -82,11 +81,6 @@ async function serveCount(deps: MessagesDeps, exchange: Exchange): Promise<void>
   const chatCall = toChatCall(context, { target, names: new ToolNames(), parsed: parseCountRequest(value) });
   const input_tokens = await deps.calls.countTokens(target, chatCall, context.signal);
   sendJson(context.response, 200, toLatin1(JSON.stringify({ input_tokens })), context.headers);
-}
-
-interface Exchange {
-  readonly context: RequestContext;
-  readonly caller: Caller;
 }
 
 interface AuthorizedRequest {

@@ -11,7 +11,6 @@ import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { Compaction } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Calls, ReplySink, Target } from '#domain/call.ts';
-import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
@@ -21,7 +20,7 @@ import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { methodNotAllowed } from '../http/path-methods.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { streamRun } from '../http/replies/stream-run.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { Exchange, RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
@@ -87,11 +86,6 @@ function createWebSocketRejection(): ParleyError {
   return createHttpRejection(426, 'WebSocket is not supported for responses. Send the request with POST over HTTP.', {
     headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' },
   });
-}
-
-interface Exchange {
-  readonly context: RequestContext;
-  readonly caller: Caller;
 }
 
 /** Deployment that the path names, as in the paths of Azure. */

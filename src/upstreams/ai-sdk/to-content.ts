@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json
 import type { ContentPart, Message } from '#contract/chat/message.ts';
 import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
+import { isBlank } from '../prompt/message-calls.ts';
 import type { Vendor } from './vendor.ts';
 
 export type Part = LanguageModelV4TextPart | LanguageModelV4FilePart;
@@ -122,8 +123,4 @@ function toCachePoint({ cache_control: cacheControl }: ContentPart, vendor: Vend
   if (!isJsonObject(cacheControl) || !vendor.hasCachePoints) return {};
   const ttl = typeof cacheControl.ttl === 'string' ? { ttl: cacheControl.ttl } : {};
   return { providerOptions: { [vendor.namespace]: { cachePoint: { type: 'default', ...ttl } } } };
-}
-
-function isBlank(text: string): boolean {
-  return text.trim() === '';
 }

@@ -16,6 +16,7 @@ import type {
 import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
 import {
+  isBlank,
   listCalls,
   type MessageCall,
   noResultText,
@@ -234,8 +235,4 @@ function toSource(url: string, path: string): Base64Source | UrlSource {
   const data = readDataUrl(url);
   if (data === undefined) throw createUnsupportedError('a data: URL without data', path);
   return { type: 'base64', media_type: data.mediaType, data: data.base64 };
-}
-
-function isBlank(text: string): boolean {
-  return text.trim() === '';
 }

@@ -4,6 +4,7 @@ import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { type PassThroughFrame, type PassThroughRequest, UpstreamError } from '#domain/upstreams/upstream.ts';
+import { getLength } from '#domain/usage/usage.ts';
 import { findError, findNamedError, parseEventData, parseReply } from '../find-error.ts';
 import type { EventReader, FrameSink, ReplyDialect } from '../upstream-reply.ts';
 import { endMark, readErrorReply } from './read-reply.ts';
@@ -114,8 +115,4 @@ function countChars({ choices, text, delta, type }: JsonObject): number {
   let chars = getLength(delta);
   for (const choice of Array.isArray(choices) ? choices : []) chars += isJsonObject(choice) ? getLength(choice.text) : 0;
   return type === undefined ? chars + getLength(text) : chars;
-}
-
-function getLength(text: unknown): number {
-  return typeof text === 'string' ? text.length : 0;
 }

@@ -6,6 +6,11 @@ export const openingText = '(The conversation begins.)';
 /** Text for the result of a call without one. */
 export const noResultText = 'No result was given.';
 
+/** Returns whether a text has only white space, which dialects reject. */
+export function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
+
 /** A call in a message of the assistant. */
 export interface MessageCall {
   /** The call as the client sent it. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, isNonEmptyText, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Chunk, ChunkChoice, Delta, FinishReason, Usage } from '#contract/chat/chunk.ts';
@@ -33,7 +33,7 @@ export class ResponseReader {
         this.#start(event.response);
         return [];
       case 'response.output_text.delta':
-        return isText(event.delta) ? this.#createChunks({ content: event.delta }, null, toLogprobs([event])) : [];
+        return isNonEmptyText(event.delta) ? this.#createChunks({ content: event.delta }, null, toLogprobs([event])) : [];
       case 'response.refusal.delta':
         return this.#createTextChunks({ refusal: event.delta });
       case 'response.reasoning_summary_text.delta':
@@ -61,8 +61,8 @@ export class ResponseReader {
     const { id, model, created_at: created } = response;
     this.#head = {
       ...this.#head,
-      ...(isText(id) && { id }),
-      ...(isText(model) && { model }),
+      ...(isNonEmptyText(id) && { id }),
+      ...(isNonEmptyText(model) && { model }),
       ...(typeof created === 'number' && { created: Math.floor(created) }),
     };
   }
@@ -70,15 +70,15 @@ export class ResponseReader {
   #openCall({ type, id, call_id, name }: JsonObject): Chunk[] {
     if (type !== 'function_call') return [];
     const index = this.#nextCall(id);
-    const calledFunction = { name: isText(name) ? name : '', arguments: '' };
+    const calledFunction = { name: isNonEmptyText(name) ? name : '', arguments: '' };
     return this.#createChunks({
-      tool_calls: [{ index, ...(isText(call_id) && { id: call_id }), type: 'function', function: calledFunction }],
+      tool_calls: [{ index, ...(isNonEmptyText(call_id) && { id: call_id }), type: 'function', function: calledFunction }],
     });
   }
 
   /** The input of a custom tool is sent in one chunk, because consumers need the complete text. */
   #createCustomCallChunks(item: JsonObject): Chunk[] {
-    if (item.type !== 'custom_tool_call' || !isText(item.name) || typeof item.input !== 'string') return [];
+    if (item.type !== 'custom_tool_call' || !isNonEmptyText(item.name) || typeof item.input !== 'string') return [];
     const index = this.#nextCall(item.id);
     return this.#createChunks({ tool_calls: [{ index, ...toCall(item) }] });
   }
@@ -92,7 +92,7 @@ export class ResponseReader {
 
   #createArgumentsChunks(item: unknown, json: unknown): Chunk[] {
     const index = this.#calls.get(item);
-    if (index === undefined || !isText(json)) return [];
+    if (index === undefined || !isNonEmptyText(json)) return [];
     this.#callsWithArguments.add(item);
     return this.#createChunks({ tool_calls: [{ index, function: { arguments: json } }] });
   }
@@ -112,7 +112,7 @@ export class ResponseReader {
   }
 
   #createTextChunks(delta: Delta): Chunk[] {
-    return Object.values(delta).every(isText) ? this.#createChunks(delta) : [];
+    return Object.values(delta).every(isNonEmptyText) ? this.#createChunks(delta) : [];
   }
 
   #createChunks(delta: Delta, finish_reason: FinishReason | null = null, extra: object = {}): Chunk[] {
@@ -130,11 +130,6 @@ export class ResponseReader {
 export function toFinishReason({ status, incomplete_details: details }: JsonObject, hasCalls: boolean): FinishReason {
   if (status === 'incomplete') return isJsonObject(details) && details.reason === 'content_filter' ? 'content_filter' : 'length';
   return hasCalls ? 'tool_calls' : 'stop';
-}
-
-/** Returns whether the value is a text that is not empty. White space counts as text. */
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 const endTypes: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);

@@ -1,4 +1,4 @@
-import { filterObjects, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isNonEmptyText, type JsonObject } from '#base/json/json.ts';
 import type { Delta, ToolCallDelta } from '#contract/chat/chunk.ts';
 
 /** A fragment of one output item. */
@@ -23,8 +23,8 @@ type CallPiece = Piece & { kind: 'call' };
 /** Returns the pieces of a chat completions delta in the order of the Responses API: reasoning, text, calls. */
 export function toPieces(delta: Delta): Piece[] {
   const pieces = toThoughts(delta);
-  if (isText(delta.content)) pieces.push({ kind: 'text', text: delta.content });
-  if (isText(delta.refusal)) pieces.push({ kind: 'refusal', text: delta.refusal });
+  if (isNonEmptyText(delta.content)) pieces.push({ kind: 'text', text: delta.content });
+  if (isNonEmptyText(delta.refusal)) pieces.push({ kind: 'refusal', text: delta.refusal });
   for (const call of delta.tool_calls ?? []) pieces.push(toCall(call));
   if (delta.function_call) pieces.push({ ...toCall({ index: 0, function: delta.function_call }), isFunctionCall: true });
   return pieces;
@@ -36,13 +36,13 @@ export function toPieces(delta: Delta): Piece[] {
  */
 function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = filterObjects(thinking_blocks);
-  const plain = [reasoning_content, reasoning].find(isText);
-  const hasText = blocks.some(({ thinking }) => isText(thinking));
+  const plain = [reasoning_content, reasoning].find(isNonEmptyText);
+  const hasText = blocks.some(({ thinking }) => isNonEmptyText(thinking));
   const pieces: Piece[] = plain === undefined || hasText ? [] : [{ kind: 'thought', text: plain }];
   for (const block of blocks) {
     const { thinking, signature, data } = block;
-    const isComplete = isText(signature) || isText(data);
-    pieces.push({ kind: 'thought', text: isText(thinking) ? thinking : '', ...(isComplete && { block }) });
+    const isComplete = isNonEmptyText(signature) || isNonEmptyText(data);
+    pieces.push({ kind: 'thought', text: isNonEmptyText(thinking) ? thinking : '', ...(isComplete && { block }) });
   }
   return pieces;
 }
@@ -55,8 +55,4 @@ function toCall({
 }: ToolCallDelta & { extra_content?: unknown }): CallPiece {
   const { name, arguments: text = '' } = called ?? {};
   return { kind: 'call', index, ...(id && { id }), ...(name && { name }), text, ...(signature !== undefined && { signature }) };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
