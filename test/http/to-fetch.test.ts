@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HttpError } from '#base/http/client.ts';
+import { HttpError, type HttpTimeouts } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 
 const http = new LeanClient();
-const timeouts = { connectMs: 2000, firstByteMs: 60, idleMs: 60 };
+const timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };
 const fetch = toFetch(http, { timeouts, maxBytes: 64 });
+const fetchWithin = (limits: Partial<HttpTimeouts>) => toFetch(http, { timeouts: { ...timeouts, ...limits }, maxBytes: 64 });
 let server: ScriptedUpstream;
 
 beforeAll(async () => {
@@ -56,14 +57,14 @@ describe('fetch over HttpClient', () => {
       exchange.head();
       await exchange.bytes('one');
     });
-    const reader = (await fetch(server.url)).body?.getReader();
+    const reader = (await fetchWithin({ idleMs: 60 })(server.url)).body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one');
     await expect(reader?.read()).rejects.toEqual(matchError('idle_timeout'));
   });
 
   it('times out without a reply and fails without a server', async () => {
     server.script(silence);
-    await expect(fetch(server.url)).rejects.toEqual(matchError('first_byte_timeout'));
+    await expect(fetchWithin({ firstByteMs: 60 })(server.url)).rejects.toEqual(matchError('first_byte_timeout'));
     await expect(fetch('http://127.0.0.1:1/')).rejects.toEqual(matchError('connect'));
   });
 
