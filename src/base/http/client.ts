@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import type { Handle } from '../stream/sink.ts';
+import { toLatin1 } from '../text/bytes.ts';
 
 /** Header fields of a reply in a null-prototype object. Names are in lower case. Repeated fields are joined by ", ". */
 export type ReplyHeaders = Readonly<Record<string, string>>;
@@ -28,6 +29,14 @@ export interface StreamedBody {
   readonly pieces: AsyncIterable<Uint8Array>;
   /** Total number of bytes. If undefined, the body is sent in chunks. */
   readonly length: number | undefined;
+}
+
+/** Longer bodies are written after the message head. Up to this size, joining both saves a write. */
+export const maxJoinedBodyBytes = 12 * 1024;
+
+/** Returns the UTF-8 bytes of a text, as latin1 if it is short enough to be joined with the message head. */
+export function encodeBody(text: string): HttpBody {
+  return text.length <= maxJoinedBodyBytes ? toLatin1(text) : Buffer.from(text);
 }
 
 export function isStreamed(body: HttpBody | null): body is StreamedBody {

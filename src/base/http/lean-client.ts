@@ -9,7 +9,7 @@ import {
   type ReplyListener,
 } from './client.ts';
 import { findUnsendableError } from './header-fields.ts';
-import { type ConnectionOwner, type ConnectionTarget, LeanConnection } from './lean-connection.ts';
+import { type ConnectionOwner, type ConnectionTarget, LeanConnection, toConnectionTarget } from './lean-connection.ts';
 import { LeanExchange } from './lean-exchange.ts';
 
 const readBufferBytes = 64 * 1024;
@@ -70,16 +70,7 @@ export class LeanClient implements HttpClient {
     const existing = this.#pools.get(origin);
     if (existing !== undefined) return existing;
     if (this.#pools.size >= maxPools) this.#deleteUnused();
-    const isSecure = url.protocol === 'https:';
-    const target = {
-      isSecure,
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
-      readBuffer: this.#readBuffer,
-      ca: this.#options.ca,
-      lookup: this.#options.lookup,
-    };
-    const pool = new LeanPool(target, this.#sweep);
+    const pool = new LeanPool(toConnectionTarget(url, this.#readBuffer, this.#options), this.#sweep);
     this.#pools.set(origin, pool);
     return pool;
   }

@@ -1,11 +1,10 @@
 import { isIP, type LookupFunction, connect as netConnect, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as tlsConnect } from 'node:tls';
-import { HttpError, isStreamed, type StreamedBody } from './client.ts';
+import { type HttpClientOptions, HttpError, isStreamed, maxJoinedBodyBytes, type StreamedBody } from './client.ts';
 import type { LeanExchange } from './lean-exchange.ts';
 import { noHeaders, ReplyParser } from './reply-parser.ts';
 import { waitForDrain } from './wait-for-drain.ts';
 
-const maxJoinedBodyBytes = 12 * 1024;
 /**
  * Maximum time between a request on a reused connection and a close that the server sent before it received the request. After
  * this time, the server may have started to process the request.
@@ -33,6 +32,13 @@ export interface ConnectionTarget {
   readonly lookup: LookupFunction | undefined;
   /** Shared by all connections: each read is copied out before any other callback runs. */
   readonly readBuffer: Buffer;
+}
+
+/** Returns the target of the connections to the origin of a URL. */
+export function toConnectionTarget(url: URL, readBuffer: Buffer, { ca, lookup }: HttpClientOptions = {}): ConnectionTarget {
+  const isSecure = url.protocol === 'https:';
+  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
+  return { isSecure, host: url.hostname.replace(/^\[|\]$/g, ''), port, ca, lookup, readBuffer };
 }
 
 /** Keep-alive connection that carries one exchange at a time. */

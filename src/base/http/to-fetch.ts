@@ -1,12 +1,10 @@
 import { type Fetch, isEventStream, limitBytes } from '../net/guarded-fetch.ts';
-import { toLatin1 } from '../text/bytes.ts';
-import { type HttpClient, HttpError, type HttpRequest, type HttpTimeouts } from './client.ts';
+import { encodeBody, type HttpClient, HttpError, type HttpRequest, type HttpTimeouts } from './client.ts';
 import { ownFields } from './header-fields.ts';
 import { type HttpReply, openReply } from './read-reply.ts';
 
 const methods: ReadonlySet<string> = new Set<HttpRequest['method']>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
-const maxJoinedChars = 12 * 1024;
 const neverAborted = new AbortController().signal;
 
 export interface FetchBounds {
@@ -38,10 +36,9 @@ function isMethod(method: string): method is HttpRequest['method'] {
   return methods.has(method);
 }
 
-/** Returns small texts as latin1, which is sent in one write with the head. */
 async function toBody(body: RequestInit['body']): Promise<HttpRequest['body']> {
   if (body === undefined || body === null) return null;
-  if (typeof body === 'string' && body.length <= maxJoinedChars) return toLatin1(body);
+  if (typeof body === 'string') return encodeBody(body);
   return Buffer.from(await new Response(body).arrayBuffer());
 }
 

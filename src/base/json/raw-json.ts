@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import type { HttpBody } from '../http/client.ts';
+import { encodeBody, type HttpBody } from '../http/client.ts';
 import { freeBytes, fromLatin1, hasControls, toLatin1 } from '../text/bytes.ts';
 import { countEscapes, findStringEnd } from '../text/string-end.ts';
 import {
@@ -80,15 +80,9 @@ export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
   return pieces;
 }
 
-/** Longer bodies are not joined with the message head. */
-const maxJoinedChars = 12 * 1024;
-
-/** Serializes a body. Unchanged large fields reuse the client's text. Small bodies are latin1 for one write with the head. */
+/** Serializes a body. Unchanged large fields reuse the client's text. */
 export function toBody(body: JsonObject): HttpBody {
-  const pieces = toJsonPieces(body);
-  if (pieces !== undefined) return pieces;
-  const json = JSON.stringify(body);
-  return json.length <= maxJoinedChars ? toLatin1(json) : Buffer.from(json);
+  return toJsonPieces(body) ?? encodeBody(JSON.stringify(body));
 }
 
 /** Minimum length of strings that are cut out and of fields whose text is reused. */

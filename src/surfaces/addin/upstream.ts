@@ -9,7 +9,7 @@ import {
   type ReplyListener,
 } from '#base/http/client.ts';
 import { LeanPool } from '#base/http/lean-client.ts';
-import type { ConnectionTarget } from '#base/http/lean-connection.ts';
+import { type ConnectionTarget, toConnectionTarget } from '#base/http/lean-connection.ts';
 import { LeanExchange } from '#base/http/lean-exchange.ts';
 import type { Handle } from '#base/stream/sink.ts';
 import { trimEnd } from '#base/text/truncate.ts';
@@ -47,15 +47,7 @@ export class Upstream {
     this.#url = url;
     this.#basePath = trimEnd(url.pathname, '/');
     this.#timeouts = timeouts;
-    const isSecure = url.protocol === 'https:';
-    this.#target = {
-      isSecure,
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
-      readBuffer: Buffer.allocUnsafeSlow(readBufferBytes),
-      ca: undefined,
-      lookup: undefined,
-    };
+    this.#target = toConnectionTarget(url, Buffer.allocUnsafeSlow(readBufferBytes));
     this.#pool = new LeanPool(this.#target, this.#sweep);
   }
 
