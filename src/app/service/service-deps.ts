@@ -17,6 +17,7 @@ import type { OnRemovedReferences } from '#pipeline/reply-files.ts';
 import type { AlertDeliveriesDeps } from '#services/alerts/alert-deliveries.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#services/files/stored-resources.ts';
 import type { ChangeDeps } from '#surfaces/admin/entries/change-routes.ts';
+import type { KeyDeps } from '#surfaces/admin/entries/key-routes.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
 import type { Stores } from '../node/open-stores.ts';
 import type { EvaluationStores, KeyStores, ResponseStores } from '../node/stores.ts';
@@ -57,7 +58,7 @@ export interface ServiceDeps {
   /** Stores of keys that users create. If undefined, users cannot create keys and the paths are not served. */
   readonly keys?: KeyStores;
   /** Configuration that administrators change at run time. If undefined, the paths are not served. */
-  readonly entries?: Pick<ChangeDeps, 'entries' | 'store' | 'firstStart'>;
+  readonly entries?: Pick<ChangeDeps & KeyDeps, 'entries' | 'store' | 'firstStart'>;
   /** Called with each dependency graph that is traversed, including its dangling dependencies. */
   readonly onGraph?: (graph: DependencyGraph) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. */

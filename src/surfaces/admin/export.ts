@@ -51,7 +51,7 @@ export async function sendTable(
   return reply.type(type).send(Readable.from(write()));
 }
 
-/** Yields all pages of a list. `read` returns the page after a record, and has fewer records than `size` at the end of the list. */
+/** Yields all pages of a list. `read` returns the page after an item. A page with fewer than `size` items is the last one. */
 export async function* readPages<Item>(
   size: number,
   read: (after: Item | undefined) => Promise<readonly Item[]>,

@@ -6,14 +6,13 @@ import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import { looksUnreadable, unreadableDocument } from '#contract/quick-app/unreadable-document.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { FileIndex } from '#domain/files/file-index.ts';
 import { parseReference, toReference } from '#domain/files/resource-location.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { toMcpToolset } from '#domain/quick-app/to-quick-app.ts';
 import { ignoreStoreError } from '#domain/store-error.ts';
-import { ToolError, type ToolsetSurvey } from '#domain/tools/tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
+import type { ApplicationDeps } from './application-access.ts';
 
 /** Issue that probably breaks an application but does not prevent saving it. */
 export interface SaveWarning {
@@ -23,14 +22,9 @@ export interface SaveWarning {
 }
 
 /** Input of the checks, in addition to the saved application. */
-export interface CheckContext {
+export interface CheckContext extends Pick<ApplicationDeps, 'catalog' | 'files' | 'survey'> {
   readonly caller: Caller;
   readonly snapshot: ConfigSnapshot;
-  readonly catalog: Catalog;
-  /** Undefined if no files are stored. */
-  readonly files: Pick<FileIndex, 'findAll'> | undefined;
-  /** Rejects if the server cannot be used. */
-  readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
   /** Cancels the requests to MCP servers. */
   readonly signal: AbortSignal;
 }

@@ -13,13 +13,10 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
-import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { addressFeatures, type Deployment } from '#domain/deployments/deployment.ts';
-import type { FileIndex } from '#domain/files/file-index.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/resource-location.ts';
 import { ignoreStoreError } from '#domain/store-error.ts';
-import type { People } from '#services/scim/people.ts';
 import { type ApplicationDeps, findSharingIssues, notFound, requireOwner } from './application-access.ts';
 import { listDocuments, unknownDeployment } from './find-warnings.ts';
 
@@ -27,17 +24,12 @@ const maxReportedIssues = 5;
 const maxPathLength = 200;
 
 /** Context for the validation of an application before it is saved. */
-interface SaveContext {
+interface SaveContext extends Pick<ApplicationDeps, 'catalog' | 'people' | 'files'> {
   readonly caller: Caller;
   readonly location: ApplicationLocation;
   readonly snapshot: ConfigSnapshot;
-  readonly catalog: Catalog;
-  /** Undefined if the service does not store who has signed in. */
-  readonly people: Pick<People, 'find'> | undefined;
   /** The stored application. Undefined if the application is new. */
   readonly stored: StoredApplication | undefined;
-  /** Undefined if no files are stored. */
-  readonly files: Pick<FileIndex, 'findAll'> | undefined;
 }
 
 const maxReferenceLength = 200;

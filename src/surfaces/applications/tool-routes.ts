@@ -10,16 +10,14 @@ import { applicationPrefix, parseApplicationLocation } from '#domain/deployments
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
-import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
+import { ToolError, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
 import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { findApplication, notFound, requireOwner } from './application-access.ts';
+import { type ApplicationDeps, findApplication, notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
 
-export interface ToolRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
+export interface ToolRoutesDeps extends Pick<ApplicationDeps, 'identify' | 'snapshot' | 'survey'> {
   readonly store: Pick<ApplicationStore, 'find'>;
-  /** Returns the current tools of a server. Rejects with ToolError, or with the signal's reason. */
-  readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
   /**
    * Runs a tool once. Resolves with undefined if the toolset has no tool with that name. Rejects with ToolError, or with the
    * signal's reason.
@@ -159,6 +157,7 @@ export interface ImportDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
 
 /** Maximum size of a document in bytes. If `security.maxBodyBytes` is less, that bound applies. */
 const maxDocumentBytes = 2 * 1024 ** 2;
+/** URL of a document in the body, which has no address. Its protocol marks relative addresses of servers, which are rejected. */
 const noUrl = 'none:/';
 
 /** Serves `POST /v1/import-openapi`, which converts an OpenAPI document into toolsets of a quick app. It saves nothing. */

@@ -51,7 +51,7 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
   const { id: deployment } = consentSubject.deployment;
   const currentForm = await buildConsentForm(deps, consentSubject);
   if (!isSameForm(form, currentForm)) {
-    const message = `The submitted form is not the current form of ${deployment}. Show the user the current form, which is in consent.`;
+    const message = `The submitted form is not the current form of ${deployment}. Show the user the current form, which the field consent of this error contains.`;
     throw new ParleyError('consent_outdated', message, { members: { deployment, consent: currentForm } });
   }
   await deps.store.put(caller.subject, { deployment, form, acceptedAtMs: deps.clock.epochMs() });

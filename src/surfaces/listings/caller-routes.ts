@@ -118,9 +118,8 @@ function parseViewPath({ url }: FastifyRequest): { view: View; encodedId: string
  */
 async function getConfiguration(
   { calls, starters }: CallerRoutesDeps,
-  { request, reply, ...lookup }: ViewRequest,
+  { request, reply, caller, deployment, snapshot }: ViewRequest,
 ): Promise<unknown> {
-  const { caller, deployment } = lookup;
   const { quickApp } = deployment;
   const signal = createDisconnectSignal(reply.raw);
   const endpoint = findFeatureAddress(deployment, 'configurationEndpoint');
@@ -128,7 +127,7 @@ async function getConfiguration(
     return quickApp === undefined
       ? {}
       : toStarterForm([...quickApp.starters, ...(await starters(deployment, { caller, signal }))]);
-  const featureCall = { ...lookup, endpoint, origin: request.raw, requestId: request.id };
+  const featureCall = { endpoint, caller, deployment, snapshot, origin: request.raw, requestId: request.id };
   const { status, headers, bytes } = await calls.callFeature(featureCall, signal);
   return reply.code(status).headers(headers).send(bytes);
 }

@@ -15,15 +15,14 @@ import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { pageLimit } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';
-import { isEntryId } from './entry-items.ts';
+import { type EntryDeps, isEntryId } from './entry-items.ts';
 import { applyChange, getPrefix, preparePut, toWriteItem, toWriteList } from './entry-writes.ts';
-import type { KeyDeps } from './key-routes.ts';
 
 const { maxBytes } = storedEntries.adminDocument;
 /** Enough for a document with 10,000 keys and 1,000 models. Parsing takes about half a second. */
 const documentBounds = { maxNodes: 2_500_000 };
 
-export interface ChangeDeps extends KeyDeps {
+export interface ChangeDeps extends EntryDeps {
   readonly store: {
     listChanges(page: { beforeRevision: number; limit: number }): Promise<ChangePage>;
     findChange(id: string): Promise<CommittedChange | undefined>;

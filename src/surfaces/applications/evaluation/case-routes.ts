@@ -4,6 +4,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import { parseCase, parseCaseList, parseCases, parseCsvCases } from '#contract/evaluation/parse-cases.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { EvaluationStore, StoredCase } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 import { isPlainType, readBody, readJson, rejectLargeBody } from '../../http/read-request.ts';
@@ -94,13 +95,14 @@ async function remove(deps: EvaluationDeps, request: FastifyRequest, reply: Fast
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<StoredCase> {
   const caller = await identifyBuilder(deps, request);
   const storedCase = await deps.results.cases.find((request.params as { case: string }).case);
-  if (storedCase === undefined || !isOwner(caller, { bucket: getBucket(storedCase.application) })) throw caseNotFound();
+  if (storedCase === undefined || !ownsApplication(caller, storedCase.application)) throw caseNotFound();
   return storedCase;
 }
 
-/** Returns the bucket of the owner, which is part of the application's id. */
-export function getBucket(application: string): string {
-  return application.split('/')[1] ?? '';
+/** Returns whether the caller owns an application. Its ID contains the bucket of its owner. */
+export function ownsApplication(caller: Caller, applicationId: string): boolean {
+  const [, bucket = ''] = applicationId.split('/');
+  return isOwner(caller, { bucket });
 }
 
 function caseNotFound(): ParleyError {

@@ -9,16 +9,8 @@ import type { CaseResult, Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-runs.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import {
-  findApplication,
-  getQuery,
-  identifyBuilder,
-  identifyOwner,
-  isOwner,
-  notFound,
-  versionNotFound,
-} from '../application-access.ts';
-import { type EvaluationDeps, getBucket, rejectLargeCases } from './case-routes.ts';
+import { findApplication, getQuery, identifyBuilder, identifyOwner, notFound, versionNotFound } from '../application-access.ts';
+import { type EvaluationDeps, ownsApplication, rejectLargeCases } from './case-routes.ts';
 
 const base = '/v1/evaluations/applications/';
 
@@ -114,7 +106,7 @@ async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<un
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<Evaluation> {
   const caller = await identifyBuilder(deps, request);
   const evaluation = await deps.results.find((request.params as { evaluation: string }).evaluation);
-  if (evaluation === undefined || !isOwner(caller, { bucket: getBucket(evaluation.application) })) throw evaluationNotFound();
+  if (evaluation === undefined || !ownsApplication(caller, evaluation.application)) throw evaluationNotFound();
   return evaluation;
 }
 
