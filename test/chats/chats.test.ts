@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
+import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
 import { createPerRequestKeys, issuePerRequestKey } from '#test/per-request-keys.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
@@ -123,6 +124,18 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
     expect(await search('übersicht here')).toEqual([['x', 'Here.']]);
     await send('POST', '/v1/chats/x', { turns: [{ ...attached, attachments: [] }] });
     expect(await search('budget')).toEqual([]);
+    await send('DELETE', '/v1/chats');
+  });
+
+  it('are searched for a word that almost occurs everywhere without blocking the event loop', async () => {
+    const turns = Array.from({ length: 8 }, (_, nth) => createTurn(`q${nth}`, 'a'.repeat(1_000_000)));
+    await send('POST', '/v1/chats/large', { turns });
+    await send('POST', '/v1/chats/small', { turns: [createTurn('q', 'a'.repeat(500_000))] });
+    const blockedMs = await measureMinEventLoopBlock(250, async () => {
+      const { data } = await readJson(send('GET', `/v1/chats?excerpts=true&query=a+ab${'a'.repeat(490)}`));
+      expect(data).toEqual([]);
+    });
+    expect(blockedMs).toBeLessThan(250);
     await send('DELETE', '/v1/chats');
   });
 

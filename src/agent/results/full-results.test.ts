@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ToolError } from '#domain/tools/tool.ts';
+import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
 import { createReadResultTool, type FullResults } from './full-results.ts';
 
 function read(text: string, args: object, maxResultBytes = 10_000): Promise<string> {
@@ -22,6 +23,36 @@ describe('read_result', () => {
     expect(await read('a😀b 😀 b', { search: '😀' })).toBe(
       'Offset 0: …a😀b 😀 b…\n\n[Found 2 times in 9 characters, shown in 1 places.]',
     );
+  });
+
+  it.each([
+    ['of any case', 'İ ΟΔΟΣΑ 12', 'οδος', 'Offset 0: …İ ΟΔΟΣΑ 12…'],
+    ['with any spaces between them', 'a\n\n b  c\td', 'B C D', 'Offset 0: …a\n\n b  c\td…'],
+  ])('finds words %s', async (_name, text, search, excerpt) => {
+    expect(await read(text, { search })).toBe(`${excerpt}\n\n[Found 1 times in ${text.length} characters, shown in 1 places.]`);
+  });
+
+  it('names the offset of a match after several spaces', async () => {
+    const text = `${'x \n '.repeat(200)}needle${'\n\n'.repeat(200)}`;
+    expect(await read(text, { search: 'needle' })).toMatch(/^Offset 640: /);
+    expect(await read(text, { search: 'needle', offset: 799 })).toMatch(/^Offset 799: …\s?needle/);
+    expect(await read(text, { search: 'needle', offset: 801 })).toMatch(/^\[Nothing in/);
+  });
+
+  it('does not block the event loop for many words, or for many calls of one turn', async () => {
+    const text = 'a '.repeat(500_000);
+    const search = `${'a '.repeat(99)}b`;
+    const blockedMs = await measureMinEventLoopBlock(250, async () => {
+      const results = { find: async () => text } as unknown as FullResults;
+      const tool = createReadResultTool(
+        () => results,
+        () => [],
+        10_000,
+      );
+      const context = { maxResultBytes: 10_000 } as Parameters<typeof tool.run>[1];
+      await Promise.all(Array.from({ length: 10 }, () => tool.run({ id: 'r_1', search }, context)));
+    });
+    expect(blockedMs).toBeLessThan(250);
   });
 
   it('shows a part of the first match if it does not fit completely', async () => {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { escapePattern } from '#base/text/escape-pattern.ts';
+import { setImmediate } from 'node:timers/promises';
+import { escapePattern } from '#base/text/find-text.ts';
 import { isResult, type Message } from '#contract/chat/message.ts';
 import { type Attachment, type Tool, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 import { truncateText } from './truncate-text.ts';
@@ -156,11 +157,15 @@ export function createReadResultTool(
   getMessages: () => readonly Message[],
   maxBytes: number,
 ): Tool {
+  let lastTurn: Promise<unknown> = Promise.resolve();
   return {
     name: readResultName,
     description: 'Reads on in a result of a tool that was cut or cleared, or searches it.',
     parameters,
     async run({ id, offset = 0, search }, { maxResultBytes: availableBytes = maxBytes }): Promise<ToolResult> {
+      // Each call has its own turn of the event loop, because all calls of a model run concurrently.
+      lastTurn = lastTurn.then(() => setImmediate());
+      await lastTurn;
       const text = await getResults().find(String(id), getMessages());
       if (text === undefined) throw new ToolError(`no result has the id ${JSON.stringify(id)}. Call its tool again`);
       const maxPageBytes = Math.max(minPageBytes, availableBytes - maxNoteBytes);
@@ -183,8 +188,8 @@ function formatPage(text: string, from: number, maxBytes: number): string {
   return `${page}\n\n[Characters ${from} to ${end} of ${text.length}, ${hint}.]`;
 }
 
-/** Maximum length of a search. Longer searches are truncated, because all words are tried at each position of the text. */
-const maxSearchChars = 200;
+/** Maximum size of a search. Longer searches are truncated, because all words are tried at each position of the text. */
+const [maxSearchChars, maxSearchWords] = [200, 8];
 
 /** Returns excerpts around the matches. `search` must contain a word, because an empty pattern matches endlessly. */
 function formatMatches(
@@ -192,8 +197,9 @@ function formatMatches(
   search: string,
   { from, maxBytes }: { readonly from: number; readonly maxBytes: number },
 ): string {
-  // Pattern bound: 200 characters of escaped text.
-  const pattern = new RegExp(search.trim().slice(0, maxSearchChars).split(/\s+/).map(escapePattern).join('\\s+'), 'giu');
+  const words = search.trim().slice(0, maxSearchChars).split(/\s+/, maxSearchWords);
+  // Pattern bound: 200 characters of escaped text, in 8 words.
+  const pattern = new RegExp(words.map(escapePattern).join('\\s+'), 'giu');
   const excerpts: string[] = [];
   let remainingBytes = maxBytes;
   let matchCount = 0;

@@ -1,3 +1,5 @@
+import { findText } from './find-text.ts';
+
 /** Returns the text without these characters at its end. A pattern such as `/x+$/` would take quadratic time. */
 export function trimEnd(text: string, characters: string): string {
   let end = text.length;
@@ -23,7 +25,7 @@ const markup = /^(?:[ \t]*>)+[ \t]*(?:[-+*] |#+ )?|^[ \t]*(?:[-+*]|#+) |(?<!\w)\
 export function createExcerpt(text: string, words: readonly string[]): string | undefined {
   const plain = text.replace(markup, '').replace(/\[([^[\]]*)\]\([^\s()]{0,1000}\)/g, '$1');
   const lower = plain.toLowerCase();
-  const positions = words.map((word) => lower.indexOf(word)).filter((position) => position >= 0);
+  const positions = words.map((word) => findText(lower, word)).filter((position) => position >= 0);
   const [first] = positions.toSorted((left, right) => countNear(positions, right) - countNear(positions, left) || left - right);
   if (first === undefined) return undefined;
   const from = findWordStart(plain, Math.max(0, first - charsBefore), first);
@@ -54,7 +56,7 @@ export function createExcerptOfTexts(texts: readonly string[], words: readonly s
 export function findBest(texts: readonly string[], words: readonly string[]): number {
   const counts = texts.map((text) => {
     const lower = text.toLowerCase();
-    return words.filter((word) => lower.includes(word)).length;
+    return words.filter((word) => findText(lower, word) !== -1).length;
   });
   const maxCount = Math.max(0, ...counts);
   return maxCount === 0 ? -1 : counts.indexOf(maxCount);

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { findText } from '#base/text/find-text.ts';
 
 /** Path of an attribute, such as `name.familyName`. Names ignore case. */
 export interface ScimPath {
@@ -67,7 +68,7 @@ function compare(op: ScimComparison, actual: unknown, expected: string | number 
   const [actualMs, expectedMs] = [parseScimTime(actual), parseScimTime(expected)];
   if (actualMs !== undefined && expectedMs !== undefined) return compareOrdered(op, actualMs, expectedMs);
   const [left, right] = isExact ? [actual, expected] : [actual.toLowerCase(), expected.toLowerCase()];
-  if (op === 'co') return left.includes(right);
+  if (op === 'co') return findText(left, right) !== -1;
   if (op === 'sw') return left.startsWith(right);
   if (op === 'ew') return left.endsWith(right);
   return compareOrdered(op, left, right);

@@ -1,4 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
+import { findText } from '#base/text/find-text.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { truncate } from '#base/text/truncate.ts';
 import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
@@ -59,7 +60,7 @@ function findFailure(check: PlainCheck, { answer, toolRuns, costUsd, durationMs 
 }
 
 function includesText(answer: string, { text, ignoreCase = false }: Extract<PlainCheck, { type: 'contains' }>): boolean {
-  return ignoreCase ? answer.toLowerCase().includes(text.toLowerCase()) : answer.includes(text);
+  return ignoreCase ? findText(answer.toLowerCase(), text.toLowerCase()) !== -1 : findText(answer, text) !== -1;
 }
 
 function findPatternFailure(pattern: string, answer: string): string | undefined {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
@@ -12,7 +13,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { CaseResult, ToolRun, Verdict } from '#domain/evaluation/evaluation.ts';
 import { parseAnswer } from '#domain/parse-answer.ts';
 import { computeUsd } from '#domain/usage/usage.ts';
-import { type CheckedReply, checkReply, type PlainCheck } from './check-reply.ts';
+import { type CheckedReply, checkReply } from './check-reply.ts';
 
 /** A call of a deployment with the rights of a caller. */
 export interface EvaluationRequest extends Pick<Call, 'deployment' | 'caller' | 'version' | 'wantsTrace'> {
@@ -98,14 +99,12 @@ async function judgeAll(
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const check of evaluationCase.checks) {
+    // One check of a large answer can take a tenth of a second.
+    await setImmediate();
     const judging = { caller, input: evaluationCase.input, answer: reply.answer, signal };
-    verdicts.push(isPlain(check) ? checkReply(check, reply) : await judgeReply(deps, { check, ...judging }));
+    verdicts.push(check.type === 'judged' ? await judgeReply(deps, { check, ...judging }) : checkReply(check, reply));
   }
   return verdicts;
-}
-
-function isPlain(check: EvaluationCheck): check is PlainCheck {
-  return check.type !== 'judged';
 }
 
 function computeCost({ snapshot }: CaseDeps, usage: CaseOutcome['usage']): number | undefined {
@@ -190,7 +189,7 @@ function listToolRuns(message: CompletionChoice['message'], trace: readonly Json
   const traceRuns = trace
     .filter(({ kind }) => kind === 'tool')
     .map((item) => ({ turn: Number(item.turn), run: toRun(item) }))
-    .sort((left, right) => left.turn - right.turn || compare(JSON.stringify(left.run), JSON.stringify(right.run)))
+    .sort((left, right) => left.turn - right.turn || (JSON.stringify(left.run) < JSON.stringify(right.run) ? -1 : 1))
     .map(({ run }) => run);
   return [...traceRuns, ...listReturnedCalls(message)];
 }
@@ -211,11 +210,6 @@ function listReturnedCalls(message: CompletionChoice['message']): readonly ToolR
 /** Parses the arguments. Invalid or truncated JSON stays a text. */
 function parseArguments(argumentText: unknown): unknown {
   return typeof argumentText === 'string' ? (tryParseJson(argumentText) ?? argumentText) : {};
-}
-
-function compare(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
 }
 
 /** Completion of a deployment, with usage and duration. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { getPath } from '#base/http/url-path.ts';
-import { escapePattern } from '#base/text/escape-pattern.ts';
+import { escapePattern } from '#base/text/find-text.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { toPreflightFields } from './cross-origin.ts';
 import type { ApiOperation } from './openapi/operation.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
+import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
 import { callTool, guardedClient, neverAborted, startServer, tokenCache } from '#test/rest-tools.ts';
 import { createAuthorizer, listCredentialSecrets, maskSecrets, noCredentials } from './authorizer.ts';
 import { type ClientCredentials, TokenCache } from './token-cache.ts';
@@ -216,6 +217,12 @@ describe('maskSecrets', () => {
 
   it('replaces a secret that contains another one completely', () => {
     expect(maskSecrets('a k3y-long b k3y-', ['k3y-', 'k3y-long'])).toBe('a *** b ***');
+  });
+
+  it('does not block the event loop for a long secret that almost occurs everywhere', async () => {
+    const secret = `ab${'a'.repeat(8000)}`;
+    const blockedMs = await measureMinEventLoopBlock(250, () => maskSecrets('a'.repeat(1_000_000), [secret, secret]));
+    expect(blockedMs).toBeLessThan(250);
   });
 
   it('accepts a secret with a lone surrogate', () => {

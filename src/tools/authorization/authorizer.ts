@@ -1,3 +1,4 @@
+import { replaceText } from '#base/text/find-text.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { ClientCredentials, TokenCache } from './token-cache.ts';
 
@@ -102,11 +103,9 @@ export function listCredentialSecrets({ headers, query, body }: Credentials): st
 /** Masks secrets in a server's text, because servers may echo the request. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const maskable = secrets.filter((secret) => secret.length >= minSecretLength);
+  const spellings = new Set(maskable.flatMap((secret) => [secret, encodeURIComponent(secret.toWellFormed())]));
   // The longest comes first, because it may contain another one.
-  return maskable
+  return [...spellings]
     .toSorted((first, second) => second.length - first.length)
-    .reduce(
-      (masked, secret) => masked.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret.toWellFormed()), '***'),
-      text,
-    );
+    .reduce((masked, spelling) => replaceText(masked, spelling, '***'), text);
 }

@@ -1,3 +1,4 @@
+import { findText } from '#base/text/find-text.ts';
 import { loadTokenizer, type Tokenizer } from '#base/text/tokens.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Chunk, Delta, FinishReason, StageDelta } from '#contract/chat/chunk.ts';
@@ -206,6 +207,6 @@ function limitReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer[
 }
 
 function truncateAtStop(content: string, stop: readonly string[]): string {
-  const ends = stop.map((word) => content.indexOf(word)).filter((index) => index !== -1);
+  const ends = stop.map((word) => findText(content, word)).filter((index) => index !== -1);
   return content.slice(0, Math.min(content.length, ...ends));
 }

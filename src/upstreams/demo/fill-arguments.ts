@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, toText } from '#base/json/json.ts';
-import { escapePattern } from '#base/text/escape-pattern.ts';
+import { escapePattern } from '#base/text/find-text.ts';
 
 interface Parameter {
   readonly name: string;

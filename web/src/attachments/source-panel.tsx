@@ -1,5 +1,5 @@
 import { useCallback, useId, useState } from 'react';
-import { escapePattern } from '#base/text/escape-pattern.ts';
+import { escapePattern } from '#base/text/find-text.ts';
 import { usePage } from '../page/page.tsx';
 import { IconButton } from '../parts/icon.tsx';
 import { useFocusInside } from '../parts/use-focus-inside.ts';

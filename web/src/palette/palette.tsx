@@ -6,7 +6,7 @@ import type { Command } from './command-registry.ts';
 import { usePaletteStrings } from './palette-strings.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
-import { escapePattern } from '#base/text/escape-pattern.ts';
+import { escapePattern } from '#base/text/find-text.ts';
 import type { Strings } from '../locales/en/page.ts';
 import { usePage } from '../page/page.tsx';
 import type { Route } from '../page/route.ts';

@@ -1,4 +1,4 @@
-import { escapePattern } from '#base/text/escape-pattern.ts';
+import { escapePattern } from '#base/text/find-text.ts';
 
 /** Builds a case-insensitive pattern of words, longest first. Returns undefined if there are no words. */
 export function toWordPattern(words: readonly string[]): RegExp | undefined {

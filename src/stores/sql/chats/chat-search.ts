@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
+import { findText } from '#base/text/find-text.ts';
 import { createExcerptOfTexts } from '#base/text/truncate.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
@@ -178,7 +179,7 @@ export class ChatSearch {
     if (isCached && bytes > maxUncachedGroupBytes) await setImmediate();
     return (row) => {
       const text = fresh === undefined ? texts.find(row) : fresh.get(row.id);
-      return text !== undefined && words.every((word) => text.text.includes(word)) ? text.fields : undefined;
+      return text !== undefined && words.every((word) => findText(text.text, word) !== -1) ? text.fields : undefined;
     };
   }
 }

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
+import { findText } from '#base/text/find-text.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { type ChatListing, chatStates, openHeadFields, openTurn, type SearchRow, selectTurns } from './chat-rows.ts';
@@ -145,12 +147,12 @@ export async function findInLargeChat(
   );
   if (chat === undefined) return undefined;
   const fields = openHeadFields(seal, { subject, id, ...chat });
-  let missing = selectMissing(words, toListedText(fields));
+  let missing = await selectMissing(words, toListedText(fields));
   for (let after = ''; missing.length > 0; ) {
     const turns = await database.run((kysely) =>
       selectTurns(kysely, subject, [id]).where('id', '>', after).orderBy('id').limit(turnsPerQuery).execute(),
     );
-    for (const turn of turns) missing = selectMissing(missing, listTurnTexts(openTurn(seal, turn)).join('\n'));
+    for (const turn of turns) missing = await selectMissing(missing, listTurnTexts(openTurn(seal, turn)).join('\n'));
     if (turns.length < turnsPerQuery) break;
     after = turns.at(-1)?.id ?? '';
   }
@@ -162,8 +164,13 @@ function toListedText({ title = '', tags = [] }: JsonObject): string {
   return [title, ...(tags as readonly string[])].join('\n');
 }
 
-/** Returns the words that the text does not contain. */
-function selectMissing(words: readonly string[], text: string): readonly string[] {
+/** Returns the words that the text does not contain. Lets other requests run between the words. */
+async function selectMissing(words: readonly string[], text: string): Promise<readonly string[]> {
   const lowerCaseText = text.toLowerCase();
-  return words.filter((word) => !lowerCaseText.includes(word));
+  const missing: string[] = [];
+  for (const word of words) {
+    await setImmediate();
+    if (findText(lowerCaseText, word) === -1) missing.push(word);
+  }
+  return missing;
 }
