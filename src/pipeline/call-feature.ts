@@ -41,7 +41,7 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
   if (ownership !== null) await countRequest(deps, request, signal);
   const key = ownership === null || ownership.owner === caller.subject ? await issueKey(deps, request) : undefined;
   try {
-    return await send(ownership === null ? deps.http : deps.guardedHttp, request, { key, signal });
+    return await send(ownership === null ? deps.http : deps.guardedHttp, request, key, signal);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     const message = `The endpoint for this feature of ${deployment.id} did not respond.`;
@@ -86,12 +86,12 @@ function toRequest({ deployment, endpoint, origin, requestId, body }: FeatureReq
   };
 }
 
-interface SendOptions {
-  readonly key: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-async function send(http: HttpClient, request: FeatureRequest, { key, signal }: SendOptions): Promise<FeatureReply> {
+async function send(
+  http: HttpClient,
+  request: FeatureRequest,
+  key: string | undefined,
+  signal: AbortSignal,
+): Promise<FeatureReply> {
   const reply = await openReply(http, toRequest(request, key), signal);
   const replyHeaders = request.deployment.ownership === null ? selectReplyHeaders(reply.headers) : {};
   const type = reply.headers['content-type'];

@@ -92,7 +92,7 @@ async function startRun(deps: QuickAppDeps, applicationRun: ApplicationRun): Pro
     sendModelRequest: (modelRequest) => createSender(app.model)(modelRequest, signal),
     acceptedMedia: getAcceptedMedia(model),
     acceptsFormatWithTools: model?.upstreams.every((upstream) => protocols[upstream.protocol].acceptsFormatWithTools(upstream)),
-    context: toContext(app, { request, model, settings: snapshot.configuration.context }),
+    context: toContext(app, request, model, snapshot.configuration.context),
     sealState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
     id: `chatcmpl-${call.id}`,
     deployment: deployment.id,
@@ -105,14 +105,13 @@ async function startRun(deps: QuickAppDeps, applicationRun: ApplicationRun): Pro
   return isTraced ? traceRun(run, { startedMs, computeCostUsd: (usage) => computeUsd(snapshot, usage) }) : runApp(run);
 }
 
-interface ContextParts {
-  readonly request: ChatRequest;
-  readonly model: Deployment | undefined;
-  readonly settings: ContextSettings;
-}
-
 /** Returns the limits of the conversation length. The application's settings replace those of the service. */
-function toContext({ context }: QuickApp, { request, model, settings }: ContextParts): QuickAppRun['context'] {
+function toContext(
+  { context }: QuickApp,
+  request: ChatRequest,
+  model: Deployment | undefined,
+  settings: ContextSettings,
+): QuickAppRun['context'] {
   const { strategy, reserveTokens } = { ...settings, ...context };
   const maxTokens = model && computePromptBudget(model, request, reserveTokens);
   return { strategy, maxTokens, vocabulary: model && findVocabulary(model) };

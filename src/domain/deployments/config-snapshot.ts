@@ -65,7 +65,7 @@ export function toApplication(id: string, entry: ApplicationEntry, ownership: Ow
     type: 'chat',
     limits: undefined,
     pricing: undefined,
-    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: ownership !== null })],
+    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, entry, endpoint, ownership !== null)],
     queue: { maxWaiting: 0, maxWaitMs: 0 },
     isApplicationBacked: endpoint !== undefined,
     forwardsToken: entry.forwardAuthToken === true && ownership === null,
@@ -161,13 +161,7 @@ function toApis(api: UpstreamEntry['api']): readonly UpstreamApi[] {
   return typeof api === 'string' ? [api] : api;
 }
 
-interface ApplicationAddress {
-  readonly entry: ApplicationEntry;
-  readonly endpoint: string;
-  readonly isGuarded: boolean;
-}
-
-function toApplicationUpstream(application: string, { entry, endpoint, isGuarded }: ApplicationAddress): Upstream {
+function toApplicationUpstream(application: string, entry: ApplicationEntry, endpoint: string, isGuarded: boolean): Upstream {
   const id = createUpstreamId(application, [endpoint]);
   return {
     id,

@@ -33,7 +33,7 @@ export function toLimitError(statuses: readonly LimitStatus[], deployment: strin
   const blocking = exhausted ?? full.find(({ limit }) => limit.window.kind === 'calls') ?? findLastReset(full);
   if (blocking === undefined) return undefined;
   const { limit, used, reserved, resetsAtMs } = blocking;
-  if (limit.window.kind === 'calls') return toParallelError(blocking, { statuses, deployment, nowMs });
+  if (limit.window.kind === 'calls') return toParallelError(blocking, statuses, deployment, nowMs);
   const { window, total, isOverall } = limit;
   const amount = `${formatWithUnit(window, total)} per ${window.period}${isOverall ? '' : ` on ${deployment}`}`;
   const counted = `${formatAmount(window, used)} of ${formatAmount(window, total)}`;
@@ -51,16 +51,12 @@ export function toLimitError(statuses: readonly LimitStatus[], deployment: strin
   });
 }
 
-interface RejectedCall {
-  readonly statuses: readonly LimitStatus[];
-  readonly deployment: string;
-  readonly nowMs: number;
-}
-
 /** Returns the error for a call beyond a limit of calls in progress. */
 function toParallelError(
   { limit, reserved, resetsAtMs }: LimitStatus,
-  { statuses, deployment, nowMs }: RejectedCall,
+  statuses: readonly LimitStatus[],
+  deployment: string,
+  nowMs: number,
 ): ParleyError {
   const retryAfterSeconds = Math.min(maxRetryAfterSeconds, Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)));
   const amount = `${limit.total} parallel calls${limit.isOverall ? '' : ` on ${deployment}`}`;

@@ -85,7 +85,7 @@ export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool 
   const targetedProperties = properties.map(([property, schema]) => ({
     property,
     schema,
-    target: findTarget(property, schema, { url: info.method_url, method }),
+    target: findTarget(property, schema, method, info.method_url),
   }));
   const visibleProperties = targetedProperties.filter(({ schema }) => !('const' in schema));
   const constantProperties = targetedProperties.filter(({ schema }) => 'const' in schema);
@@ -102,16 +102,11 @@ export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool 
   };
 }
 
-interface MethodAndUrl {
-  readonly url: string;
-  readonly method: RestMethod;
-}
-
 /**
  * Returns where a value belongs in the request. Without explicit information, a value fills the placeholder of its name in the
  * URL. Any other value belongs in the query for GET and DELETE, otherwise in the body.
  */
-function findTarget(property: string, schema: Property, { url, method }: MethodAndUrl): RestTarget {
+function findTarget(property: string, schema: Property, method: RestMethod, url: string): RestTarget {
   const { parameter_info: info } = schema;
   const isFile = isFileSchema(schema) || isFileSchema(schema.items);
   if (info !== undefined) {

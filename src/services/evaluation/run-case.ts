@@ -68,27 +68,19 @@ export async function runCase(deps: CaseDeps, run: CaseRun): Promise<CaseOutcome
     return { case: evaluationCase, outcome, verdicts, error: null, usage, ...stored };
   } catch (error) {
     signal.throwIfAborted();
-    return toError(evaluationCase, error, { deps, timeout, caseTimeoutMs });
+    return toError(deps, evaluationCase, error, timeout.aborted ? caseTimeoutMs : undefined);
   }
 }
 
-interface FailureContext {
-  readonly deps: CaseDeps;
-  readonly timeout: AbortSignal;
-  readonly caseTimeoutMs: number;
-}
-
-function toError(evaluationCase: EvaluationCase, cause: unknown, { deps, timeout, caseTimeoutMs }: FailureContext): CaseOutcome {
-  const isLate = timeout.aborted;
-  const late = new ParleyError('upstream_failed', `The answer took more than ${caseTimeoutMs} ms.`);
-  const {
-    publicCode: shownCode,
-    code,
-    message,
-  } = isLate ? late : toParleyError(cause instanceof RequestError ? cause.cause : cause);
-  const { usage, durationMs } = cause instanceof RequestError ? cause : { usage: [], durationMs: isLate ? caseTimeoutMs : 0 };
+/** Returns the outcome of a case that failed. `exceededMs` is the time limit if the case exceeded it. */
+function toError(deps: CaseDeps, evaluationCase: EvaluationCase, cause: unknown, exceededMs: number | undefined): CaseOutcome {
+  const { publicCode, code, message } =
+    exceededMs === undefined
+      ? toParleyError(cause instanceof RequestError ? cause.cause : cause)
+      : new ParleyError('upstream_failed', `The answer took more than ${exceededMs} ms.`);
+  const { usage, durationMs } = cause instanceof RequestError ? cause : { usage: [], durationMs: exceededMs ?? 0 };
   const emptyResult = { verdicts: [], answer: '', toolRuns: [], trace: [] };
-  const error = { code: shownCode ?? code, message };
+  const error = { code: publicCode ?? code, message };
   return { case: evaluationCase, outcome: 'error', ...emptyResult, error, usage, costUsd: computeCost(deps, usage), durationMs };
 }
 

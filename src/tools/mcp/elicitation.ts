@@ -42,15 +42,11 @@ export function toQuestion(server: string, { inputRequests = {}, requestState }:
   return createNextQuestion(server, { state: requestState, open, answers: {} });
 }
 
-/** A question that a server asked during a call, with the answers to the earlier ones. */
-interface NextQuestion {
-  readonly key: string;
-  readonly request: JsonObject;
-  readonly answers: Resume['answers'];
-}
-
-/** Returns the next question for the user. Throws `ToolError` for an unsupported question, or too many. */
-function toNextQuestion(server: string, { key, request, answers }: NextQuestion): ToolQuestion {
+/**
+ * Returns the question that a server asked during a call, after the answers to the earlier ones. Throws `ToolError` for an
+ * unsupported question, or too many.
+ */
+function toNextQuestion(server: string, key: string, request: JsonObject, answers: Resume['answers']): ToolQuestion {
   if (Object.keys(answers).length >= maxQuestions)
     throw createServerError(server, `asks more than ${maxQuestions} questions in one call`);
   const open = toOpenQuestion(server, key, request);
@@ -186,7 +182,7 @@ export class ActiveCall {
   #setQuestion(key: string, params: ElicitRequest['params']): void {
     const request = { method: 'elicitation/create', params };
     try {
-      this.#question = toNextQuestion(this.#server, { key, request, answers: this.#responses });
+      this.#question = toNextQuestion(this.#server, key, request, this.#responses);
       this.#interruption.abort();
     } catch (error) {
       this.#interruption.abort(error);

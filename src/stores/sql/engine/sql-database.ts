@@ -46,23 +46,21 @@ export interface SqlDatabaseOptions {
  * While the database is known to be unavailable, operations fail immediately.
  */
 export class SqlDatabase {
-  readonly engine: ColumnTypes['engine'];
   readonly #kysely: Kysely<Schema>;
-  readonly #timeoutMs: number;
-  readonly #availability: AvailabilityMonitor | undefined;
-  readonly #toStoreMs: (epochMs: number) => number;
+  readonly #options: SqlDatabaseOptions;
 
-  constructor(kysely: Kysely<Schema>, { engine, timeoutMs, availability, toStoreMs = (epochMs) => epochMs }: SqlDatabaseOptions) {
-    this.engine = engine;
+  constructor(kysely: Kysely<Schema>, options: SqlDatabaseOptions) {
     this.#kysely = kysely;
-    this.#timeoutMs = timeoutMs;
-    this.#availability = availability;
-    this.#toStoreMs = toStoreMs;
+    this.#options = options;
+  }
+
+  get engine(): ColumnTypes['engine'] {
+    return this.#options.engine;
   }
 
   /** Converts a time by the clock of this node to a time by the clock of the database, which the leases of all nodes use. */
   toStoreMs(epochMs: number): number {
-    return this.#toStoreMs(epochMs);
+    return this.#options.toStoreMs?.(epochMs) ?? epochMs;
   }
 
   /** Runs one statement, or several that need not be atomic. They are not started if the time limit expires while they wait. */
@@ -115,14 +113,15 @@ export class SqlDatabase {
   }
 
   async #runWithTimeLimit<Value>(work: (deadline: Deadline) => Promise<Value>): Promise<Value> {
-    if (this.#availability?.isUnavailable) throw new StoreError('the database cannot be reached');
-    const deadline = new Deadline(this.#timeoutMs);
+    const { availability, timeoutMs } = this.#options;
+    if (availability?.isUnavailable) throw new StoreError('the database cannot be reached');
+    const deadline = new Deadline(timeoutMs);
     try {
       return await deadline.race(work(deadline));
     } catch (cause) {
       if (cause instanceof StoreError) throw cause;
-      this.#availability?.check();
-      const reason = deadline.isExpired ? `the database took more than ${this.#timeoutMs} ms` : toOperationReason(cause);
+      availability?.check();
+      const reason = deadline.isExpired ? `the database took more than ${timeoutMs} ms` : toOperationReason(cause);
       throw new StoreError(reason, { cause });
     }
   }

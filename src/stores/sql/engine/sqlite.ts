@@ -202,7 +202,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   #run(text: string, parameters: readonly unknown[] = []): Promise<SqliteRows> {
-    return this.#thread.send({ text, parameters });
+    return this.#thread.send(text, parameters);
   }
 
   #releaseLock(): void {
@@ -215,11 +215,6 @@ interface SqliteThreadOptions {
   readonly file: string;
   /** Maximum time to wait for other processes that write, in milliseconds. */
   readonly timeoutMs: number;
-}
-
-interface SqliteRequest {
-  readonly text: string;
-  readonly parameters: readonly unknown[];
 }
 
 interface SqliteRows {
@@ -250,8 +245,8 @@ class SqliteThread {
     return thread;
   }
 
-  send(request: SqliteRequest): Promise<SqliteRows> {
-    this.#worker.postMessage(request);
+  send(text: string, parameters: readonly unknown[]): Promise<SqliteRows> {
+    this.#worker.postMessage({ text, parameters });
     return this.#nextReply();
   }
 

@@ -36,7 +36,7 @@ async function list(deps: EvaluationDeps, request: FastifyRequest): Promise<unkn
 async function start(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { caller, location } = await identifyOwner(deps, base, request);
   const evaluationRequest = await readRequest(deps, request);
-  const evaluation = await deps.evaluations.start(await toStart(deps, { caller, id: location.id, request: evaluationRequest }));
+  const evaluation = await deps.evaluations.start(await toStart(deps, caller, location.id, evaluationRequest));
   const details = { evaluation: evaluation.id, version: evaluation.version };
   deps.recordAudit({
     action: 'application.evaluated',
@@ -49,13 +49,12 @@ async function start(deps: EvaluationDeps, request: FastifyRequest, reply: Fasti
   return toEvaluationItem(evaluation);
 }
 
-interface StartOptions {
-  readonly caller: Caller;
-  readonly id: string;
-  readonly request: EvaluationRequest;
-}
-
-async function toStart({ store, results }: EvaluationDeps, { caller, id, request }: StartOptions): Promise<EvaluationStart> {
+async function toStart(
+  { store, results }: EvaluationDeps,
+  caller: Caller,
+  id: string,
+  request: EvaluationRequest,
+): Promise<EvaluationStart> {
   const versions = await store.listVersions(id);
   const { version = versions[0]?.version, parallel, cases } = request;
   const stored = version === undefined ? undefined : await store.findVersion(id, version);

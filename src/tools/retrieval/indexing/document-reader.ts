@@ -23,12 +23,6 @@ export interface DocumentReaderDeps {
   readonly bounds: DocumentBounds;
 }
 
-interface FetchedContent {
-  readonly content: Content;
-  readonly file: IndexedFile;
-  readonly signal: AbortSignal;
-}
-
 /** Indexes the words of stored files. Identical content is indexed once, regardless of the number of files and nodes. */
 export class DocumentReader {
   readonly #deps: DocumentReaderDeps;
@@ -64,12 +58,12 @@ export class DocumentReader {
     const content = await readContent(blobs, file, maxBytes);
     await index.recordContent(file.blob, content.name);
     const id = computeDocumentId(content.name);
-    const reading = this.#activeReads.get(id) ?? this.#readContent(id, { content, file, signal });
+    const reading = this.#activeReads.get(id) ?? this.#readContent(id, content, file, signal);
     this.#activeReads.set(id, reading);
     return reading.finally(() => this.#activeReads.delete(id));
   }
 
-  async #readContent(id: string, { content, file, signal }: FetchedContent): Promise<IndexedDocument> {
+  async #readContent(id: string, content: Content, file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
     const { index, bounds, clock } = this.#deps;
     for (;;) {
       signal.throwIfAborted();
